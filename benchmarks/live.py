@@ -145,7 +145,7 @@ def serve(nodes: int, pods: int, ready: Any) -> None:
 MEASURED = """
 import resource, sys, time
 place = sys.argv.pop()
-from dra_plan.cli.main import run
+from dra_plan.main import run
 started = time.monotonic()
 try:
     run()

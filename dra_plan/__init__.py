@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from dra_plan.live.snapshot import of_metrics as gates_of_metrics
     from dra_plan.manifests.load import LoadedObjects
     from dra_plan.manifests.load import load_objects as load
-    from dra_plan.planner.allocation import AllocationPlan
-    from dra_plan.planner.capacity import CapacityPlan
-    from dra_plan.planner.claim_set_plan import AllocatedClaim, ClaimSetPlan
-    from dra_plan.planner.diff import ClusterDiff
-    from dra_plan.planner.drains import DrainList
-    from dra_plan.planner.explanation import Explanation
-    from dra_plan.planner.growth.plan import GrowthPlan
-    from dra_plan.planner.placing import PlacementPlan
-    from dra_plan.planner.pool_list import PoolList
-    from dra_plan.planner.scheduling import SchedulePlan
-    from dra_plan.planner.validation import ValidationReport
+    from dra_plan.planner.claim_sets import AllocatedClaim, ClaimSetPlan
+    from dra_plan.questions.allocate.answer import AllocationPlan
+    from dra_plan.questions.capacity.answer import CapacityPlan
+    from dra_plan.questions.diff.answer import ClusterDiff
+    from dra_plan.questions.drain_each.answer import DrainList
+    from dra_plan.questions.explain.answer import Explanation
+    from dra_plan.questions.grow.answer import GrowthPlan
+    from dra_plan.questions.place.answer import PlacementPlan
+    from dra_plan.questions.pools.answer import PoolList
+    from dra_plan.questions.schedule.answer import SchedulePlan
+    from dra_plan.questions.validate.answer import ValidationReport
 
     from .allocator import Allocator, DeviceID, NodeOutcome, Outcome, Pool, PoolID
     from .cluster import Cluster
@@ -34,31 +34,31 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AllocatedClaim": "dra_plan.planner.claim_set_plan",
-    "AllocationPlan": "dra_plan.planner.allocation",
+    "AllocatedClaim": "dra_plan.planner.claim_sets",
+    "AllocationPlan": "dra_plan.questions.allocate.answer",
     "Allocator": "dra_plan.allocator",
     "ClaimSet": "dra_plan.claims",
-    "ClaimSetPlan": "dra_plan.planner.claim_set_plan",
+    "ClaimSetPlan": "dra_plan.planner.claim_sets",
     "Cluster": "dra_plan.cluster",
     "DeviceID": "dra_plan.allocator",
     "DraPlanError": "dra_plan.errors",
-    "Explanation": "dra_plan.planner.explanation",
+    "Explanation": "dra_plan.questions.explain.answer",
     "InputError": "dra_plan.errors",
     "LoadedObjects": "dra_plan.manifests.load",
     "NodeOutcome": "dra_plan.allocator",
     "Outcome": "dra_plan.allocator",
     "Pool": "dra_plan.allocator",
     "PoolID": "dra_plan.allocator",
-    "PlacementPlan": "dra_plan.planner.placing",
-    "PoolList": "dra_plan.planner.pool_list",
-    "CapacityPlan": "dra_plan.planner.capacity",
-    "ClusterDiff": "dra_plan.planner.diff",
-    "DrainList": "dra_plan.planner.drains",
-    "GrowthPlan": "dra_plan.planner.growth.plan",
-    "SchedulePlan": "dra_plan.planner.scheduling",
+    "PlacementPlan": "dra_plan.questions.place.answer",
+    "PoolList": "dra_plan.questions.pools.answer",
+    "CapacityPlan": "dra_plan.questions.capacity.answer",
+    "ClusterDiff": "dra_plan.questions.diff.answer",
+    "DrainList": "dra_plan.questions.drain_each.answer",
+    "GrowthPlan": "dra_plan.questions.grow.answer",
+    "SchedulePlan": "dra_plan.questions.schedule.answer",
     "Snapshot": "dra_plan.live",
     "UsageError": "dra_plan.errors",
-    "ValidationReport": "dra_plan.planner.validation",
+    "ValidationReport": "dra_plan.questions.validate.answer",
     "allocate": "dra_plan.shorthands",
     "anonymized": "dra_plan.live.pseudonyms",
     "explain": "dra_plan.shorthands",

@@ -1,6 +1,6 @@
 """`python -m dra_plan`."""
 
-from dra_plan.cli.main import run
+from dra_plan.main import run
 
 if __name__ == "__main__":
     run()

@@ -11,8 +11,7 @@ from typing import Any
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import LabelSelector
 from dra_plan.api.selectors import parse_selector
-from dra_plan.planner.question import Progress, Question
-from dra_plan.planner.release_choice import AskedRelease
+from dra_plan.planner.question import AskedRelease, Question
 
 from . import shown
 from .allocator import Probe
@@ -22,41 +21,33 @@ from .releases import Target
 Objects = dict[str, Any] | Iterable[dict[str, Any]]
 """Kubernetes objects as plain dicts, or one of them."""
 
-Names = str | Iterable[str] | None
-"""One name, or several; None or none at all for no choice."""
-
 _MOST = 2**63
 """From here on nothing is a number of steps, nodes or processes."""
 
 
-def question(
-    owners: Iterable[str] = (),
-    *,
-    nodes: Names = None,
-    namespace: str | None = None,
-    selector: str | LabelSelector | None = None,
-    together: bool = False,
-    infer_nodes: bool = False,
-    devices_only: bool = False,
-    max_steps: int | None = None,
-    timeout: float | None = None,
-    progress: Progress | None = None,
-    probe: Probe | None = None,
-) -> Question:
-    """What a method of `Cluster` is asked. Raises UsageError for an argument that can't be one."""
+def question(owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
+    """What is asked of a cluster, of the options of `options.py`. Raises UsageError for what can't be one."""
+    given = {**_NOTHING, **(options or {})}
     return Question(
         owners=names(owners, "owners"),
-        nodes=names(nodes, "nodes"),
-        namespace=optional(namespace, str, "namespace", "a name"),
-        selector=label_selector(selector),
-        together=truth(together, "together"),
-        infer_nodes=truth(infer_nodes, "infer_nodes"),
-        devices_only=truth(devices_only, "devices_only"),
-        max_steps=None if max_steps is None else at_least_one(max_steps, "max_steps"),
-        timeout=seconds(timeout, "timeout"),
-        progress=callback(progress, "progress"),
-        probe=optional(probe, Probe, "probe", "a Probe"),
+        nodes=names(given["nodes"], "nodes"),
+        namespace=optional(given["namespace"], str, "namespace", "a name"),
+        selector=label_selector(given["selector"]),
+        together=truth(given["together"], "together"),
+        infer_nodes=truth(given["infer_nodes"], "infer_nodes"),
+        devices_only=truth(given["devices_only"], "devices_only"),
+        max_steps=None if given["max_steps"] is None else at_least_one(given["max_steps"], "max_steps"),
+        timeout=seconds(given["timeout"], "timeout"),
+        progress=callback(given["progress"], "progress"),
+        probe=optional(given["probe"], Probe, "probe", "a Probe"),
     )
+
+
+_NOTHING: Mapping[str, Any] = {
+    **dict.fromkeys(("nodes", "namespace", "selector", "max_steps", "timeout", "progress", "probe")),
+    **dict.fromkeys(("together", "infer_nodes", "devices_only"), False),
+}
+"""What a question does not say."""
 
 
 def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[str, ...]:
@@ -148,17 +139,20 @@ def gates_of(given: Any, argument: str) -> Mapping[str, bool]:
 
 
 def asked_release(
-    version: str | None, gates: Mapping[str, bool] | None, quirks: str, *, strict_version: bool = False
+    kubernetes_version: str | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    strict_version: bool = False,
 ) -> AskedRelease:
     """What a target is made of; without a version, that of the input it is for. Raises UsageError for wrong types."""
-    if version is not None and not isinstance(version, str | float):
-        raise _unlike("kubernetes_version", 'a version such as "1.36"', version)
+    if kubernetes_version is not None and not isinstance(kubernetes_version, str | float):
+        raise _unlike("kubernetes_version", 'a version such as "1.36"', kubernetes_version)
     if not isinstance(quirks, str):
         raise _unlike("quirks", '"upstream" or "fixed"', quirks)
-    if gates is not None:
-        gates_of(gates, "feature_gates")
-    named = None if version is None else str(version)
-    return AskedRelease(named, gates, quirks, truth(strict_version, "strict_version"))
+    if feature_gates is not None:
+        gates_of(feature_gates, "feature_gates")
+    named = None if kubernetes_version is None else str(kubernetes_version)
+    return AskedRelease(named, feature_gates, quirks, truth(strict_version, "strict_version"))
 
 
 def target_of(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Target:

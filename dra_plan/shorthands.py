@@ -4,108 +4,73 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import releases
-from .arguments import Names, Objects, list_of, names, required, target_of, truth
+from .arguments import Objects, list_of, required, target_of, truth
 from .cluster import Cluster
+from .options import Names, QuirkOptions, ReleaseOptions, spelled_out
+from .questions.allocate.ask import AllocateOptions
+from .questions.explain.ask import ExplainOptions
+from .questions.schedule.ask import ScheduleOptions
+from .questions.validate.ask import RuleOptions, selection
 
 if TYPE_CHECKING:
-    from dra_plan.planner.allocation import AllocationPlan
-    from dra_plan.planner.explanation import Explanation
-    from dra_plan.planner.pool_list import PoolList
-    from dra_plan.planner.scheduling import SchedulePlan
-    from dra_plan.planner.validation import ValidationReport
-    from dra_plan.scheduler.framework.interface import Registry
+    from dra_plan.questions.allocate.answer import AllocationPlan
+    from dra_plan.questions.explain.answer import Explanation
+    from dra_plan.questions.pools.answer import PoolList
+    from dra_plan.questions.schedule.answer import SchedulePlan
+    from dra_plan.questions.validate.answer import ValidationReport
     from dra_plan.validation.reading import Reading
 
 FileOrObject = str | os.PathLike[str] | Mapping[str, Any]
 """A path, or an object as a plain dict."""
 
 
-def allocate(
-    objects: Objects,
-    *,
-    kubernetes_version: str | None = None,
-    feature_gates: Mapping[str, bool] | None = None,
-    quirks: str = "upstream",
-    nodes: Names = None,
-    together: bool = False,
-    devices_only: bool = False,
-    explain: bool = False,
-    max_steps: int | None = None,
-    jobs: int = 1,
-) -> AllocationPlan:
+class AllocatingOptions(ReleaseOptions, AllocateOptions, total=False):
+    """The release, and what is asked."""
+
+
+class ExplainingOptions(ReleaseOptions, ExplainOptions, total=False):
+    """The release, and what is asked."""
+
+
+class SchedulingOptions(ReleaseOptions, ScheduleOptions, total=False):
+    """The release, and what is asked."""
+
+
+class ValidatingOptions(QuirkOptions, RuleOptions, total=False):
+    """The release, the rules, and what was there before."""
+
+    recursive: bool
+    against: FileOrObject | Iterable[FileOrObject] | None
+
+
+@spelled_out
+def allocate(objects: Objects, *owners: str, **options: Unpack[AllocatingOptions]) -> AllocationPlan:
     """Plans the claim sets of plain Kubernetes objects, which are left as they are: see `Cluster.allocate`.
 
     Raises UsageError for an unknown version, gate or node, InputError for what can't be decoded.
     """
-    cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
-    return cluster.allocate(
-        nodes=nodes,
-        together=together,
-        devices_only=devices_only,
-        explain=explain,
-        max_steps=max_steps,
-        jobs=jobs,
-    )
+    release, asked = _parted(options)
+    return Cluster.of(objects, **release).allocate(*owners, **asked)
 
 
-def explain(
-    objects: Objects,
-    *owners: str,
-    kubernetes_version: str | None = None,
-    feature_gates: Mapping[str, bool] | None = None,
-    quirks: str = "upstream",
-    nodes: Names = None,
-    devices: Names = None,
-    together: bool = False,
-    devices_only: bool = False,
-    max_steps: int | None = None,
-) -> Explanation:
+@spelled_out
+def explain(objects: Objects, *owners: str, **options: Unpack[ExplainingOptions]) -> Explanation:
     """Why the claim sets of plain objects fit or do not: see `Cluster.explain`. Raises as `allocate` does."""
-    cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
-    return cluster.explain(
-        *owners,
-        devices=devices,
-        nodes=nodes,
-        together=together,
-        devices_only=devices_only,
-        max_steps=max_steps,
-    )
+    release, asked = _parted(options)
+    return Cluster.of(objects, **release).explain(*owners, **asked)
 
 
-def gather_pools(
-    objects: Objects,
-    node: Names = None,
-    *,
-    kubernetes_version: str | None = None,
-    feature_gates: Mapping[str, bool] | None = None,
-    quirks: str = "upstream",
-) -> PoolList:
+@spelled_out
+def gather_pools(objects: Objects, node: Names = None, **release: Unpack[ReleaseOptions]) -> PoolList:
     """The pools of plain objects, of all nodes or of some: see `Cluster.pools`. Raises as `allocate` does."""
-    cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
-    return cluster.pools(node)
+    return Cluster.of(objects, **release).pools(node)
 
 
-def schedule(
-    objects: Objects,
-    *,
-    kubernetes_version: str | None = None,
-    feature_gates: Mapping[str, bool] | None = None,
-    quirks: str = "upstream",
-    config: Mapping[str, Any] | None = None,
-    then: Iterable[Cluster | Objects] = (),
-    trace: bool = False,
-    explain: bool = False,
-    max_steps: int | None = None,
-    timeout: float | None = None,
-    api_server: str | None = None,
-    order: str | None = None,
-    plugins: Registry | None = None,
-    settle: bool = False,
-    events: Iterable[Mapping[str, Any]] = (),
-) -> SchedulePlan:
+@spelled_out
+def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions]) -> SchedulePlan:
     """Schedules the pods of plain Kubernetes objects, which are left as they are: see `Cluster.schedule`.
 
     `api_server` is by default the one with which most outcomes were recorded, unless defects are repaired: it shows
@@ -114,37 +79,14 @@ def schedule(
     """
     from dra_plan.scheduler.simulation import REAL, RECORDED
 
-    cluster = Cluster.of(objects, kubernetes_version=kubernetes_version, feature_gates=feature_gates, quirks=quirks)
-    if api_server is None:
-        api_server = RECORDED if quirks == "upstream" else REAL
-    return cluster.schedule(
-        config=config,
-        then=then,
-        trace=trace,
-        explain=explain,
-        max_steps=max_steps,
-        timeout=timeout,
-        api_server=api_server,
-        order=order,
-        plugins=plugins,
-        settle=settle,
-        events=events,
-    )
+    release, asked = _parted(options)
+    if asked.get("api_server") is None:
+        asked["api_server"] = RECORDED if release.get("quirks", "upstream") == "upstream" else REAL
+    return Cluster.of(objects, **release).schedule(*owners, **asked)
 
 
-def validate(
-    objects: FileOrObject | Iterable[FileOrObject],
-    *,
-    kubernetes_version: str = releases.NEWEST,
-    feature_gates: Mapping[str, bool] | None = None,
-    quirks: str = "upstream",
-    select: Names = None,
-    ignore: Names = None,
-    ignore_unknown: bool = False,
-    recursive: bool = False,
-    against: FileOrObject | Iterable[FileOrObject] | None = None,
-    runtime_config: Mapping[str, bool] | None = None,
-) -> ValidationReport:
+@spelled_out
+def validate(objects: FileOrObject | Iterable[FileOrObject], **options: Unpack[ValidatingOptions]) -> ValidationReport:
     """What is wrong with objects (plain dicts) or with the manifests of paths, or both: see `Cluster.validate`.
 
     Objects that `against`, which is given in the same way, has too are judged as updates of these. `runtime_config`
@@ -153,15 +95,27 @@ def validate(
     Raises InputError (`ManifestErrors`, with every fault) for what can't be read as documents, UsageError for an
     unknown version, gate, quirks or code. What a document says is never an error: it becomes findings.
     """
-    from dra_plan.planner.validation import report
-    from dra_plan.validation.registry import ALL, RuleSelection
+    from dra_plan.questions.validate.answer import report
 
+    recursive, against = options.get("recursive", False), options.get("against")
     reading = _reading(objects, "objects", recursive=recursive)
     old = () if against is None else _reading(against, "against", recursive=recursive).subjects
-    target = target_of(kubernetes_version, feature_gates, quirks)
-    selection = RuleSelection(names(select, "select") or (ALL,), names(ignore, "ignore"))
-    passed_over = truth(ignore_unknown, "ignore_unknown")
-    return report(reading, target, selection, ignore_unknown=passed_over, against=old, runtime_config=runtime_config)
+    version = options.get("kubernetes_version") or releases.NEWEST
+    target = target_of(version, options.get("feature_gates"), options.get("quirks", "upstream"))
+    return report(
+        reading,
+        target,
+        selection(options),
+        ignore_unknown=truth(options.get("ignore_unknown", False), "ignore_unknown"),
+        against=old,
+        runtime_config=options.get("runtime_config"),
+    )
+
+
+def _parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The release, and what is asked."""
+    release = {name: options[name] for name in ReleaseOptions.__annotations__ if name in options}
+    return release, {name: value for name, value in options.items() if name not in release}
 
 
 def _reading(given: FileOrObject | Iterable[FileOrObject], argument: str, *, recursive: bool) -> Reading:

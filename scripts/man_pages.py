@@ -12,14 +12,15 @@ import typer
 from typer.main import get_command
 
 from dra_plan import __version__
-from dra_plan.cli.app import EPILOG, app
+from dra_plan.cli.app import EPILOG
+from dra_plan.main import program
 
 PROGRAM = "dra-plan"
 
 
 def pages() -> dict[str, str]:
     """The text of every page by its file name."""
-    root: Any = get_command(app)
+    root: Any = get_command(program())
     top = typer.Context(root, info_name=PROGRAM)
     made = {f"{PROGRAM}.1": _page(root, top, root.commands)}
     for name, command in root.commands.items():

@@ -32,7 +32,7 @@ from scripts import krew
 ROOT = Path(__file__).parents[1]
 MINORS = (11, 12, 13)
 """Python 3.x, each with wheels of its own in the file."""
-ENTRY = "dra_plan.cli.main:run_plugin"
+ENTRY = "dra_plan.main:run_plugin"
 
 _NEWEST_GLIBC, _OLDEST_GLIBC = 28, 17
 _MACOS = (14, 0)

@@ -12,8 +12,8 @@ from html import escape
 from pathlib import Path
 
 from dra_plan import Cluster, shown
-from dra_plan.output.columns import Screen
-from dra_plan.output.explain_text import render
+from dra_plan.questions.explain.text import render
+from dra_plan.text.columns import Screen
 
 FIXTURE, OWNER = "fixtures/gpu-fleet", "pod/next-gen"
 COLUMNS, WIDTH, HEIGHT = 100, 8.4, 19

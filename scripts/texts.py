@@ -23,7 +23,7 @@ LONG = 20
 WORD = re.compile(r"[\s\w-]?[\w-]+\s?", re.ASCII)
 """A name, perhaps with the space that parts it from what is before or behind."""
 
-READ_LATER = {"report"}
+READ_LATER = {"page"}
 """Folders where messages may be matched: the page is made from printed tables until it is made from documents."""
 
 METHODS = {

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_plan import shown
-from dra_plan.output import structured
-from dra_plan.output.jsonpath import Template
+from dra_plan.text import structured
+from dra_plan.text.jsonpath import Template
 from tests.cli.hostile import TEXT, faults
 
 hard = st.text(st.sampled_from(":#[a\\\"' \n\r\t\x1b\x7f\x85\x9b\u200b\u2028\u202e\ufeff\U000e0001é"), max_size=30)

@@ -308,13 +308,18 @@ NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
 
 
 class Outcome(enum.Enum):
-    """How the question for one node ended."""
+    """How the question for one node ended.
+
+    Of claim sets also: the API server refuses what asks for it, or what decides is not in the input.
+    """
 
     FITS = "Fits"
     DOES_NOT_FIT = "DoesNotFit"
     NODE_ERROR = "NodeError"
     ERROR = "Error"
     UNDECIDED = "Undecided"
+    REFUSED = "Refused"
+    UNKNOWN = "Unknown"
 
 
 class NodeOutcome(msgspec.Struct, frozen=True):

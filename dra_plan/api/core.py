@@ -277,6 +277,7 @@ class PodCondition(Object, frozen=True):
     status: str = ""
     reason: str = ""
     message: str = ""
+    last_transition_time: str | None = None
 
 
 class ContainerStatus(Object, frozen=True):

@@ -74,6 +74,19 @@ class Origin(NamedTuple):
         return f"{self.source}:{self.line}" if self.line else self.source
 
 
+NOTES = frozenset(
+    {
+        "gate-not-recorded",
+        "order-random-upstream",
+        "random-deallocation",
+        "release-not-recorded",
+        "rules-of-another-release",
+        "several-best-nodes",
+    }
+)
+"""The codes of facts about a release, and about what a cluster decides at random: no input is wrong for them."""
+
+
 class Notice(Struct, frozen=True, order=True, gc=False):
     """A warning with a stable code, as documents show it."""
 
@@ -85,6 +98,15 @@ class Notice(Struct, frozen=True, order=True, gc=False):
         tuple[str, ...] | UnsetType,
         Meta(description="The release defects (docs/quirks.md) that changed the answer, if it is about any."),
     ] = UNSET
+    brings: Annotated[
+        tuple[str, ...] | UnsetType,
+        Meta(description="The resources, as `kubectl get` takes them, that are missing, if anything is."),
+    ] = UNSET
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is a fact about the release, which no gate counts."""
+        return self.code in NOTES
 
 
 # -- the inventory -----------------------------------------------------------------------------------------------------
@@ -105,6 +127,14 @@ class AsWritten(NamedTuple):
     has_source: bool = False
 
 
+class WrittenText(NamedTuple):
+    """An object as JSON, as it was written, and the API version and kind that it has or inherits from its list."""
+
+    api_version: str
+    kind: str
+    data: bytes
+
+
 @dataclass(slots=True)
 class Inventory:
     """All objects of the input, converted to v1 and defaulted as the API server does.
@@ -112,7 +142,8 @@ class Inventory:
     `cluster_info` is what a snapshot says of its cluster, the last one of several. `origins` knows where each object
     was read, `as_written` how, if not in the usual form, `overridden` of those that a later source replaced (the
     earlier place, the later one), `template_makers` whose controllers make claim templates, by namespace and name of
-    the template, `skipped` counts objects of kinds that planning does not use, `notices` holds the
+    the template, `skipped` counts objects of kinds that planning does not use, `accounts` has the namespaces and names
+    of service accounts among them, `texts` what new objects say that a question can be about, `notices` holds the
     warnings of loading (dropped fields, deprecated versions).
     """
 
@@ -145,4 +176,6 @@ class Inventory:
     overridden: dict[ObjectKey, tuple[Origin, Origin]] = field(default_factory=dict)
     template_makers: dict[tuple[str, str], ObjectKey] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
+    accounts: set[tuple[str, str]] = field(default_factory=set)
+    texts: dict[ObjectKey, WrittenText] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)

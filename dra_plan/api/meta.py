@@ -67,7 +67,10 @@ class ObjectMeta(Object, frozen=True):
     @property
     def controller(self) -> OwnerReference | None:
         """The managing owner, or None."""
-        return next((owner for owner in self.owner_references or () if owner.controller), None)
+        for owner in self.owner_references or ():
+            if owner.controller:
+                return owner
+        return None
 
 
 class LabelSelectorRequirement(Object, frozen=True):

@@ -48,3 +48,7 @@ PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 """Of a CSINode: the in-tree plugins whose volumes its drivers serve."""
+
+KUEUE = "kueue.x-k8s.io/"
+KUEUE_QUEUE = f"{KUEUE}queue-name"
+"""The prefix of Kueue's labels and scheduling gates, and the label that names the queue of a workload."""

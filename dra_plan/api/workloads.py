@@ -131,9 +131,10 @@ class CronJob(Object, frozen=True):
 
 
 class CustomWorkloadSpec(Object, frozen=True):
-    """How many pods are made of a template."""
+    """How many pods are made of a template; none as long as it is suspended."""
 
     replicas: int = 1
+    suspend: bool = False
     template: PodTemplateSpec = PodTemplateSpec()
 
 

@@ -133,6 +133,14 @@ def expand(
     return Expansion(sets, [*builder.notices, *shared_claims(sets, index)])
 
 
+def waiting_owners(
+    inventory: Inventory, *, namespace: str | None = None, selector: LabelSelector | None = None
+) -> list[Owner]:
+    """The pods and workloads of which `expand` would make claim sets if they used claims, in input order."""
+    builder = _Builder(Index(inventory), _Choice(namespace, selector, None), None)
+    return builder.waiting()
+
+
 class _Choice:
     """What `-n` and `-l` choose, or names do."""
 
@@ -155,6 +163,14 @@ class _Builder:
         self._chosen = chosen
         self._group_claims = group_claims
         self.notices: list[Notice] = []
+
+    def waiting(self) -> list[Owner]:
+        """The pods and workloads that are chosen and want nodes, whether they use claims or not."""
+        inventory = self._index.inventory
+        return [
+            *(pod_owner(pod) for pod in inventory.pods if self._plans_pod(pod)),
+            *(workload_owner(workload) for workload in inventory.workloads if self._plans_workload(workload)),
+        ]
 
     def of_pods(self) -> Iterator[ClaimSet]:
         """The sets of the pods that wait for a node and are not planned with their workload."""

@@ -133,7 +133,7 @@ class Index:
             any(self.dependent_pods.of(workload)) or any(self.dependent_workloads.of(workload))
         ):
             return True
-        return self.controllers.of(workload.metadata) is not None
+        return workload.metadata.controller is not None and self.controllers.of(workload.metadata) is not None
 
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
         """Whether the claim was made for a pod of the input, or for an earlier pod of the same name.

@@ -78,6 +78,11 @@ def is_over(workload: AnyWorkload) -> bool:
     )
 
 
+def is_suspended(workload: AnyWorkload) -> bool:
+    """Whether the workload makes no pods until somebody resumes it, such as Kueue."""
+    return isinstance(workload, Job | CustomWorkload) and workload.spec.suspend and not is_over(workload)
+
+
 def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
     """How many pods the workload wants now; `pods` are those that it has.
 
@@ -88,7 +93,8 @@ def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
     if isinstance(workload, Job):
         return Replicas("spec.parallelism", _of_job(workload, pods))
     if isinstance(workload, CustomWorkload):
-        return Replicas(workload.part or "spec", 0 if is_over(workload) else workload.spec.replicas)
+        is_idle = workload.spec.suspend or is_over(workload)
+        return Replicas(workload.part or "spec", 0 if is_idle else workload.spec.replicas)
     return Replicas("spec.replicas", 1 if workload.spec.replicas is None else workload.spec.replicas)
 
 

@@ -1,43 +1,27 @@
-"""The commands and their order in `--help`. Command modules are light: what plans is imported when it runs."""
+"""The program as the option parser has it, made of the commands that it is given."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, NamedTuple, Protocol
 
 import typer
 
 from dra_plan import __version__
-
-from . import (
-    allocate,
-    capacity,
-    cel,
-    completion,
-    diff,
-    explain,
-    grow,
-    place,
-    pools,
-    rule,
-    schedule,
-    schema,
-    snapshot,
-    validate,
-)
-from .arguments import DUMP, of_cluster
-from .command import Command, Group
-from .exits import Exit
-from .guard import guarded
-from .watching import WatchingCommand
-from .whatif import PlanningCommand
+from dra_plan.cli.command import Command, Group
+from dra_plan.cli.inputs import DUMP, of_cluster
+from dra_plan.cli.running import Exit, guarded
+from dra_plan.cli.watching import WatchingCommand
+from dra_plan.cli.whatif import PlanningCommand
 
 EPILOG = (
     "Exit status: 0 everything fits (explain: whatever it finds, unless --require-fit); 1 something does not, or is "
     "wrong; 2 usage or input error, nothing planned; 3 undecided within the step budget; 4 internal error."
 )
+
 
 CLUSTER = (
     f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nFrom a dump:\n"
@@ -45,7 +29,8 @@ CLUSTER = (
 )
 """Not wrapped, so that it can be copied."""
 
-app = typer.Typer(
+
+_ROOT = typer.Typer(
     name="dra-plan",
     cls=Group,
     help="Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does.",
@@ -74,7 +59,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@_ROOT.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
@@ -83,27 +68,40 @@ def _root(
     """Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does."""
 
 
-for _planning in (
-    allocate.allocate,
-    pools.pools,
-    explain.explain,
-    schedule.schedule,
-    capacity.capacity,
-    place.place,
-    grow.grow,
-    diff.diff,
-):
-    watched = _planning in (explain.explain, schedule.schedule)
-    app.command(cls=WatchingCommand if watched else PlanningCommand)(_exiting(_planning))
-for _command in (snapshot.snapshot, validate.validate, rule.rule, cel.cel, schema.schema, completion.completion):
-    app.command(cls=Command)(_exiting(_command))
+class ListedCommand(Protocol):
+    """A command as the program lists it."""
+
+    @property
+    def name(self) -> str:
+        """What is typed."""
+
+    @property
+    def command(self) -> str:
+        """How it works: it `plans`, `watches` or is `plain`."""
+
+    def function(self) -> Callable[..., Exit]:
+        """What it runs; its module is imported when this is called."""
 
 
-def app_of(name: str) -> typer.Typer:
-    """The program with this command alone, as the options of a command cost time even where nobody asks; or `app`."""
-    named = [command for command in app.registered_commands if command.callback and command.callback.__name__ == name]
-    if not named:
-        return app
-    chosen = copy.copy(app)
-    chosen.registered_commands = named
-    return chosen
+class Own(NamedTuple):
+    """A command that is no question about a cluster."""
+
+    name: str
+    module: str
+    command: str = "plain"
+
+    def function(self) -> Callable[..., Exit]:
+        """What it runs: the function of its name."""
+        found: Callable[..., Exit] = getattr(import_module(self.module), self.name)
+        return found
+
+
+def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
+    """The program with its commands, or with the one of this name alone, as options cost time where nobody asks."""
+    made = copy.copy(_ROOT)
+    every = list(commands)
+    classes = {"plans": PlanningCommand, "watches": WatchingCommand, "plain": Command}
+    made.registered_commands = []
+    for each in [one for one in every if one.name == name] or every:
+        made.command(cls=classes[each.command])(_exiting(each.function()))
+    return made

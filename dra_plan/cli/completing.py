@@ -14,10 +14,13 @@ import typer
 if TYPE_CHECKING:
     from dra_plan.api.inventory import Inventory
 
+
 MOST_BYTES = 32 << 20
 """Larger manifests are not read while somebody waits for a name: some 300 nodes a second."""
 
+
 Complete = Callable[[str], list[str]]
+
 
 DATA = ("json", "yaml", "jsonpath=")
 
@@ -26,15 +29,23 @@ def of(*values: str) -> Complete:
     """Completes one of these values."""
 
     def complete(incomplete: str) -> list[str]:
-        return _beginning(incomplete, values)
+        return beginning(incomplete, values)
 
     return complete
 
 
 outputs = of("table", "wide", *DATA, "name")
+
+
 placements = of("table", "wide", *DATA, "name", "patches")
+
+
 explanations = of("text", "markdown", *DATA)
+
+
 pages = of("html=report.html")
+
+
 reports = of("html=report.html", "junit=report.xml", "sarif=report.sarif", "github", "gitlab=report.json")
 
 
@@ -42,7 +53,7 @@ def versions(incomplete: str) -> list[str]:
     """Kubernetes versions: minor ones, and the patches that were recorded."""
     from dra_plan.releases import MINORS, RECORDED
 
-    return _beginning(incomplete, (*MINORS, *RECORDED))
+    return beginning(incomplete, (*MINORS, *RECORDED))
 
 
 def gates(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -52,14 +63,6 @@ def gates(ctx: typer.Context, incomplete: str) -> list[str]:
     release = find_release(ctx.params.get("kubernetes_version") or NEWEST)
     values = (f"{name}={str(not on).lower()}" for name, on in gate_defaults(release.minor).items())
     return _last_of_list(incomplete, values)
-
-
-def documents(incomplete: str) -> list[str]:
-    """Kinds of documents that have a schema."""
-    from dra_plan.output import schemas
-    from dra_plan.output.schemas import accepted
-
-    return _beginning(incomplete, (*schemas.kinds(), *accepted.kinds()))
 
 
 def rules(incomplete: str) -> list[str]:
@@ -78,19 +81,19 @@ def added_nodes(ctx: typer.Context, incomplete: str) -> list[str]:
     """A number, and the name of a node."""
     number, equals, _ = incomplete.partition("=")
     names = (node.metadata.name for node in _inventory(ctx).nodes)
-    return _beginning(incomplete, (f"{number if equals else 1}={name}" for name in names))
+    return beginning(incomplete, (f"{number if equals else 1}={name}" for name in names))
 
 
 def devices(ctx: typer.Context, incomplete: str) -> list[str]:
     """DRIVER/POOL/DEVICE of every slice."""
     slices = (slice_.spec for slice_ in _inventory(ctx).slices)
     names = (f"{spec.driver}/{spec.pool.name}/{device.name}" for spec in slices for device in spec.devices)
-    return _beginning(incomplete, dict.fromkeys(names))
+    return beginning(incomplete, dict.fromkeys(names))
 
 
 def namespaces(ctx: typer.Context, incomplete: str) -> list[str]:
     """Namespaces of pods, workloads and claims."""
-    return _beginning(incomplete, dict.fromkeys(namespace for _, namespace, _ in _keys(_inventory(ctx))))
+    return beginning(incomplete, dict.fromkeys(namespace for _, namespace, _ in _keys(_inventory(ctx))))
 
 
 def owners(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -103,7 +106,7 @@ def owners(ctx: typer.Context, incomplete: str) -> list[str]:
 def objects(ctx: typer.Context, incomplete: str) -> list[str]:
     """KIND/NAME of what can be left out."""
     found = (f"node/{node.metadata.name}" for node in _inventory(ctx).nodes)
-    return [*_beginning(incomplete, found), *_named(ctx, incomplete)]
+    return [*beginning(incomplete, found), *_named(ctx, incomplete)]
 
 
 def _named(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -111,7 +114,7 @@ def _named(ctx: typer.Context, incomplete: str) -> list[str]:
     keys = [key for key in _keys(_inventory(ctx)) if wanted in (None, key[1])]
     forms = [f"{kind.lower()}/{name}" for kind, _, name in keys]
     names = [name for _, _, name in keys] if incomplete else []
-    return _beginning(incomplete, dict.fromkeys([*forms, *names]))
+    return beginning(incomplete, dict.fromkeys([*forms, *names]))
 
 
 def _plain(text: str) -> str:
@@ -151,8 +154,9 @@ def _size(path: str) -> int:
 def _last_of_list(incomplete: str, values: Iterable[str]) -> list[str]:
     """Completes the last of several values with commas between them."""
     before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{value}" for value in _beginning(last, values)]
+    return [f"{before}{comma}{value}" for value in beginning(last, values)]
 
 
-def _beginning(incomplete: str, values: Iterable[str]) -> list[str]:
+def beginning(incomplete: str, values: Iterable[str]) -> list[str]:
+    """The values that begin so."""
     return [value for value in values if value.startswith(incomplete)]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .exits import Exit
+from dra_plan.cli.running import Exit
 
 COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
 """Set by the completion scripts when they ask the program for candidates."""

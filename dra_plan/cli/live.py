@@ -7,19 +7,36 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from dra_plan import shown
+
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+    from rich.status import Status
+
     from dra_plan.live.snapshot import Snapshot
+
 
 PLUGIN = "kubectl-dra_plan"
 """How kubectl names the program of `kubectl dra-plan`."""
+
+
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
+
 _ASKED = "dra_plan.live"
+
+
 _NAMESPACE = "dra_plan.live.namespace"
+
+
 READ = "dra_plan.live.snapshot"
 """Where the cluster is kept, once it is read."""
 
@@ -118,8 +135,6 @@ def read(options: Asked, *, progress: bool = True) -> Snapshot:
     """The cluster that the options mean, with a line on a terminal while it is read."""
     from dra_plan.live import read_cluster
 
-    from .progress import reading
-
     name = f"the cluster of context {options.context}" if options.context else "the cluster"
     with reading([name], wanted=progress) as say:
 
@@ -131,7 +146,7 @@ def read(options: Asked, *, progress: bool = True) -> Snapshot:
 
 def told(snapshot: Snapshot) -> None:
     """Says, in a note, whose version and gates the answer stands on."""
-    from .printing import print_note
+    from dra_plan.cli.printing import print_note
 
     info = snapshot.info
     version = info.server_version.removeprefix("v") or "of an unknown version"
@@ -159,3 +174,118 @@ def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | No
     if not found:
         raise UsageError(f"--scheduler-metrics {place}: no kubernetes_feature_enabled in it, so no gate is told")
     return found
+
+
+SHOWN_AFTER = 1.0
+"""Seconds before the bar appears: a short run shows none."""
+
+
+_NAMED = 3
+
+
+Advance = Callable[[int, int], None]
+"""Called with how much is done, and of how much."""
+
+
+@contextmanager
+def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
+    """A function that moves the bar, or None if standard error is no terminal; the bar is gone at the end."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    bar = _Bar()
+    try:
+        yield bar.advance
+    finally:
+        bar.close()
+
+
+@contextmanager
+def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[Callable[[str], None]]:
+    """Says on standard error, if that is a terminal, what is being read; the line is gone at the end.
+
+    What it gives changes what is said.
+    """
+    if not wanted or not sys.stderr.isatty():
+        yield lambda _text: None
+        return
+    line = _Reading(f"reading {', '.join(names[:_NAMED])}{' ...' if len(names) > _NAMED else ''}")
+    timer = threading.Timer(SHOWN_AFTER, line.open)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield line.say
+    finally:
+        timer.cancel()
+        line.close()
+
+
+class _Reading:
+    """Drawn by a thread, as reading is one long piece of work."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lock = threading.Lock()
+        self._drawn: Status | None = None
+        self._closed = False
+
+    def say(self, text: str) -> None:
+        from rich.text import Text
+
+        with self._lock:
+            self._text = text
+            if self._drawn is not None:
+                self._drawn.update(Text(shown.line(text)))
+
+    def open(self) -> None:
+        from rich.console import Console
+        from rich.text import Text
+
+        with self._lock:
+            if not self._closed:
+                self._drawn = Console(stderr=True).status(Text(shown.line(self._text)))
+                self._drawn.start()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._drawn is not None:
+                self._drawn.stop()
+
+
+class _Bar:
+    """Draws with rich, which is imported only when a run turns out to be long."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._drawn: Progress | None = None
+        self._task: TaskID | None = None
+
+    def advance(self, done: int, total: int) -> None:
+        if self._drawn is None:
+            if time.monotonic() - self._started < SHOWN_AFTER:
+                return
+            self._drawn = self._open()
+            self._task = self._drawn.add_task("planning")
+        if self._task is not None:
+            self._drawn.update(self._task, completed=done, total=total)
+
+    @staticmethod
+    def _open() -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("planning"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("node checks"),
+            TimeRemainingColumn(),
+        )
+        progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        progress.start()
+        return progress
+
+    def close(self) -> None:
+        if self._drawn is not None:
+            self._drawn.stop()

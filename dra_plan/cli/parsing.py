@@ -1,4 +1,4 @@
-"""What the option parser refuses, in the words and with the exit status of every other error."""
+"""What a command line that can't be parsed is answered: one line, as for every other error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from .exits import Exit
+from dra_plan.cli.running import Exit
 
 REFUSED: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """What typer raises for a command line that it can't parse; where the class lives differs between its releases."""
@@ -15,7 +15,7 @@ REFUSED: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if k
 
 def refusal(error: Any) -> Exit:
     """Tell the error in one line, with the command that shows the usage; without any argument show the help."""
-    from .printing import print_error
+    from dra_plan.cli.printing import print_error
 
     message = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":

@@ -9,11 +9,13 @@ from typing import TextIO
 
 from dra_plan import shown
 from dra_plan.api.inventory import Notice
+from dra_plan.cli.telling import is_quiet, owe
 from dra_plan.errors import InputError
-from dra_plan.output.columns import Screen
-from dra_plan.output.formats import D, Format
+from dra_plan.text.columns import Screen
+from dra_plan.text.formats import D, Format
 
 ALLOWED_EMPTY = "(--allow-empty makes that a success)"
+
 
 QUOTED = " | "
 """How the lines of an error begin that show the expression at fault."""
@@ -44,8 +46,11 @@ def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
 
 def print_warnings(warnings: Iterable[Notice]) -> None:
     """A document's warnings, to standard error; on a terminal, wrapped between words."""
-    from dra_plan.output.notices import lines
+    from dra_plan.text.notices import lines
 
+    owe(())
+    if is_quiet():
+        return
     terminal = screen(sys.stderr)
     for line in lines(warnings):
         print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
@@ -65,7 +70,13 @@ def print_error(*lines: str) -> None:
 
 
 def print_note(text: str) -> None:
-    """What to know about the input that is no warning, to standard error; on a terminal, wrapped between words."""
+    """What to know about the input that is no warning, to standard error, unless the run is quiet."""
+    if not is_quiet():
+        print_verdict(text)
+
+
+def print_verdict(text: str) -> None:
+    """A line about the answer, to standard error, also of a quiet run; on a terminal, wrapped between words."""
     line, terminal = shown.line(text), screen(sys.stderr)
     print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""What `[tool.dra-plan]` of pyproject.toml, or `.dra-plan.toml`, says about validating."""
+"""What `[tool.dra-plan]` of pyproject.toml, or `.dra-plan.toml`, says about validating, and about warnings."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from dra_plan.near import nearest
 from dra_plan.validation.rule import Severity
 
 OWN, PROJECT = ".dra-plan.toml", "pyproject.toml"
+
+
 MOST_BYTES = 1_000_000
 """How long a file with settings may be; a pyproject.toml is a few kilobytes."""
-_KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on")
+
+
+_KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "ignore-warnings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,8 @@ class Settings:
     per_file: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ignore_unknown: bool | None = None
     fail_on: Severity | None = None
+    ignore_warnings: tuple[str, ...] = ()
+    """Codes of warnings that answers of plans leave out."""
 
 
 def find(start: Path) -> Settings:
@@ -84,6 +90,7 @@ def _understood(path: str, table: Any) -> Settings:
         ignore=_codes(path, "ignore", table.get("ignore")),
         per_file=_per_file(path, table.get("per-file-ignores", {})),
         ignore_unknown=_truth(path, "ignore-unknown", table.get("ignore-unknown")),
+        ignore_warnings=_codes(path, "ignore-warnings", table.get("ignore-warnings")) or (),
         fail_on=severity(table["fail-on"], f"{path}: fail-on") if "fail-on" in table else None,
     )
 

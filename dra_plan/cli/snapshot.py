@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dra_plan.cli.running import Exit
+
 from . import live, options
-from .exits import Exit
 
 if TYPE_CHECKING:
     from dra_plan.live.snapshot import Snapshot
@@ -76,7 +77,7 @@ def _anonymized(found: Snapshot) -> Snapshot:
 def _write(found: Snapshot, output: str | None) -> None:
     """Raises UsageError for a file that can't be written; one that is there stays whole until the new one is."""
     from dra_plan.errors import UsageError
-    from dra_plan.output.reports import whole_file
+    from dra_plan.text.reports import whole_file
 
     if output is None or output == "-":
         for piece in found.pieces():

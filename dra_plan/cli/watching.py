@@ -10,7 +10,7 @@ import io
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypedDict
 
 import typer
 
@@ -18,9 +18,8 @@ from . import live
 from .whatif import PlanningCommand
 
 if TYPE_CHECKING:
+    from dra_plan.cli.inputs import Opened
     from dra_plan.live.snapshot import Snapshot
-
-    from .opening import Opened
 
 PAUSE = 5.0
 """Seconds between two readings."""
@@ -29,12 +28,16 @@ MOST_FAILURES = 3
 
 _MOST_TOLD = 5
 
-Watch = Annotated[
-    bool,
-    typer.Option(
-        "--watch", "-w", help="With --live: ask again whenever something has changed, until the pods are bound."
-    ),
-]
+
+class Watching(TypedDict, total=False):
+    """Whether a cluster is asked again."""
+
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", "-w", help="With --live: ask again whenever something has changed, until the pods are bound."
+        ),
+    ]
 
 
 class WatchingCommand(PlanningCommand):
@@ -56,7 +59,7 @@ class WatchingCommand(PlanningCommand):
             ctx.params = dict(arguments)
             super(WatchingCommand, self).invoke(ctx)
 
-        from .loading import giving_back
+        from dra_plan.cli.inputs import giving_back
 
         with giving_back():
             raise SystemExit(_watch(ctx, live.Asked(**given), ask))
@@ -64,7 +67,8 @@ class WatchingCommand(PlanningCommand):
 
 def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
     """Asks about one state after the other. The exit status is that of the last answer."""
-    from .opening import OPENED
+    from dra_plan.cli.inputs import OPENED
+
     from .printing import print_note
 
     status, before, answered = 0, None, ""
@@ -150,7 +154,7 @@ def _waiting(opened: Opened) -> set[str]:
     from dra_plan.planner.owners import chosen_pods
 
     inventory = opened.cluster.inventory
-    chosen = chosen_pods(inventory, opened.cluster.target, question(opened.owners, namespace=opened.namespace))
+    chosen = chosen_pods(inventory, opened.cluster.target, question(opened.owners, {"namespace": opened.namespace}))
     return {
         pod.key
         for pod in inventory.pods

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
@@ -11,39 +11,47 @@ from .command import Command
 
 if TYPE_CHECKING:
     from dra_plan.api.inventory import Inventory
-    from dra_plan.cluster import Cluster
+    from dra_plan.loaded import LoadedCluster
     from dra_plan.whatif import Edit
 
-Cordon = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--cordon", autocompletion=completing.nodes, metavar="NODE", help="Mark the node unschedulable; repeatable."
-    ),
-]
-Drain = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drain",
-        autocompletion=completing.nodes,
-        metavar="NODE",
-        help="Cordon the node, and let its pods leave; repeatable.",
-    ),
-]
-WithoutObject = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--without", autocompletion=completing.objects, metavar="KIND/NAME", help="Leave this object out; repeatable."
-    ),
-]
-AddNodes = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--add-nodes",
-        autocompletion=completing.added_nodes,
-        metavar="N=NODE",
-        help="Add N nodes like this one, or like that of a file.",
-    ),
-]
+
+class Edits(TypedDict, total=False):
+    """What is changed about the cluster before it is asked."""
+
+    cordon: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cordon", autocompletion=completing.nodes, metavar="NODE", help="Mark the node unschedulable; repeatable."
+        ),
+    ]
+    drain: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--drain",
+            autocompletion=completing.nodes,
+            metavar="NODE",
+            help="Cordon the node, and let its pods leave; repeatable.",
+        ),
+    ]
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            autocompletion=completing.objects,
+            metavar="KIND/NAME",
+            help="Leave this object out; repeatable.",
+        ),
+    ]
+    add_nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--add-nodes",
+            autocompletion=completing.added_nodes,
+            metavar="N=NODE",
+            help="Add N nodes like this one, or like that of a file.",
+        ),
+    ]
+
 
 NAMES = ("cordon", "drain", "without", "add_nodes")
 _ORDER = "dra_plan.what_if"
@@ -94,7 +102,7 @@ EACH = "each"
 """In the place of a node that is drained: each node in turn, which `diff` can be asked."""
 
 
-def changed(context: typer.Context, cluster: Cluster) -> Cluster:
+def changed(context: typer.Context, cluster: LoadedCluster) -> LoadedCluster:
     """The cluster after the edits given by the four options, but for `--drain each`.
 
     Raises UsageError for what can't be done.

@@ -7,26 +7,28 @@ place. A kubelet is assumed that makes a bound pod Running and Ready at once and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from msgspec import structs
 
 from dra_plan.api.core import Node, Pod, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.resource import ResourceClaim, ResourceSlice
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.owners import ended
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.events import Action, Event, Resource
 from dra_plan.scheduler.preemption import REASON, is_victim, preemption_message
-from dra_plan.scheduler.simulate import LaterState, evictions_of, pod_change
+from dra_plan.scheduler.simulate import LaterState, eviction_count, evictions_of, pod_change
 from dra_plan.scheduler.simulation import Simulation
 
+from .absent_owners import absent_owners, unlisted_templates
 from .disruption import budgets
-from .quota import Quotas
+from .quota import QuotaLedger, Quotas
 from .state import ClusterState, EndCause, EndedPod
 from .workloads import given_revisions, revision
 
@@ -36,31 +38,54 @@ _POD_LISTS = ("pods", "claims")
 class ApiServer:
     """What controllers and events write to. Refusals are messages, as a client gets them."""
 
-    def __init__(self, simulation: Simulation, quotas: Quotas, never_ready: Collection[str] = ()) -> None:
-        """`never_ready` are the keys of pods (NAMESPACE/NAME) that start and never become ready."""
+    def __init__(
+        self,
+        simulation: Simulation,
+        quotas: Quotas,
+        never_ready: Collection[str] = (),
+        uncharged: Callable[[Pod], bool] = lambda _pod: False,
+    ) -> None:
+        """`never_ready` are the keys of pods (NAMESPACE/NAME) that start and never become ready.
+
+        Pods that are `uncharged`, and their claims, count for no quota.
+        """
         self._never_ready = frozenset(never_ready)
+        self._uncharged = uncharged
         self._simulation = simulation
         self._cluster = simulation.cluster
         self.inventory = replace(simulation.inventory)
         self.start = simulation.clock.now
-        self.quotas = quotas
+        self.quotas, self.ledger = quotas, QuotaLedger(quotas)
+        self._has_special_claims = False
+        """Whether the scheduler has asked to create claims, which come and go without anybody else."""
         self.ended: list[EndedPod] = []
         self._rules_are_lost = simulation.target.quirks.taint_rule_crashes
         self.crashed = False
         """Whether the scheduler has crashed on a device taint rule (E3) and does nothing any more."""
         self.made: dict[str, int] = {}
-        """Uid of each pod that controllers made to the number of pods that had ended before."""
+        """Uid of each pod that controllers made to the number of pods that had ended before, or were ending."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
         self._changed: dict[tuple[str, str], float] = {}
+        self._last: ClusterState | None = None
+        self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
+        """Of the last state: the other objects, and how many pods had ended and objects been changed by events."""
+        self._seen_slices: Sequence[ResourceSlice] | None = None
+        self._has_taints = False
         self._homeless: dict[str, None] = {}
         """The uids of the pods that had no node when they were last looked at, in order."""
+        self._evictions_seen = -1
+        """How often pods had been preempted when none of them was left, -1 if nobody has looked since pods came."""
+        self._unseen: dict[str, None] = {}
+        """The uids of pods that controllers have made and the scheduler has not seen yet, in order."""
         self._generations: Counter[str] = Counter()
         quotas.watch(lambda: self.inventory.classes, self._charged)
-        simulation.handle.refuses_claim = quotas.refuses
+        simulation.handle.refuses_claim = self._refuses_special
         simulation.handle.victims_linger = True
         given = {pod_uid(pod): pod for pod in simulation.inventory.pods}
         self._revisions.update(given_revisions(simulation.inventory))
+        self._absent_owners = absent_owners(simulation.inventory)
+        self._unlisted_templates = unlisted_templates(simulation.inventory)
         for uid, pod in self._cluster.pods.items():
             if uid not in given:
                 self._note_made(pod)
@@ -73,8 +98,28 @@ class ApiServer:
         return self._simulation.clock.now
 
     def state(self) -> ClusterState:
-        """The objects as they are now."""
-        inventory = replace(self.inventory, pods=list(self._cluster.pods.values()), claims=list(self._cluster.claims))
+        """The objects as they are now; the same state again as long as nothing has changed."""
+        pods, claims = list(self._cluster.pods.values()), list(self._cluster.claims)
+        last = self._last
+        if last is not None and self._is_as_in(last, pods, claims):
+            return last
+        inventory = replace(self.inventory, pods=pods, claims=claims)
+        self._last_of, self._last = (self.inventory, len(self.ended), len(self._changed)), self._made_state(inventory)
+        return self._last
+
+    def _is_as_in(self, last: ClusterState, pods: Sequence[Pod], claims: Sequence[ResourceClaim]) -> bool:
+        known, ended_before, changed_before = self._last_of
+        return (
+            known is self.inventory
+            and (last.now, ended_before, changed_before) == (self.now, len(self.ended), len(self._changed))
+            and _same(last.inventory.pods, pods)
+            and _same(last.inventory.claims, claims)
+        )
+
+    def _made_state(self, inventory: Inventory) -> ClusterState:
+        if self._seen_slices is not inventory.slices:
+            self._seen_slices = inventory.slices
+            self._has_taints = any(device.taints for each in inventory.slices for device in each.spec.devices)
         return ClusterState(
             now=self.now,
             start=self.start,
@@ -85,12 +130,25 @@ class ApiServer:
             revisions=self._revisions,
             lost_nodes=self._lost_nodes,
             changed=self._changed,
+            absent_owners=self._absent_owners,
+            unlisted_templates=self._unlisted_templates if self.ended else {},
+            has_device_taints=self._has_taints,
         )
 
     def _charged(self, namespace: str) -> Iterator[Any]:
         """The objects of a namespace that quotas may count."""
-        yield from (pod for pod in self._cluster.pods.values() if pod.metadata.namespace == namespace)
-        yield from (claim for claim in self._cluster.claims if claim.metadata.namespace == namespace)
+        free = set()
+        for pod in self._cluster.pods.values():
+            if pod.metadata.namespace == namespace:
+                if self._uncharged(pod):
+                    free.add(pod.metadata.name)
+                else:
+                    yield pod
+        for claim in self._cluster.claims:
+            owner = claim.metadata.controller
+            is_free = owner is not None and owner.kind == "Pod" and owner.name in free
+            if claim.metadata.namespace == namespace and not is_free:
+                yield claim
         for holder in ("templates", "workloads", "services", "quotas", "volume_claims"):
             yield from (each for each in getattr(self.inventory, holder) if each.metadata.namespace == namespace)
 
@@ -98,6 +156,8 @@ class ApiServer:
 
     def observe(self) -> None:
         """Notice which pods the scheduler has bound since the last time: their kubelets start them."""
+        if self._has_special_claims:
+            self.ledger.forget()
         pods = self._cluster.pods
         for uid in list(self._homeless):
             now_there = pods.get(uid)
@@ -109,7 +169,13 @@ class ApiServer:
 
     def victims(self) -> dict[str, Pod]:
         """The pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
-        return {pod.key: pod for pod in self._cluster.pods.values() if is_victim(pod)}
+        count = eviction_count(self._simulation)
+        if count == self._evictions_seen:
+            return {}
+        found = {pod.key: pod for pod in self._cluster.pods.values() if is_victim(pod)}
+        if not found:
+            self._evictions_seen = count
+        return found
 
     def end_victim(self) -> tuple[Pod, str]:
         """Remove the pod that was preempted first; returns it with the message of the scheduler's event."""
@@ -127,24 +193,30 @@ class ApiServer:
         """The kubelet starts the pod, which is ready at once unless somebody said that it never is."""
         phase = "Pending" if pod.key in self._never_ready else "Running"
         status = structs.replace(pod.status, phase=phase, start_time=format_time(self.now))
-        self._cluster.replace_pod(pod, structs.replace(pod, status=status), Action(0))
+        self._cluster.restate_pod(structs.replace(pod, status=status))
 
     # Pods
 
     def create_pod(self, pod: Pod, *, made: bool) -> str:
-        """Create the pod unless it is refused; `made`: by a controller, not by an event."""
+        """Create the pod unless it is refused; `made`: by a controller, not by an event.
+
+        The scheduler gets to see a pod that was made with `show_made`, when it has its claims.
+        """
         self._generations[pod.key] += 1
         if not pod.metadata.uid:
             uid = f"pod:{pod.key}:{self._generations[pod.key]}" if made or self._was(pod) else f"pod:{pod.key}"
             pod = structs.replace(pod, metadata=structs.replace(pod.metadata, uid=uid))
         pod = self._simulation.admitted(self.quotas.limited(pod))
-        refusal = self.quotas.refuses(pod)
+        refusal = self.ledger.refuses(pod)
         if refusal:
             return refusal
         stamped = structs.replace(pod.metadata, creation_timestamp=format_time(self.now))
         pod = structs.replace(pod, metadata=stamped, status=structs.replace(pod.status, phase="Pending"))
         self._cluster.add_pod(pod)
-        self._simulation.admit(pod)
+        if made and not pod.spec.node_name:
+            self._unseen[pod_uid(pod)] = None
+        else:
+            self._simulation.admit(pod)
         if made:
             self._note_made(pod)
         if pod.spec.node_name:
@@ -153,6 +225,33 @@ class ApiServer:
             self._homeless[pod_uid(pod)] = None
         return ""
 
+    def put_pod(self, pod: Pod) -> None:
+        """Store a pod that exists, as it is."""
+        self._evictions_seen = -1
+        self.ledger.forget()
+        self._cluster.add_pod(pod)
+        self._simulation.admit(pod)
+        if not pod.spec.node_name:
+            self._homeless[pod_uid(pod)] = None
+
+    def show_made(self) -> None:
+        """Let the scheduler see the pods that controllers have made, in their order."""
+        for uid in self._unseen:
+            pod = self._cluster.pods.get(uid)
+            if pod is not None:
+                self._simulation.admit(pod)
+        self._unseen.clear()
+
+    def _refuses_special(self, claim: ResourceClaim) -> str:
+        """Whether the scheduler may create a claim for extended resources."""
+        self._has_special_claims = True
+        self.ledger.forget()
+        return self.quotas.refuses(claim)
+
+    def refusal(self, pod: Pod) -> str:
+        """Why the API server would refuse to create the pod now, "" if it would not."""
+        return self.quotas.refuses(self._simulation.admitted(self.quotas.limited(pod)))
+
     def _was(self, pod: Pod) -> bool:
         return any(each.pod.key == pod.key for each in self.ended) or any(
             each.key == pod.key for each in self._simulation.inventory.pods
@@ -160,13 +259,12 @@ class ApiServer:
 
     def _note_made(self, pod: Pod) -> None:
         uid = pod_uid(pod)
-        self.made[uid] = len(self.ended)
+        going = len(self.victims()) if evictions_of(self._simulation) else 0
+        self.made[uid] = len(self.ended) + going
         owner = pod.metadata.controller
-        for workload in self.inventory.workloads:
-            metadata = workload.metadata
-            named = (workload.kind, metadata.namespace, metadata.name)
-            if owner is not None and named == (owner.kind, pod.metadata.namespace, owner.name):
-                self._revisions[uid] = revision(pod_template(workload))
+        workload = self._cluster.workloads.get((owner.kind, pod.metadata.namespace, owner.name)) if owner else None
+        if workload is not None:
+            self._revisions[uid] = revision(pod_template(workload))
 
     def delete_pod(self, pod: Pod, cause: EndCause, rules: tuple[str, ...] = ()) -> None:
         """Delete the pod; its claims are left to the claim controller."""
@@ -178,6 +276,7 @@ class ApiServer:
         self._simulation.handle.nominator.clear(uid)
         self._cluster.delete_pod(current)
         self._homeless.pop(uid, None)
+        self.ledger.forget()
         self.ended.append(EndedPod(current, self.now, cause, rules))
 
     # Claims
@@ -188,7 +287,7 @@ class ApiServer:
         known = self._cluster.claims.get(namespace, name)
         if known is None or known.metadata.controller is None or known.metadata.controller.uid != pod.metadata.uid:
             claim = self._named(claim)
-            refusal = self.quotas.refuses(claim)
+            refusal = self.ledger.refuses(claim)
             if refusal:
                 return refusal
             self._cluster.put_claim(claim)
@@ -211,12 +310,14 @@ class ApiServer:
 
     def write_claim(self, claim: ResourceClaim) -> None:
         """Write the claim."""
+        self.ledger.forget()
         if not claim.metadata.uid:
             claim = structs.replace(claim, metadata=structs.replace(claim.metadata, uid=f"claim:{claim.key}"))
         self._cluster.put_claim(claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
         """Delete the claim. It is deallocated first, which is an event of its own."""
+        self.ledger.forget()
         if claim.status is not None and claim.status.allocation is not None:
             self._cluster.put_claim(structs.replace(claim, status=None))
         self._cluster.delete_claim(claim)
@@ -231,6 +332,8 @@ class ApiServer:
 
     def _update_waiting(self, was: Pod, now: Pod, action: Action) -> None:
         self._cluster.update_pod(now)
+        if pod_uid(now) in self._unseen:
+            return
         self._simulation.scheduler.records.of(now).pod = now
         event = Event(Resource.UNSCHEDULED_POD, action, was, now)
         self._simulation.scheduler.queue.update(self._cluster.info(now), event)
@@ -239,6 +342,8 @@ class ApiServer:
 
     def update_pod(self, was: Pod, now: Pod) -> None:
         """Write a pod: an event changed it, or its status."""
+        self._evictions_seen = -1
+        self.ledger.forget()
         if was.spec.node_name:
             self._cluster.replace_pod(was, now, Action.UPDATE_OTHER)
         elif ended(now):
@@ -254,6 +359,7 @@ class ApiServer:
 
     def replace_objects(self, holder: str, objects: list[Any]) -> None:
         """Replace all objects of a kind other than pods and claims; the scheduler gets an event for each change."""
+        self.ledger.forget()
         before = self.inventory
         self.inventory = after = replace(before, **{holder: objects})  # type: ignore[arg-type]
         later = LaterState(self._simulation, self._seen(before), self._seen(after))
@@ -298,3 +404,8 @@ class ApiServer:
             return list(self._cluster.claims)
         objects: list[Any] = getattr(self.inventory, holder)
         return objects
+
+
+def _same(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Whether these are the very same objects in the same order."""
+    return len(one) == len(other) and all(map(is_, one, other))

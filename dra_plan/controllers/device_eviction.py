@@ -52,13 +52,16 @@ class RuleCondition:
     message: str
 
 
-_Taints = Mapping[tuple[PoolID, str], Sequence[tuple[DeviceTaint, float]]]
+Taints = Mapping[tuple[PoolID, str], Sequence[tuple[DeviceTaint, float]]]
 """The NoExecute taints of published devices, and the moment at which each was added."""
+
+Rules = Sequence[tuple[DeviceTaintRule, float]]
+"""The rules that evict, and the moment at which each was made. They reach a device whether it is published or not."""
 
 
 def step(state: ClusterState) -> list[DeletePod]:
     """The pods that device taints evict, and when."""
-    taints, rules = _published(state), _rules(state)
+    taints, rules = published_taints(state), evicting_rules(state)
     if not taints and not rules:
         return []
     claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in state.inventory.claims}
@@ -66,11 +69,11 @@ def step(state: ClusterState) -> list[DeletePod]:
     found = []
     for pod in state.running:
         moment = math.inf
-        used = list(_claims(pod, claims))
+        used = list(reserved_claims(pod, claims))
         for claim in used:
             key = (claim.metadata.namespace, claim.metadata.name)
             if key not in times:
-                times[key] = _eviction_time(claim, taints, rules)
+                times[key] = min((each.moment for each in evicting_taints(claim, taints, rules)), default=math.inf)
             moment = min(moment, times[key])
         if moment < math.inf:
             wanting = tuple(rule.metadata.name for rule, _ in rules if any(_selected(rule, claim) for claim in used))
@@ -131,7 +134,7 @@ def _foretold(state: ClusterState, rule: DeviceTaintRule) -> str:
     )
     claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in state.inventory.claims}
     allocated = sum(_selected(rule, claim) for claim in claims.values())
-    pods = [pod for pod in state.running if any(_selected(rule, claim) for claim in _claims(pod, claims))]
+    pods = [pod for pod in state.running if any(_selected(rule, claim) for claim in reserved_claims(pod, claims))]
     devices = f"{counted(published, 'published device')} selected. {counted(allocated, 'allocated device')} selected."
     would = f"{counted(len(pods), 'pod')} would be evicted in {_namespaces(pods)} if the effect was NoExecute."
     return (
@@ -146,7 +149,7 @@ def _selected(rule: DeviceTaintRule, claim: ResourceClaim) -> int:
     return sum(_means(rule.spec.device_selector, each.driver, each.pool, each.device) for each in results)
 
 
-def _claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -> Iterator[ResourceClaim]:
+def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -> Iterator[ResourceClaim]:
     """The pod's allocated claims that are reserved for it."""
     for entry in pod.spec.resource_claims:
         try:
@@ -160,17 +163,34 @@ def _claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -> Iterat
             yield claim
 
 
-def _eviction_time(claim: ResourceClaim, taints: _Taints, rules: Sequence[tuple[DeviceTaintRule, float]]) -> float:
-    """The earliest moment at which a taint of any device of the claim evicts; infinite if none does."""
-    assert claim.allocation is not None
-    earliest = math.inf
-    for result in claim.allocation.devices.results:
-        pool = PoolID(result.driver, result.pool)
-        own = taints.get((pool, result.device), ())
-        for taint, added in (*own, *_of_rules(rules, result)):
+@dataclass(frozen=True)
+class EvictingTaint:
+    """A taint of an allocated device that evicts, and when; `rule` is the name of the rule that sets it, or "".
+
+    `tolerated` says that a toleration holds it off until then.
+    """
+
+    result: DeviceRequestAllocationResult
+    taint: DeviceTaint
+    moment: float
+    rule: str = ""
+    tolerated: bool = False
+
+
+def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Iterator[EvictingTaint]:
+    """The taints of the claim's devices that the allocation does not tolerate for ever."""
+    for result in claim.allocation.devices.results if claim.allocation is not None else ():
+        own = taints.get((PoolID(result.driver, result.pool), result.device), ())
+        found = [(taint, added, "") for taint, added in own]
+        found += [
+            (rule.spec.taint, added, rule.metadata.name)
+            for rule, added in rules
+            if _means(rule.spec.device_selector, result.driver, result.pool, result.device)
+        ]
+        for taint, added, rule_name in found:
             seconds = tolerated_seconds(taint, result.tolerations)
-            earliest = min(earliest, added + seconds)
-    return earliest
+            if seconds < math.inf:
+                yield EvictingTaint(result, taint, added + seconds, rule_name, tolerated=seconds > 0)
 
 
 def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
@@ -186,9 +206,9 @@ def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration
     return max(0.0, float(min(limits))) if len(limits) == len(matching) else math.inf
 
 
-def _published(state: ClusterState) -> _Taints:
+def published_taints(state: ClusterState) -> Taints:
     """The taints in the newest generation of each pool; a device that is not published has none."""
-    if not any(device.taints for each in state.inventory.slices for device in each.spec.devices):
+    if not (state.target.features.device_taints and state.has_device_taints):
         return {}
     found: dict[tuple[PoolID, str], list[tuple[DeviceTaint, float]]] = {}
     for each in _newest(state):
@@ -212,7 +232,7 @@ def _pool(each: ResourceSlice) -> PoolID:
     return PoolID(each.spec.driver, each.spec.pool.name)
 
 
-def _rules(state: ClusterState) -> list[tuple[DeviceTaintRule, float]]:
+def evicting_rules(state: ClusterState) -> Rules:
     """The rules that evict. One without a selector evicts nobody, although the scheduler takes it for all devices."""
     if not state.target.features.device_taint_rules:
         return []
@@ -221,15 +241,6 @@ def _rules(state: ClusterState) -> list[tuple[DeviceTaintRule, float]]:
         for rule in state.inventory.taint_rules
         if rule.spec.device_selector is not None and rule.spec.taint.effect == _NO_EXECUTE
     ]
-
-
-def _of_rules(
-    rules: Sequence[tuple[DeviceTaintRule, float]], result: DeviceRequestAllocationResult
-) -> Iterator[tuple[DeviceTaint, float]]:
-    """Rules reach an allocated device by its names, whether it is published or not."""
-    for rule, added in rules:
-        if _means(rule.spec.device_selector, result.driver, result.pool, result.device):
-            yield rule.spec.taint, added
 
 
 def _means(selector: DeviceTaintSelector | None, driver: str, pool: str, device: str) -> bool:

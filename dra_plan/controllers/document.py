@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from dra_plan.api.core import Pod
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.claims.owners import deployment_of
-from dra_plan.documents.schedule import (
+from dra_plan.documents.scheduling import (
     ControllerEvent,
     GonePod,
     LaterEviction,
@@ -25,9 +23,8 @@ from dra_plan.documents.schedule import (
 from dra_plan.scheduler.cluster.keys import pod_uid
 
 from .device_eviction import IN_PROGRESS
-from .events import BY_EVENT, DRAINED
+from .endings import Ending
 from .settle import FAILED_CREATE, Settled
-from .state import EndedPod
 
 
 def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCluster:
@@ -48,7 +45,7 @@ def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCl
             )
             for pod in pods
         ],
-        evicted=_evicted(settled, pods),
+        evicted=[_gone(each, start) for each in settled.endings],
         claims=[_claim(claim) for claim in settled.state.inventory.claims],
         refused=[
             RefusedObject(object=f"{each.kind}/{each.name}", namespace=each.namespace, message=each.message)
@@ -125,44 +122,19 @@ def _unsettled(settled: Settled) -> UnsettledCluster | None:
     return UnsettledCluster(message=settled.unsettled, pods=names)
 
 
-def _evicted(settled: Settled, pods: Sequence[Pod]) -> list[GonePod]:
-    """The pods that ended, those left out that an event deleted; with what their owners have made since."""
-    made: dict[tuple[str, str, str], list[tuple[int, str]]] = defaultdict(list)
-    for pod in pods:
-        if pod.metadata.controller is not None and pod_uid(pod) in settled.server.made:
-            made[_workload(pod.metadata)].append((settled.server.made[pod_uid(pod)], pod.metadata.name))
-    found = []
-    for index, each in enumerate(settled.server.ended):
-        if each.cause not in (BY_EVENT, DRAINED):
-            since = [name for number, name in made.get(_workload(each.pod.metadata), ()) if number > index]
-            found.append(_gone(each, since, settled.server.start))
-    return found
-
-
-def _gone(each: EndedPod, made: Sequence[str], start: float) -> GonePod:
-    metadata = each.pod.metadata
-    owner = metadata.controller
-    if owner is not None and owner.kind == "StatefulSet":
-        made = [name for name in made if name == metadata.name]
+def _gone(ending: Ending, start: float) -> GonePod:
+    each = ending.ended
     return GonePod(
-        namespace=metadata.namespace,
-        name=metadata.name,
-        owner=_owner(metadata),
+        namespace=each.pod.metadata.namespace,
+        name=each.pod.metadata.name,
+        owner=_owner(each.pod.metadata),
         node_name=each.pod.spec.node_name or None,
         by=each.cause.by,
         reason=each.cause.reason,
         message=each.cause.message,
         second=_second(each.moment, start),
-        recreated_as=list(made),
+        recreated_as=[pod.metadata.name for pod in ending.made],
     )
-
-
-def _workload(metadata: ObjectMeta) -> tuple[str, str, str]:
-    """Kind, namespace and name of what makes the pod: for a pod of a ReplicaSet its Deployment, if there is one."""
-    owner, deployment = metadata.controller, deployment_of(metadata)
-    if deployment:
-        return "Deployment", metadata.namespace, deployment
-    return (owner.kind, metadata.namespace, owner.name) if owner is not None else ("", "", "")
 
 
 def _owner(metadata: ObjectMeta) -> PodOwner | None:

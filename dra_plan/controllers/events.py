@@ -21,12 +21,10 @@ from dra_plan.scheduler.clock import format_time
 from dra_plan.whatif.edits import belongs_to_node
 
 from .apiserver import ApiServer
-from .state import EndCause
+from .endings import BY_EVENT, DRAINED
 
 _VERBS = ("create", "patch", "status", "delete", "drain", "wait", "settle")
 _OPTIONS = ("time",)
-BY_EVENT = EndCause(by="events")
-DRAINED = EndCause(by="drain")
 LONGEST_WAIT = 10.0 * 365 * 86400
 """The longest time in seconds that a step may wait: ten years."""
 

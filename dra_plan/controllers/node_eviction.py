@@ -64,22 +64,27 @@ def step(state: ClusterState) -> list[Action]:
 
 
 def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> float:
-    """When the taints evict the pod; infinite if they do not.
+    """When the taints evict the pod; infinite if they do not."""
+    return deciding_taint(state, pod, taints)[0]
+
+
+def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tuple[float, Taint | None]:
+    """When the taints evict the pod, infinite if they do not, and the taint that decides.
 
     Of the pod's tolerations the first that matches a taint counts, not the one with the fewest seconds (recorded
     nt-06). A taint that none matches evicts at once; of the others' seconds the smallest counts.
     """
-    seconds = math.inf
+    seconds, decides = math.inf, None
     added = state.since("Node", pod.spec.node_name)
     for taint in taints:
         first = next((each for each in _tolerations(pod, taint) if tolerates(each, taint)), None)
         moment = parse_time(taint.time_added)
         if first is None:
-            return moment if moment is not None else added
+            return moment if moment is not None else added, taint
         if first.toleration_seconds is not None and first.toleration_seconds < seconds:
-            seconds = max(0, first.toleration_seconds)
+            seconds, decides = max(0, first.toleration_seconds), taint
             added = moment if moment is not None else added
-    return added + seconds
+    return added + seconds, decides
 
 
 def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:

@@ -9,7 +9,8 @@ a pod is charged less what the pod was.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -49,15 +50,18 @@ class Quotas:
     def __init__(self, inventory: Inventory) -> None:
         self._quotas: dict[str, list[ResourceQuota]] = {}
         self._limits: dict[str, list[LimitRange]] = {}
+        self._hard: dict[str, Mapping[str, int]] = {}
+        """What each quota has, in billionths."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
 
     def renew(self, inventory: Inventory) -> None:
         """Replace the quotas and limits."""
-        self._quotas, self._limits = defaultdict(list), defaultdict(list)
+        self._quotas, self._limits, self._hard = defaultdict(list), defaultdict(list), {}
         for quota in inventory.quotas:
             self._quotas[quota.metadata.namespace].append(quota)
+            self._hard[quota_key(quota)] = {name: parse(text).nano for name, text in quota.spec.hard.items()}
         for limits in inventory.limit_ranges:
             self._limits[limits.metadata.namespace].append(limits)
 
@@ -83,8 +87,11 @@ class Quotas:
             pod = replace(pod, spec=replace(pod.spec, containers=containers))
         return pod
 
-    def refuses(self, obj: object) -> str:
-        """Why the API server refuses to create the object, which has its defaults; "" if it does not."""
+    def refuses(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> str:
+        """Why the API server refuses to create the object, which has its defaults; "" if it does not.
+
+        `kept` has what is used of each quota by NAMESPACE/NAME, as far as it is known, and is filled.
+        """
         namespace = obj.metadata.namespace  # type: ignore[attr-defined]
         if isinstance(obj, Pod):
             problem = _invalid(obj) or self._outside_limits(obj)
@@ -95,17 +102,25 @@ class Quotas:
         quotas = self._quotas.get(namespace)
         if not quotas:
             return ""
-        for quota in sorted(quotas, key=lambda each: each.metadata.name):
-            problem = self._exceeded(quota, obj)
+        for quota in self.all_of(namespace):
+            problem = self._exceeded(quota, obj, kept)
             if problem:
                 return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}'  # type: ignore[attr-defined]
         return ""
 
-    def _exceeded(self, quota: ResourceQuota, obj: object) -> str:
+    def all_of(self, namespace: str) -> Sequence[ResourceQuota]:
+        """The quotas of the namespace, by name."""
+        return sorted(self._quotas.get(namespace, ()), key=lambda each: each.metadata.name)
+
+    def of(self, obj: object) -> list[ResourceQuota]:
+        """The quotas that count the object."""
+        quotas = self._quotas.get(obj.metadata.namespace, ())  # type: ignore[attr-defined]
+        return [quota for quota in quotas if _in_scope(quota, obj)]
+
+    def _exceeded(self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None) -> str:
         if not _in_scope(quota, obj):
             return ""
-        hard = {name: parse(text).nano for name, text in quota.spec.hard.items()}
-        name = quota.metadata.name
+        name, hard = quota.metadata.name, self._hard[quota_key(quota)]
         if isinstance(obj, Pod):
             lacking = _unset(obj, hard)
             if lacking:
@@ -113,7 +128,13 @@ class Quotas:
         charged = {key: value for key, value in self.charges(obj).items() if key in hard}
         if not charged:
             return ""
-        used = self.used(quota, charged)
+        if kept is None:
+            used = self.used(quota, charged)
+        else:
+            key = quota_key(quota)
+            if key not in kept:
+                kept[key] = self.used(quota, hard)
+            used = kept[key]
         over = sorted(key for key, value in charged.items() if value > 0 and used[key] + value > hard[key])
         if not over:
             return ""
@@ -174,6 +195,65 @@ class Quotas:
             return ""
         listed = found[0] if len(found) == 1 else f"[{', '.join(found)}]"
         return f'pods "{pod.metadata.name}" is forbidden: {listed}'
+
+
+@dataclass(frozen=True)
+class QuotaExcess:
+    """That objects are charged more of a resource than the whole quota has."""
+
+    quota: str
+    resource: str
+    charged: str
+    limit: str
+
+
+def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[QuotaExcess]:
+    """Where so many of each of these objects of one namespace, and nothing else, are more than a quota allows."""
+    first = objects[0][0]
+    for quota in quotas.all_of(first.metadata.namespace):  # type: ignore[attr-defined]
+        total: Counter[str] = Counter()
+        for obj, number in objects:
+            if quota in quotas.of(obj):
+                total.update({name: value * number for name, value in quotas.charges(obj).items()})
+        for name, limit in sorted(quota.spec.hard.items()):
+            if total[name] > parse(limit).nano:
+                yield QuotaExcess(quota.metadata.name, name, _text(total[name], limit), str(limit))
+
+
+def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
+    """Quotas by name that refuse the pod for requests or limits that it does not state, and what they say."""
+    for quota in quotas.of(pod):
+        lacking = _unset(pod, quota.spec.hard)
+        if lacking:
+            yield quota.metadata.name, lacking
+
+
+class QuotaLedger:
+    """What is used of quotas while nothing is created but what is charged here: each object costs the same then."""
+
+    def __init__(self, quotas: Quotas) -> None:
+        self._quotas = quotas
+        self._used: dict[str, Counter[str]] = {}
+
+    def refuses(self, obj: object) -> str:
+        """Why the object is refused, "" if it is not; then it is charged, and to be created."""
+        refusal = self._quotas.refuses(obj, self._used)
+        if not refusal:
+            charges = self._quotas.charges(obj)
+            for quota in self._quotas.of(obj):
+                used = self._used.get(quota_key(quota), Counter[str]())
+                for name in used:
+                    used[name] += charges.get(name, 0)
+        return refusal
+
+    def forget(self) -> None:
+        """Something else came or went: what is used is summed up anew when it is asked next."""
+        self._used.clear()
+
+
+def quota_key(quota: ResourceQuota) -> str:
+    """NAMESPACE/NAME of the quota."""
+    return f"{quota.metadata.namespace}/{quota.metadata.name}"
 
 
 def _devices(request: DeviceRequest) -> Counter[str]:

@@ -13,7 +13,7 @@ from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import is_unmade, make_claim
 from dra_plan.scheduler.cluster.keys import pod_uid
 
-from .state import Action, ClusterState, CreateClaim, DeleteClaim, ReportFailure, WriteClaim
+from .state import Action, ClusterState, CreateClaim, DeleteClaim, ReportFailure, WriteClaim, needs_none
 
 FAILED = "FailedResourceClaimCreation"
 
@@ -24,7 +24,7 @@ def release(state: ClusterState) -> Iterator[Action]:
     A generated claim goes with its pod. Another one is no longer reserved for the pod; when that leaves nobody, it
     loses its devices. A claim that is merely unused is left alone.
     """
-    if not state.ended and not any(_needs_none(pod) for pod in state.inventory.pods):
+    if not state.ended and not state.has_finished_pods:
         return
     for claim in state.inventory.claims:
         owner = claim.metadata.controller
@@ -62,12 +62,7 @@ def _is_done(state: ClusterState, uid: str, claim: ResourceClaim, name: str) -> 
     pod = state.pods_by_uid.get(uid)
     if pod is None:
         return uid in state.ended_uids
-    return _needs_none(pod)
-
-
-def _needs_none(pod: Pod) -> bool:
-    """Whether the pod has finished, or is being deleted before it had a node."""
-    return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)
+    return needs_none(pod)
 
 
 def generate(state: ClusterState) -> Iterator[Action]:
@@ -78,7 +73,8 @@ def generate(state: ClusterState) -> Iterator[Action]:
         for entry in pod.spec.resource_claims:
             if not is_unmade(pod, entry):
                 continue
-            template = state.index.template(pod.metadata.namespace, entry.resource_claim_template_name)
+            key = (pod.metadata.namespace, entry.resource_claim_template_name or "")
+            template = state.index.template(*key) or state.unlisted_templates.get(key)
             if template is None:
                 yield _template_missing(pod, entry.name, entry.resource_claim_template_name or "")
                 break

@@ -1,29 +1,33 @@
 """Settling a cluster: rounds of the scheduler and of controllers, in simulated time, until nothing changes any more.
 
-At the end the outlook: what settling would change after one pass of the scheduler, in one line each. The controllers
-themselves are the other modules of this package.
+The controllers themselves are the other modules of this package; what would happen next, without going on, is in
+`foreseen`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaimTemplate
+from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
-from dra_plan.scheduler.clock import latest
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.queue import MOST_BACKOFF
-from dra_plan.scheduler.simulate import SimulationResult
 from dra_plan.scheduler.simulation import Simulation
 
-from . import device_eviction, node_eviction, resource_claims, workloads
+from . import absent_owners, device_eviction, node_eviction, resource_claims, workloads
 from .apiserver import ApiServer
-from .device_eviction import RuleCondition, counted
+from .device_eviction import RuleCondition
+from .endings import Ending, PodKey, endings, followed
 from .events import Events, EventStep, RefusedCreate
+from .foreseen import newest_time
+from .later import go_to
 from .quota import Quotas
 from .state import (
     Action,
@@ -78,7 +82,7 @@ class Settled:
     refused: list[RefusedCreate]
     happenings: list[Happening]
     pending: list[DeletePod]
-    """Evictions that come later than `PATIENCE_SECONDS` after everything else."""
+    """Evictions that come later than it was waited for after everything else."""
     rounds: int
     conditions: list[RuleCondition]
     unsettled: str
@@ -87,15 +91,40 @@ class Settled:
     """The device taint rules that came after the start, of which a scheduler with E3 never hears."""
     waiting: list[Pod] = field(default_factory=list)
     """Pods that are tried again and again with an error."""
+    not_made: list[tuple[Pod, str]] = field(default_factory=list)
+    """The pods that workloads still lack because the API server refuses them, with what it says."""
+
+    @cached_property
+    def endings(self) -> list[Ending]:
+        """The pods that ended although no event asked for it, with what was made since."""
+        return endings(self.server.ended, self.state.inventory.pods, self.server.made)
+
+    @cached_property
+    def places(self) -> Mapping[PodKey, tuple[EndedPod, Pod | None]]:
+        """How each pod that was there at the start and ended did so, and the one pod in its place, if any."""
+        return followed(self.endings, self.server.made)
+
+    @cached_property
+    def claims_refused(self) -> Mapping[PodKey, str]:
+        """What is said of pods of which a claim could not be created."""
+        found = (each for each in self.happenings if each.reason == resource_claims.FAILED)
+        return {(each.namespace, each.name): each.message for each in found}
 
 
 class Settling:
     """A cluster over time: give it steps, and settle it after each."""
 
-    def __init__(self, simulation: Simulation, never_ready: Collection[str] = ()) -> None:
-        self._simulation = simulation
-        simulation.clock.advance_to(latest(_times(simulation.inventory)))
-        self._server = ApiServer(simulation, Quotas(simulation.inventory), never_ready)
+    def __init__(
+        self,
+        simulation: Simulation,
+        never_ready: Collection[str] = (),
+        patience: float = PATIENCE_SECONDS,
+        uncharged: Callable[[Pod], bool] = lambda _pod: False,
+    ) -> None:
+        """Begin with the newest time of the input; pods that are `uncharged` count for no quota."""
+        self._simulation, self._patience = simulation, patience
+        simulation.clock.advance_to(newest_time(simulation.inventory))
+        self._server = ApiServer(simulation, Quotas(simulation.inventory), never_ready, uncharged)
         self._events = Events(self._server)
         self._happenings: dict[tuple[str, str, str, str, str], Happening] = {}
         self._marked: dict[str, DeletePod] = {}
@@ -112,10 +141,15 @@ class Settling:
             self._make()
         self._schedule()
 
-    def run(self, steps: Sequence[EventStep]) -> Settled:
-        """Settle the cluster at the start, then after each step, until nothing changes."""
+    def run(self, steps: Sequence[EventStep], then: Sequence[Inventory] = ()) -> Settled:
+        """Settle the cluster at the start, after each later state, and after the steps, until nothing changes."""
         self.start()
-        self._settle()
+        self.settle()
+        before = self._simulation.inventory
+        for after in then:
+            go_to(self._simulation, self._server, before, after)
+            self.settle()
+            before = after
         if steps:
             self._pass(self._server.now + MOST_BACKOFF)
             self._server.start = self._server.now
@@ -125,18 +159,42 @@ class Settling:
             if step.verb == "wait":
                 self._until(self._server.now + float(step.value))
             elif step.verb == "settle":
-                self._settle()
+                self.settle()
             else:
                 self._events.carry_out(step)
         if steps:
-            self._settle()
+            self.settle()
         return self._outcome()
+
+    @property
+    def server(self) -> ApiServer:
+        """The API server that everybody writes to."""
+        return self._server
+
+    @property
+    def unsettled(self) -> str:
+        """Why the cluster never settles, or ""."""
+        return self._unsettled
+
+    def template(self, namespace: str, name: str) -> ResourceClaimTemplate | None:
+        """The claim template of that name."""
+        return self._index.template(namespace, name)
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index(self._simulation.inventory)
 
     # Rounds
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Let everything happen that happens without new events."""
         self._until(None)
+
+    def go_on(self) -> None:
+        """Schedule what has been created; controllers act only if pods have to go for it."""
+        self._run_scheduler()
+        if self._server.victims():
+            self.settle()
 
     def _until(self, end: float | None) -> None:
         """Go on to the moment `end`, or until nothing is going to happen soon.
@@ -161,7 +219,7 @@ class Settling:
                         return
                 continue
             due = self._next()
-            limit = self._server.now + PATIENCE_SECONDS if end is None else end
+            limit = self._server.now + self._patience if end is None else end
             if due is None or due > limit:
                 break
             self._pass(due)
@@ -212,10 +270,14 @@ class Settling:
 
     def _make(self) -> bool:
         """Workloads make the pods that they lack, and these get their claims; whether there was anything to make."""
-        made = self._carry_out(self._due(workloads.step))
+        made = False
+        for step in _MAKERS:
+            made |= self._carry_out(self._due(step))
         made |= self._carry_out(self._due(resource_claims.release))
         self._stopped.clear()
-        return made | self._carry_out(self._due(resource_claims.generate))
+        made |= self._carry_out(self._due(resource_claims.generate))
+        self._server.show_made()
+        return made
 
     def _due(self, step: Callable[[ClusterState], Iterable[Action]]) -> list[Action]:
         """What a controller wants done now. Failures are noted; what comes later is asked again then."""
@@ -275,9 +337,8 @@ class Settling:
     def _next(self) -> float | None:
         """When the next thing happens by itself, or None."""
         state = self._server.state()
-        actions = chain.from_iterable(
-            step(state) for step in (device_eviction.step, node_eviction.step, workloads.step)
-        )
+        steps: tuple[Callable[[ClusterState], Iterable[Action]], ...] = (*_EVICTORS, *_MAKERS)
+        actions = chain.from_iterable(step(state) for step in steps)
         self._cancel(state)
         now = self._server.now
         return min((each.at for each in actions if each.at > now), default=None)
@@ -339,7 +400,7 @@ class Settling:
         self._note(kind, action.pod.metadata.namespace, name, FAILED_CREATE, message, refusal)
 
     def _failed_claim(self, action: CreateClaim, refusal: str) -> None:
-        message = f"PodResourceClaim {action.entry}: create ResourceClaim : {refusal}"
+        message = claim_failure(action.entry, refusal)
         metadata = action.pod.metadata
         self._stopped.add(pod_uid(action.pod))
         self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message)
@@ -370,27 +431,29 @@ class Settling:
             unsettled=unsettled,
             lost_rules=[rule.metadata.name for rule in state.inventory.taint_rules if rule.metadata.name not in given],
             waiting=erring,
+            not_made=self._not_made(state),
         )
+
+    def _not_made(self, state: ClusterState) -> list[tuple[Pod, str]]:
+        if not self._server.quotas.exist:
+            return []
+        wanted = (each for step in _MAKERS for each in step(state) if isinstance(each, CreatePod))
+        found = ((each.pod, self._server.refusal(each.pod)) for each in wanted if each.at <= state.now)
+        return [(pod, refusal) for pod, refusal in found if refusal]
+
+
+def claim_failure(entry: str, refusal: str) -> str:
+    """What the claim controller says of the pod's entry whose claim was refused."""
+    return f"PodResourceClaim {entry}: create ResourceClaim : {refusal}"
 
 
 _EVICTORS = (device_eviction.step, node_eviction.step)
+_MAKERS: tuple[Callable[[ClusterState], Iterator[Action]], ...] = (workloads.step, absent_owners.step)
 
 
 def _evictions(state: ClusterState) -> list[DeletePod]:
     """The pods that taints evict, now or later."""
     return [each for step in _EVICTORS for each in step(state) if isinstance(each, DeletePod)]
-
-
-def _times(inventory: Inventory) -> Iterator[str | None]:
-    """The times that the objects carry: the simulation begins when the newest of them was written."""
-    for holder in ("nodes", "slices", "taint_rules", "workloads", "quotas"):
-        for each in getattr(inventory, holder):
-            yield each.metadata.creation_timestamp
-    yield from (rule.spec.taint.time_added for rule in inventory.taint_rules)
-    yield from (taint.time_added for node in inventory.nodes for taint in node.spec.taints)
-    yield from (
-        taint.time_added for each in inventory.slices for device in each.spec.devices for taint in device.taints
-    )
 
 
 def _root(pod: Pod) -> str:
@@ -401,42 +464,3 @@ def _root(pod: Pod) -> str:
 def _of_job(each: EndedPod) -> bool:
     owner = each.pod.metadata.controller
     return owner is not None and owner.kind == "Job"
-
-
-# -- outlook after one pass of the scheduler ---------------------------------------------------------------------------
-# Found without going on.
-
-
-def outlook(simulation: Simulation, outcome: SimulationResult) -> list[str]:
-    """What controllers and admission would do next, a clause each; empty if they have nothing to do."""
-    state = _state(simulation)
-    found = []
-    if outcome.evictions:
-        found.append(f"the claims of {counted(len(outcome.evictions), 'preempted pod')} come free")
-    for step, by in ((device_eviction.step, "device taints"), (node_eviction.step, "node taints")):
-        pods = _evicted(state, step)
-        if pods:
-            found.append(f"{by} evict {counted(len(pods), 'pod')}")
-    if simulation.inventory.quotas or simulation.inventory.limit_ranges:
-        found.append("quotas and limits count")
-    return found
-
-
-def _evicted(state: ClusterState, step: Callable[[ClusterState], Iterable[Action]]) -> list[Pod]:
-    return [each.pod for each in step(state) if isinstance(each, DeletePod)]
-
-
-def _state(simulation: Simulation) -> ClusterState:
-    now = simulation.clock.now
-    pods, claims = list(simulation.cluster.pods.values()), list(simulation.cluster.claims)
-    return ClusterState(
-        now=now,
-        start=now,
-        inventory=replace(simulation.inventory, pods=pods, claims=claims),
-        target=simulation.target,
-        ended=(),
-        made=frozenset(),
-        revisions={},
-        lost_nodes={},
-        changed={},
-    )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.releases import Target
@@ -112,11 +113,21 @@ Action = DeletePod | CreatePod | CreateClaim | WriteClaim | DeleteClaim | WriteN
 
 
 @dataclass(frozen=True)
+class AbsentOwner:
+    """A controller that pods name and that the input lacks, with the pods that it had at the start."""
+
+    kind: str
+    name: str
+    pods: tuple[Pod, ...]
+
+
+@dataclass(frozen=True)
 class ClusterState:
     """The objects of a cluster at the moment `now`, and what has happened since `start`.
 
     `made` are the uids of the pods that controllers made; `revisions` says of which template pods are, as far as that
     is known; `lost_nodes` are nodes that were deleted, and when; `changed` says when an object changed.
+    `absent_owners` and `unlisted_templates` are what the input lacks and tells of all the same.
     """
 
     now: float
@@ -128,6 +139,10 @@ class ClusterState:
     revisions: Mapping[str, object]
     lost_nodes: Mapping[str, float]
     changed: Mapping[tuple[str, str], float]
+    absent_owners: Sequence[AbsentOwner] = ()
+    unlisted_templates: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
+    has_device_taints: bool = True
+    """False if it is known that no published device has a taint."""
 
     @cached_property
     def index(self) -> Index:
@@ -150,6 +165,11 @@ class ClusterState:
         return {node.metadata.name: node for node in self.inventory.nodes}
 
     @cached_property
+    def has_finished_pods(self) -> bool:
+        """Whether any pod has finished, or is being deleted before it had a node, so that it needs no claims."""
+        return any(map(needs_none, self.inventory.pods))
+
+    @cached_property
     def running(self) -> Sequence[Pod]:
         """The pods that have a node, have not finished, and are not being deleted."""
         return [
@@ -158,6 +178,21 @@ class ClusterState:
             if pod.spec.node_name and not ended(pod) and pod.metadata.deletion_timestamp is None
         ]
 
+    @cached_property
+    def names(self) -> Mapping[str, set[str]]:
+        """By namespace, the names of pods that exist or have ended."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for pod in self.inventory.pods:
+            found[pod.metadata.namespace].add(pod.metadata.name)
+        for each in self.ended:
+            found[each.pod.metadata.namespace].add(each.pod.metadata.name)
+        return found
+
     def since(self, kind: str, name: str) -> float:
         """When the object was last changed by an event, or when the simulation began."""
         return self.changed.get((kind, name), self.start)
+
+
+def needs_none(pod: Pod) -> bool:
+    """Whether the pod needs no claims any more: it has finished, or is being deleted before it had a node."""
+    return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)

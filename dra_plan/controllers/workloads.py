@@ -42,31 +42,44 @@ BACKOFF_LIMIT = EndCause(by="Job", reason="BackoffLimitExceeded", message="Job h
 
 def step(state: ClusterState) -> Iterator[Action]:
     """What the controllers of all workloads do, in input order."""
-    names: dict[str, set[str]] = defaultdict(set)
-    for pod in state.inventory.pods:
-        names[pod.metadata.namespace].add(pod.metadata.name)
-    for each in state.ended:
-        names[each.pod.metadata.namespace].add(each.pod.metadata.name)
+    names = _TakenNames(state)
     for workload in state.inventory.workloads:
         if is_over(workload) or state.index.is_planned_elsewhere(workload):
             continue
         pods = state.index.pods_of(workload)
         _check_number(workload, pods)
-        taken = names[workload.metadata.namespace]
         if isinstance(workload, Job):
-            actions = _job(state, workload, pods, taken)
+            actions = _job(state, workload, pods, names.taken(workload))
         elif isinstance(workload, Workload) and workload.kind == "Deployment":
-            actions = _deployment(state, workload, pods, taken)
+            actions = _deployment(state, workload, pods, names.taken(workload))
         elif isinstance(workload, Workload) and workload.kind == "StatefulSet":
             actions = _stateful_set(state, workload, pods)
         elif workload.kind == "DaemonSet":
             actions = _daemon_set(state, workload, pods)
         else:
-            actions = _replicas(state, workload, pods, taken)
+            actions = _replicas(state, workload, pods, names.taken(workload))
         for action in actions:
             if isinstance(action, CreatePod):
-                taken.add(action.pod.metadata.name)
+                names.made[workload.metadata.namespace].add(action.pod.metadata.name)
             yield action
+
+
+class _TakenNames:
+    """The names that pods have or had, each namespace's looked up when a workload names its pods at random."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self._state = state
+        self._taken: dict[str, set[str]] = {}
+        self.made: dict[str, set[str]] = defaultdict(set)
+        """The names of pods that are made now."""
+
+    def taken(self, workload: AnyWorkload) -> set[str]:
+        """The names in the workload's namespace."""
+        namespace = workload.metadata.namespace
+        if namespace not in self._taken:
+            self._taken[namespace] = set(self._state.names.get(namespace, ()))
+        self._taken[namespace] |= self.made[namespace]
+        return self._taken[namespace]
 
 
 def _check_number(workload: AnyWorkload, pods: Sequence[Pod]) -> None:
@@ -200,13 +213,15 @@ def _stateful_set(state: ClusterState, workload: Workload, pods: Sequence[Pod]) 
     With OrderedReady each is one pod at a time, and a pod that is not ready stops all that comes after it.
     """
     count, ordered = wanted(workload, pods).number, is_ordered(workload)
-    by_ordinal = sorted((ordinal, pod) for pod in pods if (ordinal := _ordinal(workload, pod)) is not None)
-    yield from (DeletePod(pod, EndCause(by="StatefulSet")) for _, pod in by_ordinal if ended(pod))
-    kept = [pod for ordinal, pod in by_ordinal if ordinal < count]
+    over = [(ordinal, pod) for pod in pods if ended(pod) and (ordinal := _ordinal(workload, pod)) is not None]
+    yield from (DeletePod(pod, EndCause(by="StatefulSet")) for _, pod in sorted(over))
     made = list(new_pods(workload, pods, state.inventory.nodes, is_ready=is_ready))
     yield from _create(workload, iter(made))
-    all_ready = not made and len(kept) == count and all(map(is_ready, kept))
-    if ordered and not all_ready:
+    if ordered and made:
+        return
+    by_ordinal = sorted((ordinal, pod) for pod in pods if (ordinal := _ordinal(workload, pod)) is not None)
+    kept = [pod for ordinal, pod in by_ordinal if ordinal < count]
+    if ordered and (len(kept) < count or not all(map(is_ready, kept))):
         return
     surplus = [pod for ordinal, pod in reversed(by_ordinal) if ordinal >= count]
     if surplus:

@@ -1,5 +1,7 @@
 """What dra-plan prints, as frozen structs; JSON, tables, reports and schemas are made of them.
 
-A file for each document, and for parts that several share. Values only: who plans makes them, who prints reads them.
+What documents of several questions share; the document of one question is in its folder.
+
+Values only: who plans makes them, who prints reads them.
 Nothing here plans, words or formats anything.
 """

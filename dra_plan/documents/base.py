@@ -62,6 +62,10 @@ class DocumentPart(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename=_
     """
 
 
+INCOMPLETE = "input-incomplete"
+"""The code of the warning that says with which command to bring all that is missing."""
+_TUPLES = {"defects", "brings"}
+
 PrintedWarning = Annotated[Notice, Meta(extra_json_schema={"required": ["code", "message", "object", "source"]})]
 """A warning; documents leave none of its fields out."""
 
@@ -141,8 +145,8 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
         with uncollected():
             plain: dict[str, Any] = msgspec.to_builtins(self)
         for warning in plain["warnings"]:
-            if "defects" in warning:
-                warning["defects"] = list(warning["defects"])  # a tuple, as notices can be told apart by hash
+            for field in _TUPLES & warning.keys():  # tuples, as notices can be told apart by hash
+                warning[field] = list(warning[field])
         return plain
 
 
@@ -159,8 +163,18 @@ def answer_target(target: Target) -> AnswerTarget:
 
 
 def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
-    """The notices as documents have them, each once, in order."""
-    return list(dict.fromkeys(notices))
+    """The notices as documents have them, each once, in order; last the one command that brings all that is missing."""
+    told = list(dict.fromkeys(notices))
+    lacking = [one for one in told if one.brings]
+    if len({one.code for one in lacking}) > 1:
+        told.append(Notice(INCOMPLETE, f"`{bringing(lacking)}` brings all that is missing"))
+    return told
+
+
+def bringing(lacking: Iterable[Notice]) -> str:
+    """The command that brings what these notices say is missing."""
+    resources = dict.fromkeys(resource for one in lacking for resource in one.brings or ())
+    return f"kubectl get {','.join(resources)} -A -o yaml"
 
 
 class RequestName(DocumentPart, frozen=True, kw_only=True):

@@ -1,7 +1,4 @@
-"""Why a device does not serve a request: parts of an Explanation and of a plan's reasons.
-
-The three structs with a code each have the fields of that code (docs/reasons.md), at their place in the document.
-"""
+"""Devices in documents: the checks that each has to pass, and what decides in a selector."""
 
 from __future__ import annotations
 
@@ -10,9 +7,59 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, Meta
 
 from dra_plan.api.resource import CapacityRequestPolicy
+from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart, Position, any_of, one_of
 
-from .base import Amount, ClaimName, DeviceName, DocumentPart, Position, any_of, one_of
-from .clauses import DecidingClause
+
+class FoundValue(DocumentPart, frozen=True, kw_only=True):
+    """A value that so many devices have under a name."""
+
+    type: str
+    value: Any
+    count: Amount
+
+
+class FoundName(DocumentPart, frozen=True, kw_only=True):
+    """What the devices have under a name that a selector reads."""
+
+    kind: Annotated[str, one_of("attribute", "capacity", "domain", "driver")]
+    domain: str
+    name: str
+    values: list[FoundValue]
+    other_values: Amount
+    missing: Amount
+    problem: Annotated[
+        str | None, one_of(None, "missing", "wrong-domain", "unknown-domain", "wrong-kind", "wrong-type")
+    ]
+    hint: Annotated[str | None, Meta(description="The name, domain, kind or type that is perhaps meant.")] = None
+    known: Annotated[list[str], Meta(description="Without a hint: what that domain has.")] = []
+
+
+class ComputedValue(DocumentPart, frozen=True, kw_only=True):
+    """A value that a part of a selector has on so many devices."""
+
+    value: str
+    count: Amount
+
+
+class ComputedPart(DocumentPart, frozen=True, kw_only=True):
+    """What a part of a selector gives."""
+
+    part: str
+    values: list[ComputedValue]
+
+
+class DecidingClause(DocumentPart, frozen=True, kw_only=True):
+    """The part of a selector that decides, and what the devices have under the names in it.
+
+    Counts are over all nodes of the story.
+    """
+
+    clause: str
+    count: Annotated[int, Meta(ge=1)]
+    found: list[FoundName]
+    computed: list[ComputedPart] = []
+    error: str | None = None
+
 
 DEVICE_CODES = (
     "pool-unusable",
@@ -33,8 +80,10 @@ DEVICE_CODES = (
 )
 """Codes of reasons that concern one device."""
 
+
 CHOICE_CODES = ("taken-already", "led-nowhere")
 """Codes of reasons that only a search on its way knows: why a device was passed over for a later one."""
+
 
 CheckName = Annotated[
     str, one_of("pool", "in-use", "feature", "selector", "node", "capacity", "counter", "taint", "constraint")
@@ -168,7 +217,11 @@ class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 Detail = SelectorDetail | CapacityDetail | CounterDetail | TaintDetail | ConstraintDetail
+
+
 DETAILS = (SelectorDetail, CapacityDetail, CounterDetail, TaintDetail, ConstraintDetail)
+
+
 if TYPE_CHECKING:
     AnyDetail = Detail
 else:

@@ -1,4 +1,4 @@
-"""`PoolList`, the document of `pools`. Names follow ResourcePoolStatusRequest where it has one."""
+"""Pools in documents. Names follow ResourcePoolStatusRequest where it has one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from msgspec import Meta
 
 from dra_plan.allocator import PoolState
 from dra_plan.api.resource import DeviceTaint
-
-from .base import Amount, DocumentPart, PrintedDocument, PrintedWarning
+from dra_plan.documents.base import Amount, DocumentPart, Text
 
 DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
 """Shared: allocated, with something left."""
+
 
 Amounts = Annotated[dict[str, str], Meta(description="Quantities by name.")]
 
@@ -25,6 +25,14 @@ class CounterSetLeft(DocumentPart, frozen=True, kw_only=True):
     left: Amounts
 
 
+class DoomedPod(DocumentPart, frozen=True, kw_only=True):
+    """A running pod that a taint of its device is going to evict."""
+
+    namespace: str
+    name: Text
+    second: Annotated[float, Meta(description="When, in seconds from the time of the input; 0 for at once.")]
+
+
 class ListedDevice(DocumentPart, frozen=True, kw_only=True):
     """A device of a pool."""
 
@@ -33,6 +41,7 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
     model: Annotated[str, Meta(description="What it is, as far as the driver says so.")] = ""
     reason: Annotated[str, Meta(description="Why it is unavailable, or what is in the way of another share.")] = ""
     taints: list[DeviceTaint] = []
+    evicts: Annotated[list[DoomedPod], Meta(description="Pods that its taints evict.")] = []
     nodes: Annotated[
         list[str] | None, Meta(description="With per-device node selection: the nodes that reach the device.")
     ] = None
@@ -77,14 +86,3 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     ] = None
     profiles: list[PartitionProfile] = []
     validation_error: Annotated[str, Meta(description="Why the pool is invalid, in upstream's words.")] = ""
-
-
-class PoolsDocument(PrintedDocument, frozen=True, kw_only=True):
-    """Resource pools as the allocator gathers them.
-
-    Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) where it has one.
-    """
-
-    kind: Literal["PoolList"] = "PoolList"
-    pools: list[ListedPool]
-    warnings: list[PrintedWarning]

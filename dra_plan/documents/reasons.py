@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
-from .base import (
+from dra_plan.allocator import Outcome
+from dra_plan.documents.base import (
     Amount,
     ClaimName,
     DeviceName,
@@ -19,10 +20,10 @@ from .base import (
     Position,
     RequestName,
     SchedulerText,
+    Text,
     one_of,
 )
-from .clauses import FoundValue
-from .devices import ClaimHolder, RemovedDevices
+from dra_plan.documents.devices import ClaimHolder, FoundValue, RemovedDevices
 
 
 class UnusablePool(DocumentPart, frozen=True, kw_only=True):
@@ -186,8 +187,37 @@ class NodeReason(DocumentPart, frozen=True, kw_only=True):
 
 
 Reason = NodeReason | RemovedDevices | UnusablePool | OwedToDefects | NotTogether | AttemptFault
+
+
 REASONS = (NodeReason, RemovedDevices, UnusablePool, OwedToDefects, NotTogether, AttemptFault)
+
+
 if TYPE_CHECKING:
     AnyReason = Reason
 else:
     AnyReason = Any  # as above
+
+
+class LeadingReason(DocumentPart, frozen=True, kw_only=True):
+    """What is in the way on so many nodes. docs/reasons.md describes the codes."""
+
+    code: Text
+    class_: Annotated[str, Meta(description="Whose selector refuses, if it is not the request's own.")] = ""
+    name: Annotated[
+        str, Meta(description="The attribute, capacity, counter or taint that it is about, if there is one.")
+    ] = ""
+    request: str = ""
+    need: Annotated[Amount | None, Meta(description="Devices that the request needs there.")] = None
+    left: Annotated[Amount | None, Meta(description="The most that are left for it on any of the nodes.")] = None
+    left_from: Annotated[
+        Amount | None, Meta(description="The fewest that are left, where that is not the same on all of the nodes.")
+    ] = None
+    need_from: Annotated[
+        Amount | None, Meta(description="The fewest that it needs, where that is not the same on all of the nodes.")
+    ] = None
+    need_to: Annotated[Amount | None, Meta(description="And the most.")] = None
+    nodes: Annotated[int, Meta(ge=1)]
+
+
+NodeAnswer = Annotated[Outcome, one_of("Fits", "DoesNotFit", "NodeError", "Error", "Undecided")]
+"""A set is never NodeError: that is what single nodes are. Refused: by the API server, whatever its nodes say."""

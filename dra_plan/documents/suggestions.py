@@ -127,6 +127,33 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
     taint: TaintName
 
 
+class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
+    """The pod asks for another value of a label of its node."""
+
+    code: Annotated[str, one_of("change-node-selector")]
+    label: str
+    from_: str
+    to: str
+
+
+class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
+    """A container asks for less of a resource."""
+
+    code: Annotated[str, one_of("lower-request")]
+    container: str
+    resource: str
+    from_: str
+    to: str
+
+
+class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
+    """The workload wants fewer pods."""
+
+    code: Annotated[str, one_of("lower-replicas")]
+    from_: int
+    to: int
+
+
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     """A claim gives its devices back."""
 
@@ -155,6 +182,9 @@ SuggestedChange = (
     | NodeLabelled
     | NodeUncordoned
     | NodeTaintMet
+    | NodeSelectorChanged
+    | ResourceLowered
+    | ReplicasLowered
     | ClaimReleased
     | GateEnabled
 )
@@ -165,6 +195,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "remove-node-taint": NodeTaintMet,
     "guard-selector": SelectorChanged,
     "fix-spelling": SelectorChanged,
+    "change-node-selector": NodeSelectorChanged,
     "rename-capacity": CapacityChanged,
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,
@@ -172,6 +203,8 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-count": CountLowered,
     "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
+    "lower-request": ResourceLowered,
+    "lower-replicas": ReplicasLowered,
     "change-value": SelectorChanged,
     "release-claim": ClaimReleased,
     "change-class": ClassChanged,

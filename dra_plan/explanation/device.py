@@ -16,6 +16,7 @@ from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.core import Node
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import ObjectName
+from dra_plan.documents.claim_sets import DeviceStory, JudgedClaimSet, JudgedRequest
 from dra_plan.documents.devices import (
     CapacityDetail,
     ConstraintDetail,
@@ -25,7 +26,6 @@ from dra_plan.documents.devices import (
     SelectorDetail,
     TaintDetail,
 )
-from dra_plan.documents.explanation import DeviceStory, JudgedClaimSet, JudgedRequest
 from dra_plan.near import nearest
 
 from .funnel import Checks

@@ -17,9 +17,8 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api.core import Node
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.devices import PassedOver
-from dra_plan.documents.explanation import AbsentName, ChosenDevice, NodeStory, PassedAlternative, StoryRequest
-from dra_plan.documents.leading import LeadingReason
-from dra_plan.documents.reasons import NodeReason, Reason
+from dra_plan.documents.reasons import LeadingReason, NodeReason, Reason
+from dra_plan.documents.stories import AbsentName, ChosenDevice, NodeStory, PassedAlternative, StoryRequest
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.explanation.suggest.trials import MOST_SUGGESTIONS, Suggestion

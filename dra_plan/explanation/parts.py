@@ -17,8 +17,15 @@ from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
 from dra_plan.documents.base import ClaimName, DeviceName, ObjectName
-from dra_plan.documents.clauses import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
-from dra_plan.documents.devices import ClaimHolder, RemovedDevices
+from dra_plan.documents.devices import (
+    ClaimHolder,
+    ComputedPart,
+    ComputedValue,
+    DecidingClause,
+    FoundName,
+    FoundValue,
+    RemovedDevices,
+)
 from dra_plan.documents.reasons import AttemptFault, KnownDefect, OwedToDefects, TriedRewrite, UnusablePool
 from dra_plan.documents.suggestions import PatchedObject, SelectorChanged
 from dra_plan.explanation.suggest.candidates import asked_name

@@ -212,6 +212,8 @@ class Pseudonymizing:
     def _text(self, key: str, text: str, above: tuple[str, ...]) -> str:
         if key in _TECHNICAL:
             return text
+        if key == "message":
+            return ""  # a sentence of the cluster, with names in it
         if key == "expression":
             return renamed(text, self._name) if self._values else text
         if key in _LABEL_KEYS:

@@ -6,6 +6,7 @@ their controllers make. Then the collector.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from dra_plan.api import inventory
 from dra_plan.api.core import Pod, PodTemplateSpec
-from dra_plan.api.inventory import AsWritten, ClusterInfo, Inventory, ObjectKey, Origin
+from dra_plan.api.inventory import AsWritten, ClusterInfo, Inventory, ObjectKey, Origin, WrittenText
 from dra_plan.api.meta import FieldPath, Object, ObjectMeta
 from dra_plan.api.workloads import CustomWorkload, CustomWorkloadSpec, JobCondition, JobStatus
 
@@ -47,11 +48,12 @@ _OVER = ("Complete", "Completed", "Succeeded", "Failed")
 
 
 class FoundTemplate(NamedTuple):
-    """A pod template, its path, and how many pods are made from it."""
+    """A pod template, its path, and how many pods are made from it, none as long as it is suspended."""
 
     path: FieldPath
     value: dict[str, Any]
     number: int
+    is_suspended: bool = False
 
 
 class NotPlannedError(ValueError):
@@ -74,7 +76,7 @@ def workloads(value: dict[str, Any]) -> list[CustomWorkload]:
             api_version=value["apiVersion"],
             kind=value["kind"],
             metadata=metadata,
-            spec=CustomWorkloadSpec(replicas=each.number, template=_template(each)),
+            spec=CustomWorkloadSpec(replicas=each.number, suspend=each.is_suspended, template=_template(each)),
             status=_status(value),
             part=part,
         )
@@ -89,11 +91,13 @@ def find(value: Mapping[str, Any]) -> Iterator[FoundTemplate]:
         yield from _below(spec, ("spec",), 1)
 
 
-def _below(value: dict[str, Any], path: FieldPath, count: int) -> Iterator[FoundTemplate]:
+def _below(value: dict[str, Any], path: FieldPath, count: int, *, stopped: bool = False) -> Iterator[FoundTemplate]:
+    """The templates below a map of which there are so many, all suspended with what is above them if `stopped`."""
     spec = value.get("spec")
     if isinstance(spec, dict) and _is_pod_spec(spec):
-        yield FoundTemplate(path, value, count)
+        yield FoundTemplate(path, value, count, stopped)
         return
+    stopped = stopped or _is_suspended(value)
     if len(path) > _DEEPEST:
         return
     count *= _number(value)
@@ -101,14 +105,14 @@ def _below(value: dict[str, Any], path: FieldPath, count: int) -> Iterator[Found
     for key, inner in value.items():
         below = count * _group_size(key, value)
         if isinstance(inner, dict) and str(key).lower().endswith(_POD_SPEC) and _is_pod_spec(inner):
-            yield FoundTemplate((*path, key), {"spec": inner}, below)
+            yield FoundTemplate((*path, key), {"spec": inner}, below, stopped)
         elif isinstance(inner, dict):
-            yield from _below(inner, (*path, key), below)
+            yield from _below(inner, (*path, key), below, stopped=stopped)
         elif isinstance(inner, list):
             for index, item in enumerate(inner):
                 if isinstance(item, dict):
                     times = groups.get(str(item.get("name")), 1) if key == "cliques" else 1
-                    yield from _below(item, (*path, key, index), below * times)
+                    yield from _below(item, (*path, key, index), below * times, stopped=stopped)
 
 
 def _is_pod_spec(spec: Mapping[str, Any]) -> bool:
@@ -116,10 +120,14 @@ def _is_pod_spec(spec: Mapping[str, Any]) -> bool:
     return isinstance(containers, list) and bool(containers) and all(isinstance(each, dict) for each in containers)
 
 
+def _is_suspended(value: Mapping[str, Any]) -> bool:
+    """Whether a map says that it makes no pods now; the jobs of Kubeflow say so in their `runPolicy`."""
+    policy = value.get("runPolicy")
+    return value.get("suspend") is True or (isinstance(policy, dict) and policy.get("suspend") is True)
+
+
 def _number(value: Mapping[str, Any]) -> int:
-    """How many replicas a map asks for: none while it is suspended."""
-    if value.get("suspend") is True:
-        return 0
+    """How many replicas a map asks for."""
     number = 1
     for field in _TIMES:
         number *= _count(value.get(field))
@@ -209,8 +217,14 @@ def made_template(api_version: object, kind: object, value: Mapping[str, Any]) -
 # -- the collector -----------------------------------------------------------------------------------------------------
 
 _CLUSTER_INFO = Header(inventory.API_VERSION, inventory.KIND)
+_ASKED = frozenset({"ResourceClaim", "ResourceClaimTemplate", "DeviceClass"})
 _RANDOM_SUFFIX = "xxxxx"
 """Stands for the random end that the API server gives to a generateName."""
+
+
+def is_new_and_asked(obj: Object, kind: Kind) -> bool:
+    """Whether no cluster has the object yet, and answers are about its kind: pods, what makes them, their claims."""
+    return (bool(kind.pod_spec) or kind.name in _ASKED) and not obj.metadata.is_stored  # type: ignore[attr-defined]
 
 
 class Collector:
@@ -269,7 +283,9 @@ class Collector:
             if typed is None or not (typed.is_settled or _is_sound(typed.value, typed.kind)):
                 self._add_plain(found)
             else:
-                self._keep(*typed[:3], found.origin_place, is_settled=typed.is_settled)
+                key = self._keep(*typed[:3], found.origin_place, is_settled=typed.is_settled)
+                if key is not None and is_new_and_asked(typed.value, typed.kind):
+                    self._note_text(key, typed.kind, typed.version, found.text)
         if objects.list_kind is not None:
             self.report.list_read(objects.list_kind, goes_on=False, origin=place.origin)
 
@@ -310,6 +326,8 @@ class Collector:
             self._note_maker(item)
             if not self._add_custom(item, name):
                 self._inventory.skipped[name] += 1
+            if name == "ServiceAccount":
+                self._note_account(item)
             return None
         if version not in kind.versions:
             hint = f"known: {kind.known_versions}"
@@ -317,6 +335,11 @@ class Collector:
             self.report.fault(item.place, message, label=shown, path=("apiVersion",), hint=hint)
             return None
         return kind
+
+    def _note_account(self, item: Item) -> None:
+        metadata = item.value.get("metadata")
+        if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
+            self._inventory.accounts.add((str(metadata.get("namespace") or self._namespace), metadata["name"]))
 
     def _read_cluster_info(self, item: Item) -> None:
         try:
@@ -329,17 +352,32 @@ class Collector:
         version = kinds.split_version(item.header.api_version)[1]
         shown = label_of_value(item.value, kind, self._namespace)
         obj = decode(item.value, kind, version, item.place, self.report, shown)
-        if obj is not None:
-            self._keep(obj, kind, version, item.place)
+        if obj is None:
+            return
+        key = self._keep(obj, kind, version, item.place)
+        if key is not None and is_new_and_asked(obj, kind):
+            with contextlib.suppress(*NOT_DECODED, msgspec.MsgspecError, TypeError, OverflowError):
+                self._note_text(key, kind, version, msgspec.json.encode(item.value))
 
-    def _keep(self, obj: Object, kind: Kind, version: str, place: Place, *, is_settled: bool = False) -> None:
-        """Puts a decoded object into the inventory, as the API server would store it; settled ones are defaulted."""
+    def _note_text(self, key: ObjectKey, kind: Kind, version: str, data: bytes) -> None:
+        """Keeps what the object says; of two of one name that both count, nobody knows which is meant."""
+        if not self._strict and key in self._inventory.texts:
+            data = b""
+        self._inventory.texts[key] = WrittenText(f"{kind.group}/{version}" if kind.group else version, kind.name, data)
+
+    def _keep(
+        self, obj: Object, kind: Kind, version: str, place: Place, *, is_settled: bool = False
+    ) -> ObjectKey | None:
+        """Puts a decoded object into the inventory, as the API server would store it; settled ones are defaulted.
+
+        Its key, if it counts.
+        """
         metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
         settled = self._settled(metadata, kind)
         if not is_settled and is_too_deep(obj):
             name = label(kind.name, settled.namespace, settled.name)
             self.report.fault(place, TOO_DEEP, label=name)
-            return
+            return None
         if settled.resource_version and not (isinstance(obj, Pod) and not obj.spec.node_name):
             settled = replace(settled, resource_version="")  # it tells the order of pods that wait, and nothing else
         if settled is not metadata:
@@ -358,13 +396,14 @@ class Collector:
             self._note_form(key, version)
         if self._strict:
             if (not settled.name or key in origins) and not self._accepts(key, place):
-                return
+                return None
             if key in self._positions:
                 self._override(key, held, obj, place)
-                return
+                return key
             self._positions[key] = len(held)
         origins.setdefault(key, self._origin)
         held.append(obj)
+        return key
 
     def _note_form(self, key: ObjectKey, version: str) -> None:
         """Keeps how an object was written, if that is another form than planning reads."""

@@ -303,6 +303,11 @@ class JsonObject:
         return plain(self._text)
 
     @property
+    def text(self) -> bytes:
+        """The text, apart from the document's."""
+        return bytes(memoryview(self._text))
+
+    @property
     def origin_place(self) -> Place:
         """Where the object starts; knows no other lines."""
         if self._line == self._document.line:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from dra_plan.api.core import Node, Pod, PodSpec, ResourceRequirements
+from dra_plan.api.core import LimitRange, Node, Pod, PodSpec, ResourceQuota, ResourceRequirements
 from dra_plan.api.meta import Object, QuantityText
 from dra_plan.api.quantity import QuantityError, parse
 from dra_plan.api.resource import (
@@ -129,6 +129,12 @@ def _of_storage_capacity(capacity: CSIStorageCapacity) -> Quantities:
     return capacity.capacity, capacity.maximum_volume_size
 
 
+def _of_limits(limits: LimitRange) -> Quantities:
+    for item in limits.spec.limits:
+        for amounts in (item.max, item.min, item.default, item.default_request):
+            yield from amounts.values()
+
+
 def _of_templated(owner: Any) -> Quantities:
     return _of_pod_spec(owner.spec.template.spec)
 
@@ -138,6 +144,8 @@ _QUANTITIES: dict[type[Object], Callable[[Any], Quantities]] = {
     ResourceClaim: _of_claim,
     ResourceClaimTemplate: lambda template: _of_claim_spec(template.spec.spec),
     Node: _of_node,
+    ResourceQuota: lambda quota: quota.spec.hard.values(),
+    LimitRange: _of_limits,
     PersistentVolume: _of_volume,
     PersistentVolumeClaim: _of_volume_claim,
     CSIStorageCapacity: _of_storage_capacity,

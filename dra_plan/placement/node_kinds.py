@@ -1,8 +1,8 @@
 """The cluster that pods are placed on, which of its pods and nodes are alike, and what is asked about one node.
 
-First the step budget, then the pods to be placed, then `Ground`: questions about one node, answered by the scheduler's
-plugins and the allocator. Nothing is scheduled: the simulation only keeps nodes, pods and claims. Then errors, marks
-on devices, and nodes by kind. What a node of a kind can hold is in `placement/rooms.py`.
+First the step budget, then the pods to be placed, then `PlacementCluster`: questions about one node, answered by the
+scheduler's plugins and the allocator. Nothing is scheduled: the simulation only keeps nodes, pods and claims. Then
+errors, marks on devices, and nodes by kind. What a node of a kind can hold is in `placement/node_capacity.py`.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ IN_ONE_SEARCH: tuple[Quirk, ...] = (
 _NOT_NAMED = MISMATCH.by(plugin_names.NODE_AFFINITY)
 
 
-class Ground:
+class PlacementCluster:
     """Nodes with the pods that run on them, and claims. `view` is what the allocator sees of it, in-use devices too."""
 
     def __init__(
@@ -442,7 +442,7 @@ class AlikeNodes:
         return self.nodes[0]
 
 
-def node_kinds(ground: Ground, kinds: Sequence[PodKind]) -> list[AlikeNodes]:
+def node_kinds(ground: PlacementCluster, kinds: Sequence[PodKind]) -> list[AlikeNodes]:
     """The nodes by kind, in the order of the first of each."""
     sorter = _Sorter(ground, kinds)
     looks = [(node, *sorter.look(node)) for node in ground.nodes]
@@ -457,7 +457,7 @@ def node_kinds(ground: Ground, kinds: Sequence[PodKind]) -> list[AlikeNodes]:
 class _Sorter:
     """Looks at nodes with the eyes of all kinds of pods."""
 
-    def __init__(self, ground: Ground, kinds: Sequence[PodKind]) -> None:
+    def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind]) -> None:
         self._ground, self._kinds, self._view = ground, kinds, ground.joint
         self._observers: dict[Hashable, Observer] = {}
         self._wanted: Counter[str] = Counter()

@@ -18,8 +18,8 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.releases import Target
 from dra_plan.scheduler.refusals import copy_of
 
-from .node_kinds import AlikeNodes, Ground, PodKind, PodToPlace, StepBudget, kinds_of, node_kinds
-from .rooms import Room, RoomAnswer, RoomFinder, claims_of
+from .node_capacity import CapacityFinder, FitAnswer, NodeCapacity, claims_of
+from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, StepBudget, kinds_of, node_kinds
 from .solver import Column, Need, Program, Solution, best
 from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combinations_below
 from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsInside
@@ -35,7 +35,7 @@ MOST_TRIES = 5_000
 class Repair:
     """Adds pods to a placement that all filters let in."""
 
-    def __init__(self, ground: Ground, placed: Sequence[PlacedPod]) -> None:
+    def __init__(self, ground: PlacementCluster, placed: Sequence[PlacedPod]) -> None:
         self._ground, self._placed = ground, list(placed)
         self._carrying = Carrying(ground, may_find_devices_gone=True)
         self._tries = 0
@@ -107,7 +107,7 @@ class BestPlacement:
 class PlacementQuestion:
     """Kinds of pods on the nodes of a ground, with what each kind of node can hold of them."""
 
-    def __init__(self, ground: Ground, kinds: Sequence[PodKind], budget: StepBudget | None = None) -> None:
+    def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], budget: StepBudget | None = None) -> None:
         """With a step budget, pods on nodes that share devices are not checked together."""
         self.ground, self.kinds, self._budget = ground, tuple(kinds), budget
 
@@ -117,9 +117,9 @@ class PlacementQuestion:
         return node_kinds(self.ground, self.kinds)
 
     @cached_property
-    def rooms(self) -> list[Room]:
+    def rooms(self) -> list[NodeCapacity]:
         """What a node of each kind can hold."""
-        finder = RoomFinder(self.ground, self.kinds, self._budget)
+        finder = CapacityFinder(self.ground, self.kinds, self._budget)
         return [finder.room(node_kind) for node_kind in self.node_kinds]
 
     @property
@@ -169,7 +169,7 @@ class PlacementQuestion:
                 return solution, [], OPEN
             assigned = self._assignment(solution, program)
             told = self.coupling.ask(assigned)
-            if told.answer is not RoomAnswer.NO:
+            if told.answer is not FitAnswer.NO:
                 return solution, assigned, told
             if not self.coupling.learn(assigned):
                 return solution, assigned, OPEN
@@ -218,7 +218,7 @@ class PlacementQuestion:
     ) -> tuple[list[PlacedPod], list[PodToPlace], tuple[int, ...], bool]:
         """With the devices that were found together; where they were not, or do not hold, node after node."""
         solution, assigned, told = self._coupled(levels=levels, needs=needs, mix=mix)
-        if told.answer is RoomAnswer.YES:
+        if told.answer is FitAnswer.YES:
             placed, left = self._carried_out(solution, assigned, told.found)
             if len(placed) >= sum(solution.placed):
                 return placed, left, solution.bounds, True
@@ -297,7 +297,7 @@ class PlacementQuestion:
         return assigned
 
 
-def seek(ground: Ground, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
+def seek(ground: PlacementCluster, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
     """A placement of as many of these pods as possible; with `by_priority`, pods of high priority count first."""
     question = PlacementQuestion(ground, kinds_of(ground.ready(pod) for pod in pods))
     return question.best(levels_of(question.kinds, by_priority=by_priority))
@@ -333,13 +333,13 @@ def seek_copies(
     name, instead of making them, are shared by all copies. Raises SolverMissingError where there is more than one
     template and no solver.
     """
-    ground = Ground(inventory, target, max_steps, view=view)
+    ground = PlacementCluster(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
     question = PlacementQuestion(ground, kinds, budget)
     return question.best([list(range(len(kinds)))], mix=[share for _, share in templates], worth=worth)
 
 
-def _copies(ground: Ground, template: Pod, count: int) -> PodKind:
+def _copies(ground: PlacementCluster, template: Pod, count: int) -> PodKind:
     def more(number: int) -> PodToPlace:
         return ground.ready(ground.add(copy_of(template, number)))
 

@@ -203,8 +203,8 @@ def _takes(want: Want, device: PoolDevice) -> bool:
 
 
 # -- the integer program -----------------------------------------------------------------------------------------------
-# How many nodes of each kind take which combination of pods. What a combination is, and that it fits a node, comes
-# from `placement/rooms.py`; here are only numbers. A solution is checked in integers before it counts, so that only
+# How many nodes of each kind take which combination of pods. What a combination is, and that it fits a node, comes from
+# `placement/node_capacity.py`; here are only numbers. A solution is checked in integers before it counts, so that only
 # the bound rests on the solver's arithmetic.
 
 

@@ -18,8 +18,8 @@ from dra_plan.allocator import AllocationError, DeviceID, NodeOutcome, Outcome, 
 from dra_plan.allocator.pools import PoolSlice, device_is_on
 from dra_plan.api.resource import AllocationResult, DeviceRequest, DeviceSelector, ResourceClaim, ResourceSlice
 
-from .node_kinds import AlikeNodes, Ground, PodKind, PodToPlace, asking, attributes_with, selector_of
-from .rooms import BY_ORDER, Combination, Room, RoomAnswer
+from .node_capacity import BY_ORDER, Combination, FitAnswer, NodeCapacity
+from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, asking, attributes_with, selector_of
 from .solver import Clash
 
 Assigned = Sequence[tuple[str, Sequence[PodToPlace]]]
@@ -37,17 +37,17 @@ _MOST_BASES = 32
 class JointAnswer:
     """The answer, with the allocation of each claim by uid."""
 
-    answer: RoomAnswer
+    answer: FitAnswer
     found: dict[str, AllocationResult]
 
 
-_OPEN = JointAnswer(RoomAnswer.OPEN, {})
+_OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Together:
     """Asks whether pods on several nodes can have their devices together."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
 
     def ask(self, assigned: Assigned) -> JointAnswer:
@@ -57,17 +57,17 @@ class Together:
             return _OPEN
         claims = self._claims(assigned)
         if not claims:
-            return JointAnswer(RoomAnswer.YES, {})
+            return JointAnswer(FitAnswer.YES, {})
         try:
             seen = _Seen(ground, [name for name, _ in assigned])
         except AllocationError:
             return _OPEN
         answers = [self._asked(seen, claims, bases) for bases in islice(_bases(claims), _MOST_BASES)]
-        told = next((each for each in answers if each.answer is RoomAnswer.YES), None)
+        told = next((each for each in answers if each.answer is FitAnswer.YES), None)
         if told is not None:
             return told
-        is_open = len(answers) == _MOST_BASES or any(each.answer is RoomAnswer.OPEN for each in answers)
-        return _OPEN if is_open else JointAnswer(RoomAnswer.NO, {})
+        is_open = len(answers) == _MOST_BASES or any(each.answer is FitAnswer.OPEN for each in answers)
+        return _OPEN if is_open else JointAnswer(FitAnswer.NO, {})
 
     def _claims(self, assigned: Assigned) -> list[UsedClaim]:
         """The claims, each with the places of the nodes whose pods use it."""
@@ -87,12 +87,12 @@ class Together:
                 return _OPEN
         if outcome.outcome is Outcome.DOES_NOT_FIT:
             by_order = BY_ORDER.intersection(self._ground.target.quirks.among(outcome.sighted))
-            return _OPEN if by_order else JointAnswer(RoomAnswer.NO, {})
+            return _OPEN if by_order else JointAnswer(FitAnswer.NO, {})
         found = {claim.metadata.uid: got for (claim, _), got in zip(claims, outcome.allocations, strict=True)}
         astray = [claim for claim, nodes in claims if not seen.reaches(nodes, found[claim.metadata.uid])]
         if any(request.first_available for claim in astray for request in claim.spec.devices.requests):
             return _OPEN
-        return JointAnswer(RoomAnswer.NO, {}) if astray else JointAnswer(RoomAnswer.YES, found)
+        return JointAnswer(FitAnswer.NO, {}) if astray else JointAnswer(FitAnswer.YES, found)
 
 
 def _bases(claims: Sequence[UsedClaim]) -> Iterator[tuple[int, ...]]:
@@ -133,7 +133,7 @@ def _selectors(nodes: Collection[int]) -> list[DeviceSelector]:
 class _Seen:
     """The devices that nodes see, as one node would that stands for them. Raises AllocationError as gathering does."""
 
-    def __init__(self, ground: Ground, names: Sequence[str]) -> None:
+    def __init__(self, ground: PlacementCluster, names: Sequence[str]) -> None:
         self._ground = ground
         self._nodes = [ground.cluster.nodes[name] for name in names]
         self._by: dict[DeviceID, list[int]] = {}
@@ -194,13 +194,13 @@ MOST_COLUMNS = 4_000
 _MOST_SHAPES = 5
 """Different combinations on nodes of one kind, in one clash."""
 
-OPEN = JointAnswer(RoomAnswer.OPEN, {})
+OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Coupling:
     """The clashes that are known of these kinds of pods on these kinds of nodes."""
 
-    def __init__(self, ground: Ground, kinds: Sequence[PodKind], node_kinds: Sequence[AlikeNodes]) -> None:
+    def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kinds: Sequence[AlikeNodes]) -> None:
         self._together, self._kinds = Together(ground), kinds
         self._node_kinds = {node.name: index for index, kind in enumerate(node_kinds) for node in kind.nodes}
         self._known: dict[tuple[tuple[int, Combination], ...], JointAnswer] = {}
@@ -210,7 +210,7 @@ class Coupling:
         """Whether these pods have their devices on these nodes at the same time."""
         key = tuple(sorted((self._node_kinds[name], self._combination(pods)) for name, pods in assigned))
         known = self._known.get(key)
-        if known is None or known.answer is RoomAnswer.YES:
+        if known is None or known.answer is FitAnswer.YES:
             known = self._known[key] = self._together.ask(assigned)
         return known
 
@@ -219,12 +219,12 @@ class Coupling:
         left = [(name, list(pods)) for name, pods in assigned]
         for index in reversed(range(len(left))):
             trial = [*left[:index], *left[index + 1 :]]
-            if self.ask(trial).answer is RoomAnswer.NO:
+            if self.ask(trial).answer is FitAnswer.NO:
                 left = trial
         for name, pods in left:
             for pod in list(pods):
                 fewer = [each for each in pods if each is not pod]
-                if self.ask([(n, fewer if n == name else p) for n, p in left]).answer is RoomAnswer.NO:
+                if self.ask([(n, fewer if n == name else p) for n, p in left]).answer is FitAnswer.NO:
                     pods.remove(pod)
         shapes = Counter((self._node_kinds[name], self._combination(pods)) for name, pods in left if pods)
         by_kind = Counter(kind for kind, _ in shapes)
@@ -241,7 +241,7 @@ class Coupling:
         return tuple(sum(id(member) in there for member in kind.members) for kind in self._kinds)
 
 
-def combinations_below(room: Room) -> Iterator[Combination]:
+def combinations_below(room: NodeCapacity) -> Iterator[Combination]:
     """All that fit, or are not excluded: each combination below one of the largest."""
     seen: set[Combination] = set()
     for largest in room.outer:

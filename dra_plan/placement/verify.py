@@ -23,7 +23,7 @@ from dra_plan.scheduler.framework.interface import FilterPlugin, PreFilterPlugin
 from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip, left_out
 
 from . import solver
-from .node_kinds import NODE_AND_POD, Ground, PodToPlace, UnverifiedPlacementError
+from .node_kinds import NODE_AND_POD, PlacementCluster, PodToPlace, UnverifiedPlacementError
 
 Found = Mapping[str, AllocationResult]
 """Claim uid to what the claim gets."""
@@ -32,7 +32,7 @@ Found = Mapping[str, AllocationResult]
 class CarriedOut:
     """The cluster while pods are put on it. `claims` are those that got devices, by uid, with their allocation."""
 
-    def __init__(self, ground: Ground, only: str = "") -> None:
+    def __init__(self, ground: PlacementCluster, only: str = "") -> None:
         """`only` is the one node that pods will be put on, if there is but one: that is cheaper."""
         self._ground = ground
         self._consumable = ground.target.features.consumable_capacity
@@ -119,7 +119,7 @@ class LateRefusal:
 class Afterwards:
     """Asks the filters that are not part of the program."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
         inside = (*NODE_AND_POD, plugin_names.DYNAMIC_RESOURCES)
         self._plugins = [
@@ -239,7 +239,7 @@ class Carrying:
     Where nodes share devices, pods may find theirs gone (`may_find_devices_gone`); else that is an internal error.
     """
 
-    def __init__(self, ground: Ground, *, may_find_devices_gone: bool) -> None:
+    def __init__(self, ground: PlacementCluster, *, may_find_devices_gone: bool) -> None:
         self._ground, self._standing = ground, CarriedOut(ground)
         self._may_find_devices_gone = may_find_devices_gone
 

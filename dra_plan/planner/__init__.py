@@ -1,4 +1,1 @@
-"""Joins manifests, claim sets, the allocator and the scheduler into answers, one file per question.
-
-`dra_plan.Cluster` asks them. Nothing is printed or read from files here.
-"""
+"""What the answers of several questions are made of: who is asked about, claim sets on nodes, pools, warnings."""

@@ -8,11 +8,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import structs
 
 from dra_plan.documents.base import AppliedEdit, PrintedDocument
+
+if TYPE_CHECKING:
+    from dra_plan.allocator import View
+    from dra_plan.api.inventory import Inventory
 
 D_co = TypeVar("D_co", bound=PrintedDocument, covariant=True)
 
@@ -23,11 +27,16 @@ class PrintedAnswer(ABC, Generic[D_co]):
 
     what_if: tuple[AppliedEdit, ...] = ()
     """What was changed about the cluster before it was asked."""
+    ignored: frozenset[str] = frozenset()
+    """The codes of the warnings that its document leaves out."""
 
     @cached_property
     def document(self) -> D_co:
         """The document that the command prints, made once."""
         document = self._document()
+        if self.ignored:
+            kept = [one for one in document.warnings if one.code not in self.ignored]
+            document = structs.replace(document, warnings=kept)
         return structs.replace(document, what_if=list(self.what_if)) if self.what_if else document
 
     @abstractmethod
@@ -39,9 +48,15 @@ class PrintedAnswer(ABC, Generic[D_co]):
         return self.document.to_dict()
 
     def __str__(self) -> str:
-        from dra_plan.output.default_format import text
+        from dra_plan.questions.registry import of_kind
 
-        return text(self.document)
+        return of_kind(self.document.kind).text(self.document)
+
+    def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
+        """The answer about a cluster as a page of HTML, one file; without the cluster, without a picture of it."""
+        from dra_plan.questions.registry import of_kind
+
+        return of_kind(self.document.kind).html(self, inventory, view)
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,19 +1,35 @@
-"""Which nodes are looked at: those of the input, or made from its slices; all of them, or those that were named."""
+"""Which nodes are looked at, and what an input lacks that would change the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from dra_plan.api.core import Node
-from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
+from dra_plan.api.resource import ResourceClaimSpec
+from dra_plan.api.workloads import pod_template
+from dra_plan.claims.index import Index, missing_templates, pod_owner, workload_owner
+from dra_plan.claims.owners import ended
+from dra_plan.claims.sets import Owner
+from dra_plan.documents.base import bringing
 from dra_plan.errors import InputError, UsageError
+from dra_plan.manifests import kinds
 from dra_plan.near import nearest
 
-NO_NODES = (
-    "the input has no Node objects, and without them nobody knows where devices are: add the output of"
-    " `kubectl get nodes -o yaml`, or use --infer-nodes to take the node names from the slices"
-)
+
+def _no_nodes(inventory: Inventory) -> InputError:
+    """That nothing can be said, and the command that brings all that is missing."""
+    lacking = of_devices(inventory)
+    command = bringing([Notice("nodes-missing", "-", brings=("nodes",)), *lacking]) if lacking else NODES
+    return InputError(
+        "the input has no Node objects, and without them nobody knows where devices are: add the output of"
+        f" `{command}`, or use --infer-nodes to take the node names from the slices"
+    )
+
+
+NODES = "kubectl get nodes -o yaml"
+"""What brings the nodes, if nothing else is missing."""
 
 
 def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[Notice]]:
@@ -24,7 +40,7 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
     if inventory.nodes:
         return inventory, []
     if not infer:
-        raise InputError(NO_NODES)
+        raise _no_nodes(inventory)
     from dra_plan.manifests.infer import infer_nodes
 
     nodes, notices = infer_nodes(inventory)
@@ -49,3 +65,221 @@ def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Nod
 def _meant(name: str, known: Iterable[str]) -> str:
     near = nearest(name, known)
     return f" (did you mean {near!r}?)" if near else ""
+
+
+def was_listed(inventory: Inventory, kind: str) -> bool:
+    """Whether a snapshot has all objects of the kind that there are: then none that is not in it is missing."""
+    info, known = inventory.cluster_info, kinds.named(kind)
+    if info is None or known is None:
+        return False
+    resource = f"{known.plural}.{known.group}" if known.group else known.plural
+    return all(entry.resource != resource or entry.reason == NOT_SERVED for entry in info.not_listed)
+
+
+def of_devices(inventory: Inventory) -> list[Notice]:
+    """Claims of running pods, slices and classes that are not in the input, while something there needs them."""
+    return [*_claims(inventory), *_slices(inventory), *_classes(inventory)]
+
+
+def deciding(inventory: Inventory) -> frozenset[str]:
+    """The kinds of which there is no object, though claims can't be judged without: DeviceClass, ResourceSlice.
+
+    That a claim does not fit is then not known. A snapshot knows what there is not.
+    """
+    lacking = {
+        "DeviceClass": not inventory.classes and any(True for _ in _classes(inventory)),
+        "ResourceSlice": not inventory.slices and any(True for _ in _slices(inventory)),
+    }
+    return frozenset(kind for kind, lacks in lacking.items() if lacks)
+
+
+def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
+    """PriorityClasses that pods name and that are not in the input, and disruption budgets where pods are evicted."""
+    found = []
+    unknown = sorted(_unknown_priorities(inventory, all_pods=evicts))
+    if unknown and not was_listed(inventory, "PriorityClass"):
+        found.append(
+            Notice(
+                "priority-classes-missing",
+                f"{_listed(unknown)}: no such PriorityClass is in the input, so pods that name it and say no priority"
+                " themselves have 0: add the output of `kubectl get priorityclasses -o yaml`",
+                brings=("priorityclasses",),
+            )
+        )
+    if evicts and not inventory.disruption_budgets and not was_listed(inventory, "PodDisruptionBudget"):
+        found.append(
+            Notice(
+                "disruption-budgets-missing",
+                "pods are evicted here, and no PodDisruptionBudget is in the input that might protect them: if there"
+                " are any, add the output of `kubectl get poddisruptionbudgets -A -o yaml`",
+                brings=("poddisruptionbudgets",),
+            )
+        )
+    return found
+
+
+def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
+    """Pods that claims are reserved for and that the input lacks, where pods leave these nodes, or any node."""
+    from dra_plan.whatif.edits import absent_pods_notice
+
+    absent = index.absent_pods
+    found = absent.all if nodes is None else dict.fromkeys(name for node in nodes for name in absent.on(node))
+    return [absent_pods_notice(list(found), event)] if found else []
+
+
+def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
+    """Claim templates that pods without a node need and that are not in the input; for a workload's pods told once."""
+    asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
+    if not asked:
+        return []
+    workloads = {workload_owner(workload) for workload in inventory.workloads}
+    controllers = {pod.key: controller for pod in asked if (controller := _controller(pod)) in workloads}
+    pairs = ((controllers.get(pod.key) or pod_owner(pod), pod) for pod in asked)
+    return list(dict.fromkeys(missing_templates(pairs, Index(inventory))))
+
+
+def _controller(pod: Pod) -> Owner | None:
+    owner = pod.metadata.controller
+    return Owner(owner.kind, pod.metadata.namespace, owner.name) if owner is not None else None
+
+
+def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
+    """Storage objects that the claims on volumes of these pods need, and of which not one is in the input."""
+    from dra_plan.scheduler.cluster.volumes import Claim, pod_volumes
+
+    wanted = sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
+    known = {(claim.metadata.namespace, claim.metadata.name): Claim(claim) for claim in inventory.volume_claims}
+    claims = [known[key] for key in wanted if key in known]
+    drivers = any(volume.spec.csi is not None for volume in inventory.volumes)
+    lacking = {
+        "PersistentVolumeClaim": bool(wanted) and not known,
+        "PersistentVolume": bool(claims) and not inventory.volumes,
+        "StorageClass": any(claim.class_name for claim in claims) and not inventory.storage_classes,
+        "CSINode": bool(claims) and drivers and not inventory.csi_nodes,
+    }
+    names = [name for name, lacks in lacking.items() if lacks and not was_listed(inventory, name)]
+    if not names:
+        return []
+    uses = "1 claim on a volume is" if len(wanted) == 1 else f"{len(wanted)} claims on volumes are"
+    plurals = [kind.plural for name in names if (kind := kinds.named(name)) is not None]
+    return [
+        Notice(
+            "volumes-missing",
+            f"{uses} used by pods that are to be scheduled ({_listed('/'.join(key) for key in wanted)}), and no"
+            f" {' and no '.join(names)} is in the input: add the output of"
+            f" `kubectl get {','.join(plurals)} -A -o yaml`",
+            brings=tuple(plurals),
+        )
+    ]
+
+
+def _claims(inventory: Inventory) -> Iterator[Notice]:
+    if was_listed(inventory, "ResourceClaim"):
+        return
+    index = Index(inventory)
+    running = (pod for pod in inventory.pods if pod.spec.node_name and not ended(pod))
+    lacking = [pod.key for pod in running if _lacks_claims(pod, index)]
+    if lacking:
+        uses = "1 running pod uses claims" if len(lacking) == 1 else f"{len(lacking)} running pods use claims"
+        yield Notice(
+            "claims-missing",
+            f"{uses} that are not in the input ({_listed(lacking)}), so their devices count as free: add the output of"
+            " `kubectl get resourceclaims -A -o yaml`",
+            brings=("resourceclaims",),
+        )
+
+
+def _lacks_claims(pod: Pod, index: Index) -> bool:
+    namespace = pod.metadata.namespace
+    made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
+    special = pod.status.extended_resource_claim_status
+    named = special.resource_claim_name if special is not None else ""
+    if named and index.claim(namespace, named) is None:
+        return True
+    for entry in pod.spec.resource_claims:
+        name = entry.resource_claim_name or made.get(entry.name)
+        if name is not None and index.claim(namespace, name) is None:
+            return True
+        if name is None and entry.name not in made and index.generated_claims.of(pod, entry.name) is None:
+            return True
+    return False
+
+
+def _slices(inventory: Inventory) -> Iterator[Notice]:
+    if was_listed(inventory, "ResourceSlice"):
+        return
+    unseen = _unseen_pools(inventory) if inventory.slices else []
+    if unseen:
+        yield Notice(
+            "slices-missing",
+            f"claims have devices of pools of which there is no ResourceSlice ({_listed(unseen)}), so what else these"
+            " pools have is not known: add the output of `kubectl get resourceslices -o yaml`",
+            brings=("resourceslices",),
+        )
+    if not inventory.slices and (inventory.classes or any(True for _ in _claim_specs(inventory)) or _uses(inventory)):
+        yield Notice(
+            "slices-missing",
+            "no ResourceSlice is in the input, so no device is known: add the output of"
+            " `kubectl get resourceslices -o yaml`",
+            brings=("resourceslices",),
+        )
+
+
+def _unseen_pools(inventory: Inventory) -> list[str]:
+    """The pools of allocated devices that no slice is of, as DRIVER/POOL."""
+    seen = {(slice_.spec.driver, slice_.spec.pool.name) for slice_ in inventory.slices}
+    unseen: dict[tuple[str, str], None] = {}
+    for claim in inventory.claims:
+        if claim.allocation is not None:
+            for result in claim.allocation.devices.results:
+                if (result.driver, result.pool) not in seen:
+                    unseen[result.driver, result.pool] = None
+    return ["/".join(pool) for pool in unseen]
+
+
+def _uses(inventory: Inventory) -> bool:
+    """Whether any pod or workload uses claims."""
+    specs = [pod.spec for pod in inventory.pods] + [pod_template(each).spec for each in inventory.workloads]
+    return any(spec.resource_claims for spec in specs)
+
+
+def _classes(inventory: Inventory) -> Iterator[Notice]:
+    if inventory.classes or was_listed(inventory, "DeviceClass"):
+        return
+    named = dict.fromkeys(name for spec in _claim_specs(inventory) for name in _class_names(spec))
+    if named:
+        yield Notice(
+            "classes-missing",
+            f"no DeviceClass is in the input, and claims ask for {_listed(list(named))}: add the output of"
+            " `kubectl get deviceclasses -o yaml`",
+            brings=("deviceclasses",),
+        )
+
+
+def _claim_specs(inventory: Inventory) -> Iterator[ResourceClaimSpec]:
+    """What is still to be allocated: pending claims, and templates."""
+    yield from (claim.spec for claim in inventory.claims if claim.allocation is None)
+    yield from (template.spec.spec for template in inventory.templates)
+
+
+def _class_names(spec: ResourceClaimSpec) -> Iterator[str]:
+    for request in spec.devices.requests:
+        for wanted in (request.exactly, *request.first_available):
+            if wanted is not None and wanted.device_class_name:
+                yield wanted.device_class_name
+
+
+def _unknown_priorities(inventory: Inventory, *, all_pods: bool) -> set[str]:
+    """The PriorityClasses that are named and not known, by pods that say no priority themselves or by all."""
+    from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
+
+    known = {each.metadata.name for each in inventory.priority_classes} | SYSTEM_PRIORITIES.keys()
+    specs = [pod.spec for pod in inventory.pods if not ended(pod)]
+    specs += [pod_template(workload).spec for workload in inventory.workloads]
+    named = {spec.priority_class_name for spec in specs if all_pods or spec.priority is None}
+    return named - known - {""}
+
+
+def _listed(names: Iterable[str], most: int = 3) -> str:
+    names = list(names)
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

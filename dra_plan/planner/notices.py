@@ -1,15 +1,19 @@
-"""What is to be said beside an answer: about the target, about device taint rules, and whose claim set it is."""
+"""Warnings that stand beside an answer: about the release, device taint rules, fields it does not know, time."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
+from dra_plan.allocator.pruning_rules import ESCALATE_AFTER
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.resource import ResourceClaimSpec, ResourceSlice
 from dra_plan.claims.sets import ClaimSet
-from dra_plan.releases import MINORS, Target
-
-from .release_choice import kubelet_minor
+from dra_plan.planner.question import kubelet_minor
+from dra_plan.releases import DEFECTS, FIELDS, MINORS, Defect, Quirk, Target, unused
 
 OTHER_KUBELETS = "kubelet-version"
 """The code of the warning that nodes run a kubelet of another release than the answer is for."""
@@ -117,3 +121,215 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
         if rule.spec.device_selector is None and target.quirks.absent_device_selector_matches_all
     ]
     return found
+
+
+def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
+    """A notice for each field that the release drops, or whose rules are not known, at the first object that has it."""
+    users: dict[str, list[str]] = {}
+    for name, user in _uses(inventory):
+        users.setdefault(name, []).append(user)
+    found = []
+    for field in FIELDS:
+        code, told = unused(field, target.version, target.gates)
+        if code and field.name in users:
+            first, *others = users[field.name]
+            more = f" (and in {len(others)} more)" if others else ""
+            found.append(Notice(code, f"{field.name}{more}: {told}", first))
+    return found
+
+
+def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
+    """The fields of `FIELDS` that the input has, each with the objects that have it."""
+    for slice_ in inventory.slices:
+        for name in _of_slice(slice_):
+            yield name, f"ResourceSlice {slice_.metadata.name}"
+    for claim in inventory.claims:
+        if _derives(claim.spec):
+            yield "derivedAttributes", f"ResourceClaim {claim.key}"
+    for template in inventory.templates:
+        if _derives(template.spec.spec):
+            owner = f"{template.metadata.namespace}/{template.metadata.name}"
+            yield "derivedAttributes", f"ResourceClaimTemplate {owner}"
+
+
+def _of_slice(slice_: ResourceSlice) -> set[str]:
+    found = set()
+    if slice_.spec.skip_node_operations:
+        found.add("skipNodeOperations")
+    if slice_.spec.partition_type_attribute:
+        found.add("partitionTypeAttribute")
+    for device in slice_.spec.devices:
+        mappings, resources = device.node_allocatable_resource_mappings, device.node_allocatable_resources
+        if not (mappings or resources or device.consumes_counters):
+            continue
+        if mappings:
+            found.add("nodeAllocatableResourceMappings")
+        if resources:
+            found.add("nodeAllocatableResources")
+        if any(taken.compatibility_groups for taken in device.consumes_counters):
+            found.add("compatibilityGroups")
+    return found
+
+
+def _derives(spec: ResourceClaimSpec) -> bool:
+    for request in spec.devices.requests:
+        if request.exactly is not None and request.exactly.derived_attributes:
+            return True
+        if request.first_available and any(each.derived_attributes for each in request.first_available):
+            return True
+    return False
+
+
+FILTER_SECONDS = 10
+"""kube-scheduler's default limit for the filter of one node."""
+
+
+STEPS_PER_SECOND = 100_000
+"""What the real allocator does. The recorded searches that were cut off after 60 s had done 16,000 to 410,000."""
+
+
+NODES_JUDGED = 16
+"""Long searches of one claim set of which the length is estimated, each at the cost of a tenth of a second."""
+
+
+_NAMED = 3
+
+
+_MOST_STEPS = 10**15
+"""Beyond this, which would take the real allocator 300 years, a number of steps says no more."""
+
+
+class TimeoutWatch:
+    """Watches the answers for one claim set."""
+
+    def __init__(self, target: Target, claim_set: ClaimSet, allocator: Allocator, deadline: float | None) -> None:
+        self._target, self._claim_set, self._allocator = target, claim_set, allocator
+        self._deadline = deadline
+        self._judged = self._passed_over = 0
+        self._late: dict[str, float] = {}
+
+    def saw(self, node: Node, answer: NodeOutcome) -> None:
+        """Estimates how long the release searches for this answer, if the search was long."""
+        if not self._target.features.filter_timeout or not _was_long(answer):
+            return
+        late = self._deadline is not None and time.monotonic() > self._deadline
+        if late or self._judged == NODES_JUDGED:
+            self._passed_over += 1
+            return
+        self._judged += 1
+        steps = self._allocator.effort(node, answer)
+        if steps > FILTER_SECONDS * STEPS_PER_SECOND:
+            self._late[answer.node] = steps
+
+    def notices(self) -> list[Notice]:
+        """The warning, if any node is marked."""
+        if not self._late:
+            return []
+        names = list(self._late)
+        named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        follows = "the pod's scheduling attempt" if self._target.rules.timeout_ends_attempt else "the search there"
+        rest = f"; {self._passed_over} more nodes with long searches were not judged" if self._passed_over else ""
+        message = (
+            f"kube-scheduler {self._target.release} would probably pass its {FILTER_SECONDS} s for a node on {named}"
+            f" ({_about(max(self._late.values()))} search steps), which ends {follows} without an answer{rest}"
+        )
+        return [Notice("upstream-may-time-out", message, *about(self._claim_set))]
+
+
+def _was_long(answer: NodeOutcome) -> bool:
+    """Whether the plain search was given up; an error may have been met at any step of it."""
+    return answer.steps > ESCALATE_AFTER and answer.outcome is not Outcome.ERROR
+
+
+def _about(steps: float) -> str:
+    """One digit: the estimate is no better. An estimate may be infinite."""
+    if steps > _MOST_STEPS:
+        return "more than 10^15"
+    power = 10 ** math.floor(math.log10(steps))
+    rounded = round(steps / power) * power
+    return f"about {rounded // 10**6} million" if rounded < 10**9 else f"about {rounded:.0e}".replace("e+", "e")
+
+
+STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
+"""Steps of one search without a defect, and of all for a claim set: a warning must not cost more than the plan."""
+
+
+_FEW_STEPS = 200
+"""Searches up to this length cost nothing, so that defects are looked for on all nodes of a large cluster."""
+
+
+class Watch:
+    """Watches the answers for one claim set."""
+
+    def __init__(self, view: View, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
+        self._view, self._claim_set, self._max_steps, self._deadline = view, claim_set, max_steps, deadline
+        self._allocators: dict[tuple[Quirk, ...], Allocator] = {}
+        self._proven: dict[tuple[Quirk, ...], tuple[NodeOutcome, NodeOutcome]] = {}
+        self._left = STEPS_IN_ALL
+
+    def saw(self, node: Node, answer: NodeOutcome) -> None:
+        """Looks whether the defects sighted in an answer changed it; each defect is proven once for the set.
+
+        An answer that is not found without the defect within a few steps proves nothing.
+        """
+        active = self._view.target.quirks.among(answer.sighted)
+        if not active or all((name,) in self._proven for name in active):
+            return
+        alone = [(name,) for name in active]
+        found = [names for names in alone if names not in self._proven and self._differs(names, node, answer)]
+        if not found and len(active) > 1 and not any(names in self._proven for names in alone):
+            self._differs(active, node, answer)
+
+    def _differs(self, names: tuple[Quirk, ...], node: Node, answer: NodeOutcome) -> bool:
+        if self._left <= 0:
+            return False
+        if names not in self._allocators:
+            steps = STEPS_EACH if self._max_steps is None else min(STEPS_EACH, self._max_steps)
+            self._allocators[names] = Allocator(
+                self._claim_set.claims,
+                self._view.repaired(*names),
+                max_steps=steps,
+                deadline=self._deadline,
+            )
+        other = self._allocators[names].allocate(node)
+        if other.steps > _FEW_STEPS:
+            self._left -= other.steps
+        if Outcome.UNDECIDED in (answer.outcome, other.outcome):
+            return False
+        differs = (other.outcome, other.message, other.allocations) != (
+            answer.outcome,
+            answer.message,
+            answer.allocations,
+        )
+        if differs:
+            self._proven[names] = (answer, other)
+        return differs
+
+    def notices(self) -> list[Notice]:
+        """One warning for each defect that changed an answer."""
+        return [
+            Notice(
+                "upstream-defect",
+                f"{describe(names)}: {_change(*answers)}",
+                *about(self._claim_set),
+                defects=tuple(defect.id for defect in DEFECTS if defect.quirk in names),
+            )
+            for names, answers in self._proven.items()
+        ]
+
+
+def describe(names: tuple[Quirk, ...]) -> str:
+    """`Q4 (kubernetes#140436), a device ...`, for each named quirk."""
+    return "; ".join(_describe(defect) for defect in DEFECTS if defect.quirk in names)
+
+
+def _describe(defect: Defect) -> str:
+    issue = f" (kubernetes#{defect.issue})" if defect.issue else ""
+    return f"{defect.id}{issue}, {defect.title}"
+
+
+def _change(answer: NodeOutcome, other: NodeOutcome) -> str:
+    if answer.outcome is other.outcome:
+        what = "another error" if answer.message != other.message else "another allocation"
+        return f"on {answer.node} the scheduler gives {what} than the API promises"
+    return f"on {answer.node} the scheduler says {answer.outcome.value}, the API promises {other.outcome.value}"

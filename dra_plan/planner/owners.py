@@ -1,26 +1,209 @@
-"""The owners that a question names: which of them are planned, and what the others are instead.
-
-How names are read is in `ownernames`.
-"""
+"""Who is asked about: names as kubectl takes them, the objects that they mean, and what has become of these."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from dra_plan import claims
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.inventory import Inventory, Notice, ObjectKey
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.quantity import QuantityError, make, parse
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claims.index import Index, pod_owner, workload_owner
-from dra_plan.claims.owners import DEPLOYMENT, deployment_of, is_over, is_waiting
+from dra_plan.claims.index import Index, pod_owner, template_spec, workload_owner
+from dra_plan.claims.owners import DEPLOYMENT, controller_names, deployment_of, ended, is_over, is_waiting
+from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.claims.sets import ClaimSet, Expansion, Owner, joined
-from dra_plan.documents.owners import UnplannedOwner
+from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
+from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
 from dra_plan.errors import UsageError
+from dra_plan.manifests import kinds
+from dra_plan.near import nearest
+from dra_plan.planner.question import Question
 from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.keys import class_names
+from dra_plan.scheduler.cluster.nodes import exact_requests
 
-from .ownernames import CLAIM, Known, find
-from .ownerstates import OwnerStates
-from .question import Question
+CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
+
+
+_OWNERS = ("pods", "workloads", "claims")
+"""Where the inventory keeps what may be named."""
+
+
+_MOST_PODS = 3
+"""So many pods are named at most of what the input lacks."""
+
+
+class UnknownOwnerError(UsageError):
+    """A name that nothing has."""
+
+
+class OwnerName(NamedTuple):
+    """One way to read what was given: lower-case kind and namespace, each empty if none was said, and name."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+class Known:
+    """The objects of an input that may be named."""
+
+    def __init__(self, inventory: Inventory, made: Iterable[ObjectKey] = ()) -> None:
+        """`made` are claims that are not in the input, but would be made for pods of it."""
+        self._by_name: dict[str, list[ObjectKey]] = defaultdict(list)
+        objects = (*inventory.pods, *inventory.workloads, *inventory.claims)
+        keys = [(found.kind, found.metadata.namespace, found.metadata.name) for found in objects]
+        self.keys = list(dict.fromkeys([*keys, *made]))
+        for key in self.keys:
+            self._by_name[key[2].lower()].append(key)
+        self._pods = inventory.pods
+        self.nodes = {node.metadata.name.lower(): node.metadata.name for node in inventory.nodes}
+        self._kinds = {
+            form: kind.lower()
+            for kind in {workload.kind for workload in inventory.workloads}
+            for form in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()}es")
+        }
+
+    def kind(self, word: str) -> str:
+        """The kind that kubectl means by a word (name, plural, short name, perhaps with group), lower-case, or ""."""
+        found = kinds.named(word)
+        if found is not None:
+            return found.name.lower()
+        return self._kinds.get(word.lower().partition(".")[0], "")
+
+    def named(self, name: str) -> list[ObjectKey]:
+        """All objects of that name, in any case."""
+        return self._by_name.get(name.lower(), [])
+
+    def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
+        """The pods whose controller is named like that, be it in the input or not; of a Deployment, too."""
+        wanted = reading.namespace or (namespace or "").lower()
+        return [
+            pod
+            for pod in self._pods
+            if wanted in ("", pod.metadata.namespace.lower())
+            and any(
+                name.lower() == reading.name and reading.kind in ("", kind.lower())
+                for kind, name in controller_names(pod.metadata)
+            )
+        ]
+
+
+def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
+    """What was given, piece by piece, each with the ways to read it, the likeliest first.
+
+    `po x y` are the pods x and y; `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` name one object each.
+    """
+    words = [word for text in given for word in text.split() or [text]]
+    kind = ""
+    if len(words) > 1 and "/" not in words[1]:
+        kind = known.kind(words[0])
+    for word in words[1:] if kind else words:
+        yield (f"{words[0]}/{word}" if kind and "/" not in word else word), list(_readings(word, kind, known))
+
+
+def _readings(word: str, kind: str, known: Known) -> Iterator[OwnerName]:
+    parts = word.lower().split("/")
+    if not all(parts):
+        return
+    if len(parts) == 1:
+        yield OwnerName(kind, "", parts[0])
+    elif len(parts) == 2:
+        if known.kind(parts[0]):
+            yield OwnerName(known.kind(parts[0]), "", parts[1])
+        yield OwnerName("", parts[0], parts[1])
+    elif len(parts) == 3 and known.kind(parts[0]):
+        yield OwnerName(known.kind(parts[0]), parts[1], parts[2])
+
+
+def find(given: Iterable[str], known: Known, namespace: str | None) -> list[ObjectKey]:
+    """The objects that are meant, each once, in the order of the input.
+
+    `namespace` is that of names which do not say theirs; without it a name stands for the objects of all namespaces.
+    Raises UnknownOwnerError, with a line for each name that nothing has: it says where there is one of that name, or
+    which name is near.
+    """
+    found: set[ObjectKey] = set()
+    unknown: list[str] = []
+    for text, readings in split(given, known):
+        here = next((keys for reading in readings if (keys := _matching(reading, known, namespace))), [])
+        found.update(here)
+        if not here:
+            unknown.append(_unknown(text, readings, known, namespace))
+    if unknown:
+        raise UnknownOwnerError.of_lines(unknown)
+    return [key for key in known.keys if key in found]
+
+
+def _matching(reading: OwnerName, known: Known, namespace: str | None) -> list[ObjectKey]:
+    wanted = reading.namespace or (namespace or "").lower()
+    return [
+        key
+        for key in known.named(reading.name)
+        if reading.kind in ("", key[0].lower()) and wanted in ("", key[1].lower())
+    ]
+
+
+def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: str | None) -> str:
+    if not readings:
+        return f"{text!r} is no name: wanted NAME, KIND/NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"
+    reading = readings[0]
+    what = f"{reading.kind or 'file, pod, workload or claim'} is named {reading.name!r}"
+    where = reading.namespace or namespace
+    told = f"no {what}" + (f" in namespace {where}" if where else "")
+    if reading.kind == NODE.lower() and reading.name in known.nodes:
+        return f"{text}: pods, workloads and claims are named here; --node {known.nodes[reading.name]} chooses the node"
+    if (kind := kinds.named(reading.kind)) is not None and kind.holder not in _OWNERS:
+        return f"{text}: pods, workloads and claims are named here"
+    if pods := known.pods_of(reading, namespace):
+        return f"{told}, but {_pods_told(pods)}"
+    elsewhere = [key for one in readings for key in known.named(one.name)]
+    if elsewhere:
+        there = ", ".join(dict.fromkeys(_form(key) for key in elsewhere[:3]))
+        return f"{told}; there is {there}"
+    near = _near(text, reading, known, namespace)
+    return told + (f" (did you mean {near}?)" if near else "")
+
+
+def _pods_told(pods: Sequence[Pod]) -> str:
+    """Which pods there are of what the input lacks: those that wait by name, as they may be named instead."""
+    waiting = [f"pod/{pod.metadata.name}" for pod in pods if is_waiting(pod)]
+    number = len(pods)
+    told = f"{number} pod{'' if number == 1 else 's'} that it controls {'is' if number == 1 else 'are'} in the input"
+    if not waiting:
+        return f"{told}, and {'it does not wait' if number == 1 else 'none of them waits'} for a node"
+    more = f" and {len(waiting) - _MOST_PODS} more" if len(waiting) > _MOST_PODS else ""
+    return f"{told}; without a node: {', '.join(waiting[:_MOST_PODS])}{more}"
+
+
+def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) -> str:
+    """A near name that would be found as it is told: of the kind and namespace asked for, else with its own."""
+    wanted = reading.namespace or (namespace or "").lower()
+    fitting = [
+        name for kind, where, name in known.keys if reading.kind in ("", kind.lower()) and wanted in ("", where.lower())
+    ]
+    if near := nearest(reading.name, fitting):
+        return repr(_as_given(text, near))
+    near = nearest(reading.name, (key[2] for key in known.keys))
+    return next((_form(key) for key in known.keys if key[2] == near), "")
+
+
+def _form(key: ObjectKey) -> str:
+    kind, namespace, name = key
+    return f"{kind.lower()}/{name} in namespace {namespace}"
+
+
+def _as_given(text: str, name: str) -> str:
+    before, slash, _ = text.rpartition("/")
+    return f"{before}{slash}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +299,199 @@ def _users(claim: ObjectKey, index: Index, made: dict[ObjectKey, ClaimSet]) -> l
     _, namespace, name = claim
     owner = made[claim].owner if claim in made else None
     return list(index.used_claims.get((namespace, name), ())) or ([owner] if owner is not None else [])
+
+
+_BINARY = ("memory", "ephemeral-storage", "hugepages-")
+
+
+_NANO = -9
+
+
+class OwnerStates:
+    """Tells what named owners are that have nothing to plan."""
+
+    def __init__(self, index: Index, target: Target) -> None:
+        self._index, self._target = index, target
+        inventory = index.inventory
+        self._objects: dict[ObjectKey, Pod | AnyWorkload | ResourceClaim] = {
+            (found.kind, found.metadata.namespace, found.metadata.name): found
+            for found in (*inventory.claims, *inventory.workloads, *inventory.pods)
+        }
+
+    def of(self, key: ObjectKey) -> UnplannedOwner | None:
+        """What the object is; None if it has claims that wait for devices, so that it can be planned."""
+        found = self._objects.get(key)
+        if isinstance(found, Pod):
+            return self._of_pod(found)
+        if isinstance(found, ResourceClaim):
+            return self._of_claim(found)
+        return self._of_workload(found) if found is not None else None
+
+    def _of_pod(self, pod: Pod) -> UnplannedOwner | None:
+        owner = _name(pod.kind, pod.metadata)
+        if ended(pod):
+            return UnplannedOwner(owner=owner, state="Finished", phase=pod.status.phase, node_name=pod.spec.node_name)
+        if pod.metadata.deletion_timestamp:
+            return UnplannedOwner(owner=owner, state="Deleting", node_name=pod.spec.node_name)
+        if pod.spec.node_name:
+            return self._bound(pod, owner)
+        if pod.spec.resource_claims:
+            return None
+        return UnplannedOwner(owner=owner, state="WithoutClaims", asks=list(self._asks(pod)))
+
+    def _bound(self, pod: Pod, owner: ObjectName) -> UnplannedOwner:
+        found = list(self._claims(pod))
+        return UnplannedOwner(
+            owner=owner,
+            state="Bound",
+            node_name=pod.spec.node_name,
+            claims=[_allocated(claim) for _, claim in found if claim is not None and claim.allocation is not None],
+            pending_claims=[_claim(claim) for _, claim in found if claim is not None and claim.allocation is None],
+            missing_claims=[entry for entry, claim in found if claim is None],
+            asks=[] if pod.spec.resource_claims else list(self._asks(pod)),
+        )
+
+    def _claims(self, pod: Pod) -> Iterator[tuple[str, ResourceClaim | None]]:
+        """The entries of the pod that need a claim, with the claims; the one for its extended resources, too."""
+        namespace = pod.metadata.namespace
+        for entry in pod.spec.resource_claims:
+            try:
+                name = claim_name(pod, entry)
+            except PodClaimError:
+                yield entry.name, self._index.generated_claims.of(pod, entry.name)
+                continue
+            if name is not None:
+                yield entry.name, self._index.claim(namespace, name)
+        special = pod.status.extended_resource_claim_status
+        if special is not None and special.resource_claim_name:
+            yield special.resource_claim_name, self._index.claim(namespace, special.resource_claim_name)
+
+    def _of_workload(self, workload: AnyWorkload) -> UnplannedOwner | None:
+        owner = _name(workload.kind, workload.metadata)
+        if workload.metadata.deletion_timestamp:
+            return UnplannedOwner(owner=owner, state="Deleting")
+        if is_over(workload):
+            return UnplannedOwner(owner=owner, state="Finished")
+        spec = template_spec(workload)
+        if spec.resource_claims:
+            return None
+        return UnplannedOwner(owner=owner, state="WithoutClaims", asks=list(self._asks(Pod(spec=spec))))
+
+    def _of_claim(self, claim: ResourceClaim) -> UnplannedOwner | None:
+        owner = _name(claim.kind, claim.metadata)
+        if claim.metadata.deletion_timestamp:
+            return UnplannedOwner(owner=owner, state="Deleting")
+        if claim.allocation is None:
+            return None
+        namespace = claim.metadata.namespace
+        reserved = claim.status.reserved_for if claim.status is not None else []
+        users = [ObjectName(kind=_kind(who.resource), namespace=namespace, name=who.name) for who in reserved]
+        return UnplannedOwner(owner=owner, state="Allocated", claims=[_allocated(claim)], used_by=users)
+
+    def _asks(self, pod: Pod) -> Iterator[AskedResource]:
+        """What the pod asks of its node, in the order of the names; nothing if a quantity can't be read."""
+        try:
+            requests = exact_requests(pod)
+        except QuantityError:
+            return
+        for name, nano in sorted(requests.items()):
+            if nano > 0:
+                yield AskedResource(
+                    name=name,
+                    amount=make(nano, _NANO, "BinarySI" if name.startswith(_BINARY) else "DecimalSI").text,
+                    device_class=self._classes.get(name, ""),
+                    nodes=self._offering.get(name, 0),
+                )
+
+    @cached_property
+    def _classes(self) -> Mapping[str, str]:
+        """Extended resource to the class that serves it; empty with the gate off."""
+        target = self._target
+        if not target.features.extended_resources:
+            return {}
+        lost = target.quirks.losing_class_loses_implicit_name
+        return class_names(self._index.inventory.classes, loser_loses_implicit=lost)
+
+    @cached_property
+    def _offering(self) -> dict[str, int]:
+        """Resource to the number of nodes that have any of it."""
+        found: dict[str, int] = {}
+        for node in self._index.inventory.nodes:
+            for name, amount in node.status.allocatable.items():
+                try:
+                    found[name] = found.get(name, 0) + (parse(amount).sign > 0)
+                except QuantityError:
+                    continue
+        return found
+
+
+def notice(of: UnplannedOwner) -> Notice:
+    """The warning of a plan in which this owner has no part."""
+    name = f"{of.owner.kind} {of.owner.namespace}/{of.owner.name}"
+    return Notice("not-planned", f"nothing to plan: {_SAID[of.state](of)}", name)
+
+
+_SAID: dict[str, Callable[[UnplannedOwner], str]] = {
+    "Bound": lambda of: f"it has its node, {of.node_name} (`explain` says with which devices)",
+    "Finished": lambda of: f"it has finished{f' ({of.phase})' if of.phase else ''}",
+    "Deleting": lambda _of: "it is being deleted",
+    "Allocated": lambda _of: "it has its devices (`explain` says which)",
+    "WithoutClaims": lambda _of: "it has no claims (`explain` says what it asks for instead)",
+}
+
+
+def _name(kind: str, metadata: ObjectMeta) -> ObjectName:
+    return ObjectName(kind=kind, namespace=metadata.namespace, name=metadata.name)
+
+
+def _claim(claim: ResourceClaim) -> ClaimName:
+    return ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name)
+
+
+def _allocated(claim: ResourceClaim) -> PlannedClaim:
+    assert claim.allocation is not None
+    metadata = claim.metadata
+    return PlannedClaim(namespace=metadata.namespace, name=metadata.name, allocation=claim_allocation(claim.allocation))
+
+
+def _kind(resource: str) -> str:
+    from dra_plan.manifests import kinds
+
+    found = kinds.named(resource)
+    return found.name if found is not None else resource
+
+
+_GROUP = "podgroup"
+
+
+def tell_groups_apart(
+    inventory: Inventory, owners: Iterable[str], namespace: str | None
+) -> tuple[list[PodGroup], tuple[str, ...]]:
+    """The pod groups among what was named (podgroup/NAME, podgroup/NAMESPACE/NAME), and the other names.
+
+    Raises UnknownOwnerError for a pod group that is not there.
+    """
+    groups: dict[str, PodGroup] = {}
+    others: list[str] = []
+    for text, readings in split(owners, Known(inventory)):
+        if not readings or readings[0].kind != _GROUP:
+            others.append(text)
+            continue
+        found = _find_group(inventory.pod_groups, readings[0], namespace)
+        groups |= {group.key: group for group in found}
+    return list(groups.values()), tuple(others)
+
+
+def _find_group(groups: Sequence[PodGroup], reading: OwnerName, namespace: str | None) -> list[PodGroup]:
+    wanted = reading.namespace or (namespace or "").lower()
+    found = [
+        group
+        for group in groups
+        if group.metadata.name.lower() == reading.name and wanted in ("", group.metadata.namespace.lower())
+    ]
+    if not found:
+        where = f" in namespace {wanted}" if wanted else ""
+        near = nearest(reading.name, (group.metadata.name for group in groups))
+        meant = f" (did you mean '{_GROUP}/{near}'?)" if near else ""
+        raise UnknownOwnerError(f"no {_GROUP} is named {reading.name!r}{where}{meant}")
+    return found

@@ -22,9 +22,9 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.interpreter import uncollected
+from dra_plan.planner.claim_sets import PlannedSet, SetPlanner
 
 from .question import Question
-from .set_planner import PlannedSet, SetPlanner
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -13,7 +13,7 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Node, NodeAllocatableResourceClaimStatus, Pod
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.pod_claims import PodClaimError, pod_claims
-from dra_plan.documents.schedule import PodOutcome
+from dra_plan.documents.verdicts import PodOutcome
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
@@ -24,6 +24,7 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 from .cycle import CycleResult
 from .framework import plugin_names
+from .node_refusals import NodeRefusals
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +124,27 @@ class PodRecord:
     attempts: int = 0
     waiting: str = ""
     """What the pod waits for: at a gate, or on its way to a node."""
+    held_by: str = ""
+    """The plugin that keeps it waiting."""
     on_its_way: bool = False
     """A node is chosen and reserved; something is missing before the pod can be bound."""
     node_allocatable: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
     """What the devices of the pod's claims take from its node."""
+    refusals: NodeRefusals | None = None
+    """What kept the pod from each node when it failed last, if somebody wants to know."""
     ran_out: bool = False
     """The time ran out before the pod was tried, or tried again."""
     skipped: bool = False
     """The scheduler leaves the pod alone: it has finished, is going, was not chosen or belongs to another scheduler."""
 
+    refused: bool = False
+    """A controller wants the pod, and the API server does not create it, as the message says."""
+
     @property
     def outcome(self) -> PodOutcome:
-        """One word: Bound, Skipped, Waiting (on its way), Undecided, Unschedulable, Error or Gated."""
+        """One word: Refused, Bound, Skipped, Waiting (on its way), Undecided, Unschedulable, Error or Gated."""
+        if self.refused:
+            return "Refused"
         if self.node:
             return "Bound"
         if self.ran_out:
@@ -156,9 +166,9 @@ class PodRecord:
         self.ran_out = True
         self.waiting = f"the time ran out before it was tried{' again' if self.attempts else ''}"
 
-    def wait(self, message: str) -> None:
-        """A node is reserved, and something has to happen before the pod can be bound."""
-        self.waiting, self.on_its_way = message, True
+    def wait(self, message: str, plugin: str = "") -> None:
+        """A node is reserved, and something that the plugin waits for has to happen before the pod can be bound."""
+        self.waiting, self.held_by, self.on_its_way = message, plugin, True
 
     def fail(self, message: str, *, with_error: bool) -> None:
         """An attempt ended without a node."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from dra_plan.scheduler.framework.extender import ExtenderError
 from dra_plan.scheduler.framework.interface import Handle
+from dra_plan.scheduler.framework.plugin_names import GANG_SCHEDULING
 from dra_plan.scheduler.framework.profile import Framework
 from dra_plan.scheduler.framework.status import Code, CycleState, Status, error
 from dra_plan.scheduler.framework.types import QueuedPod
@@ -65,6 +66,7 @@ class FailureHandler:
     def _note(self, item: QueuedPod, result: CycleResult) -> None:
         record = self._records.of(item.pod)
         record.fail(result.message, with_error=result.failed_with_error)
+        record.refusals = result.refusals
         nominator = self._handle.nominator
         if result.nomination is not None:
             if result.nomination.node:
@@ -161,7 +163,7 @@ class BindingCycle:
                 self._finish(binding)
         else:
             for binding in ready:
-                self._records.of(binding.item.pod).wait("waiting for other pods of the gang")
+                self._records.of(binding.item.pod).wait("waiting for other pods of the gang", GANG_SCHEDULING)
 
     def _prepare(self, binding: Binding) -> bool:
         """Whether the pod is ready to be bound; otherwise it waits, or has given its node back."""
@@ -177,7 +179,7 @@ class BindingCycle:
         pod, node, framework = binding.item.pod, binding.node, binding.framework
         status = framework.run_pre_bind(binding.state, pod, node, binding.prepared)
         if status is not None and status.code is Code.WAIT:
-            self._records.of(pod).wait(status.message)
+            self._records.of(pod).wait(status.message, status.plugin)
             return False
         if status is not None:
             self._fail(binding, status)
@@ -231,7 +233,7 @@ class BindingCycle:
             return True
         if not waiting.decided:
             message = f"waiting on permit: {', '.join(waiting.pending_plugins)}"
-            self._records.of(binding.item.pod).wait(message)
+            self._records.of(binding.item.pod).wait(message, waiting.pending_plugins[0])
             return False
         self._handle.waiting.remove(binding.item.uid)
         if waiting.verdict is None:

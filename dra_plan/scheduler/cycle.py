@@ -31,6 +31,8 @@ from dra_plan.scheduler.framework.status import (
     unschedulable,
 )
 
+from .node_refusals import Explain, NodeRefusals
+
 # -- the message of FailedScheduling -----------------------------------------------------------------------------------
 # How the reasons of all nodes become one sentence.
 
@@ -135,6 +137,8 @@ class CycleResult:
     diagnosis: Diagnosis | None = None
     fatal: dict[str, str] = field(default_factory=dict)
     """Nodes whose filters failed with an error, which ends the attempt whatever the other nodes say."""
+    refusals: NodeRefusals | None = None
+    """All that keeps the pod from each node, if somebody wants to know and none was found."""
 
 
 class Cycle:
@@ -144,6 +148,8 @@ class Cycle:
         self._handle = handle
         self._extenders = extenders
         self._start = 0
+        self.explain: Explain = lambda _framework, _state, _pod, _diagnosis: None
+        """What is kept of attempts that find no node."""
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
         """Find a node and reserve it; everything is given back if a later step fails."""
@@ -166,6 +172,8 @@ class Cycle:
             return result, None
         if not feasible:
             if makes_room:
+                assert result.diagnosis is not None
+                result.refusals = self.explain(framework, state, pod, result.diagnosis)
                 self._post_filter(framework, state, pod, len(nodes), result)
             return result, None
         return result, self._choose(framework, state, pod, feasible, result)

@@ -14,7 +14,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup, PodGroupCondition
 from dra_plan.api.well_known import SPECIAL_ANNOTATION
 from dra_plan.claims.owners import ended
-from dra_plan.documents.schedule import PodGroupOutcome
+from dra_plan.documents.scheduling import PodGroupOutcome
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.framework.types import QueuedPod

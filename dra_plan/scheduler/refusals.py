@@ -15,7 +15,7 @@ from msgspec import structs
 from dra_plan.api.core import Node, Pod, PodStatus
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.documents.allocation import NodeExclusion
+from dra_plan.documents.claim_sets import NodeExclusion
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.dra.filter import PodState
@@ -91,26 +91,12 @@ class Copies:
     refused: PodRecord | None = None
 
 
-def create(simulation: Simulation, template: Pod, limit: int) -> Copies:
-    """Creates copies in a simulation that has started, each when the one before is bound; at most `limit`.
-
-    A copy counts as bound if it is bound when nothing changes any more, even if it evicts others.
-    """
-    copies = Copies()
-    for number in range(limit):
-        record = simulation.arrive(copy_of(template, number))
-        simulation.scheduler.run()
-        if not record.node:
-            copies.refused = record
-            break
-        copies.bound.append(record)
-    return copies
-
-
 def create_in_proportion(simulation: Simulation, templates: Sequence[tuple[Pod, int]], limit: int) -> list[Copies]:
-    """As `create`, for sets with a number of copies of each pod: at most `limit` copies in all, until one is refused.
+    """Creates copies in a simulation that has started, each when the one before is bound: at most `limit` in all.
 
-    Next comes a copy of the pod that has the least of its share; of several such pods, the first.
+    Each pod comes with its number in a set. Next comes a copy of the pod that has the least of its share; of several
+    such pods, the first. The first copy that is refused ends it. A copy counts as bound if it is bound when nothing
+    changes any more, even if it evicts others.
     """
     found = [Copies() for _ in templates]
     for _ in range(limit):

@@ -17,7 +17,7 @@ from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus
 from dra_plan.api.scheduling import PodGroup
-from dra_plan.documents.schedule import ScheduledVolume
+from dra_plan.documents.scheduling import ScheduledVolume
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.volumes import TABLES, Decision, VolumeStore
@@ -191,7 +191,7 @@ class LaterState:
             if uid not in old:
                 self._arrived(pod)
             elif uid in self._cluster.pods:
-                self._changed(old[uid], pod, self._cluster.pods[uid])
+                self.change_pod(old[uid], pod, self._cluster.pods[uid])
 
     def _groups(self, given: Iterable[PodGroup]) -> None:
         """Pod groups that come, change or go; what a group's status says stays as simulated."""
@@ -229,7 +229,8 @@ class LaterState:
         freed = replace(status, reserved_for=users) if users else ResourceClaimStatus()
         self._cluster.put_claim(replace(claim, status=freed))
 
-    def _changed(self, was: Pod, now: Pod, current: Pod) -> None:
+    def change_pod(self, was: Pod, now: Pod, current: Pod) -> None:
+        """A pod that is another one in the later input; a node that it got here meanwhile stays its node."""
         if current.spec.node_name:
             self._changed_on_node(was, now, current)
             return
@@ -344,6 +345,12 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> Simulati
     return result_of(simulation)
 
 
+def eviction_count(simulation: Simulation) -> int:
+    """How often a pod was preempted, the same name as often as it was."""
+    plugins: list[DefaultPreemption] = simulation.plugins_of(DefaultPreemption)
+    return sum(len(plugin.evictions) for plugin in plugins) + len(simulation.scheduler.groups.evictions)
+
+
 def evictions_of(simulation: Simulation) -> list[Eviction]:
     """The preempted pods, each with the first pod that preempted it, in the order of the decisions."""
     evictions = [
@@ -366,7 +373,7 @@ def result_of(simulation: Simulation) -> SimulationResult:
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     for uid, record in simulation.scheduler.records.by_uid.items():
         if uid in gates and not record.message:
-            record.waiting = gates[uid].gate_message
+            record.waiting, record.held_by = gates[uid].gate_message, gates[uid].gated_by
         if record.node and uid in simulation.cluster.pods:
             record.node_allocatable = simulation.cluster.info(simulation.cluster.pods[uid]).claimed
     records = [record for uid, record in simulation.scheduler.records.by_uid.items() if uid in simulation.cluster.pods]

@@ -80,7 +80,7 @@ class Scheduler:
         self.frameworks = frameworks
         self.queue = queue
         self.records = PodRecords()
-        self._cycle = cycle
+        self.cycle = cycle
         self._failures = FailureHandler(handle, queue, self.records)
         self.bindings = BindingCycle(handle, queue, self.records, self._failures)
         self.groups = GroupScheduling(
@@ -90,7 +90,10 @@ class Scheduler:
         self._tracer = tracer
         self.failed_attempts: FailedAttempts | None = None
         """Kept of failed attempts, if somebody wants to know why they failed."""
-        self._number = 0
+        self.enough: Callable[[], bool] = lambda: False
+        """Whether nobody needs to know more than is known by now: then it ends as at the deadline."""
+        self.attempts = 0
+        """How often a pod, or a group of pods, was tried."""
         self._later: list[_Later] = []
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
@@ -114,9 +117,9 @@ class Scheduler:
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
     def run(self) -> None:
-        """Schedule until nothing changes any more, or until the deadline, when pods still to be tried are cut short."""
+        """Schedule until nothing changes any more, it is enough, or late: pods still to be tried are cut short then."""
         while True:
-            if self.is_late():
+            if self.is_late() or self.enough():
                 self._cut_short()
                 return
             item = self.queue.pop()
@@ -125,7 +128,7 @@ class Scheduler:
             elif item is not None:
                 self._schedule(item)
             elif not (
-                self._flush(self._number + 1) or self._settle() or self.bindings.pass_time() or self._failures.retry()
+                self._flush(self.attempts + 1) or self._settle() or self.bindings.pass_time() or self._failures.retry()
             ):
                 return
 
@@ -136,7 +139,7 @@ class Scheduler:
 
     def _cut_short(self) -> None:
         """Carry out what is decided, and note the pods of which a next attempt would have decided."""
-        self._flush(self._number + 1)
+        self._flush(self.attempts + 1)
         for item in self.queue.to_be_tried:
             self.records.of(item.pod).cut_short()
 
@@ -145,14 +148,14 @@ class Scheduler:
             return
         pod = item.pod
         record = self.records.of(pod)
-        self._number += 1
+        self.attempts += 1
         record.attempts = item.attempts
         if self._tracer:
             self._tracer.begin(pod.key, item.attempts, self.handle.clock.now)
         state, framework = CycleState(), self.frameworks[item.profile]
         if self.failed_attempts is not None:
             self.failed_attempts.begin()
-        result = self._cycle.run(framework, state, pod, self._percentages.get(item.profile, 0))
+        result = self.cycle.run(framework, state, pod, self._percentages.get(item.profile, 0))
         record.best, record.fatal = result.best, result.fatal
         if self.failed_attempts is not None:
             self.failed_attempts.ended(item, framework, state, result)
@@ -165,7 +168,7 @@ class Scheduler:
         if self._tracer:
             self._tracer.current.node, self._tracer.current.message = result.node, result.message
         if result.filtered:
-            self._flush(self._number)
+            self._flush(self.attempts)
 
     def _settle(self) -> bool:
         """What pods that have a node wait for outside the scheduler is done; False if there is nothing."""
@@ -179,9 +182,9 @@ class Scheduler:
         items = [item for item in self.groups.members(first) if not self._leaves(item)]
         if not items:
             return
-        self._number += 1
+        self.attempts += 1
         if self.groups.run(first.info.group, items):
-            self._flush(self._number)
+            self._flush(self.attempts)
 
     def _leaves(self, item: QueuedPod) -> bool:
         """Whether the pod is not to be tried, because it is going or was tried too often; the queue is rid of it."""
@@ -196,7 +199,7 @@ class Scheduler:
         return True
 
     def _postpone(self, what: str, do: Callable[[], None]) -> None:
-        self._later.append(_Later(self._number, what, do))
+        self._later.append(_Later(self.attempts, what, do))
 
     def _flush(self, before: int) -> bool:
         """Carry out what cycles before the given one left behind; False if there was nothing."""

@@ -2,8 +2,3 @@
 
 Reads objects as they were written, so that findings can name the place. Nothing here prints or decides exit statuses.
 """
-
-from .rule import Finding, Rule, Severity
-from .run import Judgement, judge
-
-__all__ = ["Finding", "Judgement", "Rule", "Severity", "judge"]

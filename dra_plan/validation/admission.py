@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
 from dra_plan.api.inventory import Inventory
@@ -15,10 +16,12 @@ from dra_plan.manifests.paths import value_at
 from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
 
 from .formats import absent_of, nearest, shown
-from .input import Input
 from .rule import Problem, error, refused, warning
 from .subject import Subject
 from .workloads import PRIORITY_CLASS
+
+if TYPE_CHECKING:
+    from .input import Input
 
 NO_NAMESPACE = refused(
     "DRA209",
@@ -51,7 +54,7 @@ NO_ACCOUNT = refused(
     "DRA225",
     "service account that does not exist",
     "The API server refuses pods whose service account is not there. Judged where the input has the namespace "
-    "`default`, and so the objects of a cluster, and was not made by `dra-plan snapshot`, which reads no accounts.",
+    "`default`, and accounts too if that comes from a running cluster: a dump without them does not tell.",
     "Correct the name, or add the ServiceAccount.",
 )
 REFUSED_PODS = error(
@@ -124,14 +127,17 @@ class AdmissionPlugins:
 
 
 def of_inventory(inventory: Inventory) -> AdmissionPlugins:
-    """What the API server of these objects knows; which accounts there are only if the input has none of them."""
-    namespaces = frozenset(one.metadata.name for one in inventory.namespaces)
-    knows_accounts = inventory.cluster_info is None and not inventory.skipped["ServiceAccount"]
-    return _admission(namespaces, inventory.priority_classes, inventory.pods, frozenset() if knows_accounts else None)
+    """What the API server of these objects knows."""
+    return _admission(
+        inventory.namespaces,
+        inventory.priority_classes,
+        inventory.pods,
+        None if inventory.cluster_info is not None else frozenset(inventory.accounts),
+    )
 
 
 def _of(given: Input) -> AdmissionPlugins:
-    namespaces = frozenset(subject.name for subject, _ in given.of(Namespace))
+    namespaces = [one for _, one in given.of(Namespace)]
     is_snapshot = any(True for _ in given.skipped(*_SNAPSHOT))
     accounts = None if is_snapshot else frozenset(map(_written_name, given.skipped("v1", "ServiceAccount")))
     classes, pods = [one for _, one in given.of(PriorityClass)], [one for _, one in given.of(Pod)]
@@ -139,20 +145,26 @@ def _of(given: Input) -> AdmissionPlugins:
 
 
 def _admission(
-    namespaces: frozenset[str],
+    namespaces: Iterable[Namespace],
     classes: Iterable[PriorityClass],
     pods: Iterable[Pod],
     accounts: frozenset[tuple[str, str]] | None,
 ) -> AdmissionPlugins:
-    """Only an input with the namespace that every cluster has says which others there are; accounts of pods exist."""
-    is_cluster = _DEFAULT in namespaces
+    """Only an input with the namespace that every cluster has says which others there are; accounts of pods exist.
+
+    A running cluster has accounts: where the namespaces are one's and there are none, these were not listed.
+    """
+    names = {one.metadata.name: one.metadata for one in namespaces}
+    is_cluster = _DEFAULT in names
+    if not accounts and is_cluster and names[_DEFAULT].is_stored:
+        accounts = None
     used = {
         (pod.metadata.namespace or _DEFAULT, pod.spec.service_account_name)
         for pod in pods
         if pod.spec.service_account_name and pod.metadata.is_stored
     }
     return AdmissionPlugins(
-        namespaces if is_cluster else None,
+        frozenset(names) if is_cluster else None,
         {one.metadata.name: one for one in classes if one.metadata.name},
         accounts | used if accounts is not None and is_cluster else None,
     )

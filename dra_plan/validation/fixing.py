@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dra_plan.documents.validation import CertainFix, TextEdit
+from dra_plan.documents.findings import CertainFix, TextEdit
 from dra_plan.manifests.places import LinedText
 from dra_plan.manifests.sources import Source
 from dra_plan.releases import Target

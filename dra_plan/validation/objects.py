@@ -129,7 +129,7 @@ def check(
     """
     first: dict[tuple[str, str, str], Subject] = {}
     for subject in subjects:
-        for problem in _problems(subject, target, config):
+        for problem in of_one(subject, target, config):
             yield subject, problem
         if subject.kind is None or not subject.name:
             continue
@@ -148,7 +148,8 @@ def _where(first: Subject, again: Subject) -> str:
     return f"line {line} of this file" if same else str(Origin(first.place.source, line))
 
 
-def _problems(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
+def of_one(subject: Subject, target: Target, config: RuntimeConfig | None) -> Iterator[Problem]:
+    """Every problem that shows in one object, by its text and as it was decoded."""
     yield from subject.problems
     if (subject.value.get("apiVersion"), subject.value.get("kind")) == _QUOTA:
         yield from resources.check_quota(subject.value)
@@ -186,7 +187,8 @@ def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> I
         yield schema.wrong_version(schema.DEPRECATED, message, newest)
 
 
-def _metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
+def of_metadata(subject: Subject, given: ObjectMeta) -> Iterator[Problem]:
+    """The problems of an object's names, labels and owners."""
     kind = subject.kind
     if kind is not None and (kind.group == served.DRA or kind.name == "Pod"):
         yield from metadata.check_name(("metadata",), given, generated=kind.name != "DeviceClass")
@@ -206,7 +208,7 @@ def of_typed(subject: Subject, given: Object, target: Target) -> Iterator[Proble
 
 
 def _of_stored(subject: Subject, obj: Any, target: Target) -> Iterator[Problem]:
-    yield from _metadata(subject, obj.metadata)
+    yield from of_metadata(subject, obj.metadata)
     spec: FieldPath = ("spec",)
     if subject.is_flat and isinstance(obj, ResourceClaim | ResourceClaimTemplate):
         depth = spec if isinstance(obj, ResourceClaim) else (*spec, "spec")

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
+from dra_plan.api.inventory import WrittenText
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.interpreter import uncollected
-from dra_plan.manifests import defaults, kinds
+from dra_plan.manifests import defaults, json_reader, kinds
 from dra_plan.manifests.diagnose import Report, diagnose
 from dra_plan.manifests.faults import Fault, ManifestErrors, nothing_found
 from dra_plan.manifests.fitting import fits
@@ -18,7 +19,7 @@ from dra_plan.manifests.json_reader import JsonError
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import NOT_DECODED, typed
 from dra_plan.manifests.opaque import TOO_DEEP, is_too_deep
-from dra_plan.manifests.places import Item, Place, label, label_of
+from dra_plan.manifests.places import Header, Item, Place, label, label_of
 from dra_plan.manifests.quantities import are_readable
 from dra_plan.manifests.sources import STDIN, Source, read_documents, read_sources
 from dra_plan.manifests.unwrap import unwrap
@@ -96,6 +97,14 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
     if report.faults:
         raise ManifestErrors(report.faults)
     return subjects
+
+
+def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
+    """An object of an inventory by what it says; None where that is not kept. Its place is only where it begins."""
+    if not written.data:
+        return None
+    value = json_reader.plain(memoryview(written.data))
+    return _subject(Item(value, Header(written.api_version, written.kind), place), namespace)
 
 
 def _subject(item: Item, namespace: str) -> Subject:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 
 from .formats import absent_of, listed, nearest, shown
-from .input import Input
 from .rule import Problem, error, info, refused, unschedulable, warning
 from .subject import Subject
+
+if TYPE_CHECKING:
+    from .input import Input
 
 NO_CLASS = unschedulable(
     "DRA201",

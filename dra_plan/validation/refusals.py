@@ -1,7 +1,7 @@
 """Whether the API server takes what a question is about: pods and workloads, their claims, templates and classes.
 
-Judges objects as they were loaded, without reading their text again, so that it can be asked before every answer; a
-refused object is never part of a yes. `run` judges whole inputs and points into their text.
+Judges objects one by one, new ones by what they say, others as they were loaded, so that it can be asked before every
+answer; a refused object is never part of a yes. `run` judges whole inputs and points into their text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey, Origin
+from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey, Origin, WrittenText
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload
@@ -25,13 +25,16 @@ from dra_plan.manifests.places import Place, label
 from dra_plan.releases import Target
 
 from . import objects, references, schema
-from .admission import of_inventory, of_workload
+from .admission import REFUSED_PODS, of_inventory, of_workload
+from .formats import is_dns_label
+from .reading import of_written
 from .rule import Finding, Problem, Severity
 from .served import RuntimeConfig
 from .subject import Subject
 
 Question = Pod | AnyWorkload | ResourceClaim | ResourceClaimTemplate
 _USUAL = AsWritten()
+_MARK = b'"\0"'
 
 
 class ApiServerRefusals:
@@ -45,16 +48,19 @@ class ApiServerRefusals:
         self._index = Index(inventory)
         self._classes = {one.metadata.name: one for one in inventory.classes}
         self._admission = of_inventory(inventory)
-        self._judged: dict[ObjectKey, tuple[Finding, ...]] = {}
+        self._judged: dict[int, tuple[Object, tuple[Finding, ...]]] = {}
+        """By the object's identity, with the object, so that it stays: copies have the names of others."""
+        self._sound: set[tuple[str, str, bytes]] = set()
+        """Texts without the object's name in which nothing was found: those of many pods differ in nothing else."""
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
-        """The findings whose rule the API server enforces, of the object and of all that it needs.
+        """The findings whose rule the API server enforces, of the object and of all that it needs, and of its pods.
 
         First those of the object, then of its controllers in the input, and of claims, templates and classes in the
         order in which it names them. Empty if the API server takes them all, as far as the input tells.
         """
-        return tuple(finding for each in self._about(asked) for finding in self._findings(each))
+        return tuple(dict.fromkeys(finding for each in self._about(asked) for finding in self._findings(each)))
 
     def _about(self, asked: Question) -> Iterator[Object]:
         yield asked
@@ -80,29 +86,44 @@ class ApiServerRefusals:
                     yield self._classes[wanted.device_class_name]
 
     def _findings(self, obj: Any) -> tuple[Finding, ...]:
-        key: ObjectKey = (obj.kind, obj.metadata.namespace, obj.metadata.name)
-        if key not in self._judged:
+        if id(obj) not in self._judged:
+            key: ObjectKey = (obj.kind, obj.metadata.namespace, obj.metadata.name)
             kind = None if isinstance(obj, CustomWorkload) else kinds.find(obj.api_version, obj.kind)
-            self._judged[key] = () if kind is None else tuple(self._judge(obj, kind, key))
-        return self._judged[key]
+            self._judged[id(obj)] = obj, () if kind is None else tuple(self._judge(obj, kind, key))
+        return self._judged[id(obj)][1]
 
     def _judge(self, obj: Any, kind: Kind, key: ObjectKey) -> Iterator[Finding]:
-        form = self._inventory.as_written.get(key, _USUAL)
         origin = self._inventory.origins.get(key, Origin(""))
-        subject = Subject(
-            msgspec.to_builtins(obj) if kind.pod_spec and not isinstance(obj, Pod) else {},
-            Place(origin.source, line=origin.line),
-            label(*key),
-            kind,
-            form.version or "v1",
-            *key[1:],
-            obj=obj,
-        )
-        for problem in self._problems(subject, obj, form):
-            if problem.rule.refused_by == "APIServer" and problem.rule.severity is Severity.ERROR:
+        place = Place(origin.source, line=origin.line)
+        for subject, problem in self._problems(obj, kind, key, place):
+            if problem.path[:1] == ("status",):  # is written by drivers and the scheduler: it is what there is
+                continue
+            refuses = problem.rule.refused_by == "APIServer" and problem.rule.severity is Severity.ERROR
+            if (refuses or problem.rule is REFUSED_PODS) and not subject.follows_from_fault(problem):
                 yield replace(subject.finding(problem), line=origin.line)
 
-    def _problems(self, subject: Subject, obj: Any, form: AsWritten) -> Iterator[Problem]:
+    def _problems(self, obj: Any, kind: Kind, key: ObjectKey, place: Place) -> Iterator[tuple[Subject, Problem]]:
+        """The problems of a new object by its text, which has what planning does not read; of others as loaded."""
+        written = self._inventory.texts.get(key)
+        nameless = _nameless(written, key[2]) if written is not None else None
+        form = self._inventory.as_written.get(key, _USUAL)
+        subject: Subject | None = None
+        if written is not None and (nameless is None or nameless not in self._sound):
+            subject = of_written(written, place, key[1])
+        if subject is not None:
+            found = list(objects.of_one(subject, self._target, self._config))
+            if not found and nameless is not None:
+                self._sound.add(nameless)
+        else:
+            value = msgspec.to_builtins(obj) if kind.pod_spec and not isinstance(obj, Pod) else {}
+            subject = Subject(value, place, label(*key), kind, form.version or "v1", *key[1:], obj=obj)
+            sound = nameless is not None
+            found = list(objects.of_metadata(subject, obj.metadata) if sound else self._as_loaded(subject, obj, form))
+        if not obj.metadata.is_stored:
+            found += self._of_new(subject, obj)
+        yield from ((subject, problem) for problem in found)
+
+    def _as_loaded(self, subject: Subject, obj: Any, form: AsWritten) -> Iterator[Problem]:
         yield from objects.version(subject, self._target, self._config)
         for path in form.unknown:
             message = f"{subject.label} has no such field in {subject.version}"
@@ -110,8 +131,6 @@ class ApiServerRefusals:
         if form.has_source and subject.kind is not None:
             yield Problem(schema.CLAIM_SOURCE, (*subject.kind.pod_spec, "resourceClaims"), schema.SOURCE, written=True)
         yield from objects.of_typed(subject, obj, self._target)
-        if not obj.metadata.is_stored:
-            yield from self._of_new(subject, obj)
 
     def _of_new(self, subject: Subject, obj: Any) -> Iterator[Problem]:
         """What is looked up in other objects when this one is created."""
@@ -127,6 +146,13 @@ class ApiServerRefusals:
                 if request.exactly is not None and request.exactly.admin_access:
                     at = (*path, "devices", "requests", index, "exactly", "adminAccess")
                     yield from references.admin_label(at, namespace, self._labels)
+
+
+def _nameless(written: WrittenText, name: str) -> tuple[str, str, bytes] | None:
+    """The text with a mark for the name, wherever it stands alone; None where the name is none that fits anywhere."""
+    if not written.data or not is_dns_label(name):
+        return None
+    return written.api_version, written.kind, written.data.replace(f'"{name}"'.encode(), _MARK)
 
 
 def _claim_spec(obj: ResourceClaim | ResourceClaimTemplate) -> ResourceClaimSpec:

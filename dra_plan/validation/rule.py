@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from dra_plan.api.meta import FieldPath
-from dra_plan.documents.validation import FindingEntry, Refuser, RuleEntry, SourceExcerpt
+from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, SourceExcerpt
 
 
 class Severity(IntEnum):

@@ -9,7 +9,7 @@ from itertools import chain
 from dra_plan.interpreter import uncollected
 from dra_plan.releases import Target
 
-from . import admission, fitness, matching, objects, pools, references, schema, taint_rules, updates
+from . import admission, fitness, matching, objects, pools, quotas, references, schema, taint_rules, updates
 from .input import Input
 from .reading import Reading
 from .registry import CommentMistake, Comments, RuleSelection
@@ -17,7 +17,7 @@ from .rule import Finding, Problem
 from .served import RuntimeConfig
 from .subject import Subject
 
-_TOGETHER = (references, admission, pools, matching, fitness, taint_rules)
+_TOGETHER = (references, admission, quotas, pools, matching, fitness, taint_rules)
 """The rules that need more than one object."""
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dra_plan.api.meta import FieldPath, Object
-from dra_plan.documents.validation import SourceExcerpt
+from dra_plan.documents.findings import SourceExcerpt
 from dra_plan.manifests.convert import FLAT_VERSIONS
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.paths import render, value_at

@@ -257,6 +257,7 @@ def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notic
         f"claims are reserved for {are} not in the input ({named}): what {event} does to {them} is not said,"
         f" and {whose} devices stay in use: add the output of `kubectl get pods -A -o yaml`",
         f"Node {node}" if node else "",
+        brings=("pods",),
     )
 
 

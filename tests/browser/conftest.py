@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.reading import ROOT
+from tests.page.reading import ROOT
 
 FLAGS = [
     "--no-sandbox",

@@ -8,9 +8,9 @@ import pytest
 
 from dra_plan import Cluster
 from tests.browser.conftest import Open
-from tests.report.hostile import NAMES
-from tests.report.reading import FIXTURES, PAGES, ROOT, answer, html_of
-from tests.report.test_page import _hostile_cluster
+from tests.page.hostile import NAMES
+from tests.page.reading import FIXTURES, PAGES, ROOT, answer, html_of
+from tests.page.test_page import _hostile_cluster
 
 
 def _document(fixture: str, command: str) -> Any:

@@ -10,12 +10,12 @@ import pytest
 
 from dra_plan import Cluster
 from tests.browser.conftest import Open
-from tests.report.reading import ROOT
+from tests.page.reading import ROOT
 
 IMAGES = ROOT / "docs" / "images"
 SHOTS = [
     ("explain", "gpu-fleet", "next-gen", "explain", "light", (1240, 800)),
-    ("partitions", "mig", "mixed", "explain", "light", (1240, 640)),
+    ("partitions", "mig", "pod/default/mixed", "explain", "light", (1240, 640)),
     ("schedule", "gpu-fleet", "finetune", "schedule", "dark", (1240, 800)),
 ]
 MOST_BYTES = 200_000

@@ -4,7 +4,7 @@ import pytest
 
 from dra_plan import Cluster
 from tests.browser.conftest import Open, Opened
-from tests.report.reading import PAGES, ROOT, html_of
+from tests.page.reading import PAGES, ROOT, html_of
 
 STEPS = 60
 """Presses of the Tab key."""

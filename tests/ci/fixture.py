@@ -13,15 +13,23 @@ from tests.cli.running import ROOT
 QUICKSTART = ROOT / "fixtures" / "quickstart"
 
 
-def project(folder: Path, *, fits: bool) -> Path:
-    """The project in `folder`. With `fits` false, a change asks for more GPUs than any node has."""
+def project(folder: Path, *, fits: bool, changed: tuple[str, str] | None = None, added: str = "") -> Path:
+    """The project in `folder`. With `fits` false, a change asks for more GPUs than any node has.
+
+    `changed` is a text of the manifests and what it becomes, `added` another manifest.
+    """
     for name in ("cluster", "manifests"):
         (folder / name).mkdir(parents=True)
     shutil.copy(QUICKSTART / "cluster.yaml", folder / "cluster" / "recorded.yaml")
     text = (QUICKSTART / "workloads.yaml").read_text(encoding="utf-8")
     assert text.count("count: 2") == 1
-    changed = text if fits else text.replace("count: 2", "count: 3")
-    (folder / "manifests" / "workloads.yaml").write_text(changed, encoding="utf-8")
+    assert text.count("replicas: 2") == 1  # of which the cluster has room for one, beside the pod
+    text = text.replace("replicas: 2", "replicas: 1")
+    text = text if fits else text.replace("count: 2", "count: 3")
+    if changed is not None:
+        assert changed[0] in text
+        text = text.replace(*changed, 1)
+    (folder / "manifests" / "workloads.yaml").write_text(text + added, encoding="utf-8")
     return folder
 
 

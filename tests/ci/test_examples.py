@@ -67,10 +67,43 @@ def test_what_fits_passes(system: Any, tmp_path: Path) -> None:
     assert succeeded, log
 
 
+RIVAL = """
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: rival, namespace: default}
+spec:
+  containers: [{name: c, image: registry.example.com/c, resources: {claims: [{name: gpus}]}}]
+  resourceClaims: [{name: gpus, resourceClaimTemplateName: two-large-gpus}]
+"""
+QUOTA = """
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: few, namespace: default}
+spec: {hard: {pods: "0"}}
+"""
+BEYOND = {
+    "replicas": {"changed": ("replicas: 1", "replicas: 4")},
+    "rivals": {"added": RIVAL},
+    "cpu": {"changed": ("claims: [{name: gpus}]", "claims: [{name: gpus}]\n      requests: {cpu: 9k}")},
+    "quota": {"added": QUOTA},
+    "refused": {"changed": ("claims: [{name: gpus}]", "claims: [{name: gpus}, {name: gpus}]")},
+}
+"""Changes after which not all of it runs, although each claim by itself fits on some node."""
+
+
+@pytest.mark.parametrize("change", BEYOND)
+@pytest.mark.parametrize("system", [github, gitlab, make])
+def test_what_does_not_run_fails(system: Any, change: str, tmp_path: Path) -> None:
+    succeeded, log = system(project(tmp_path, fits=True, **BEYOND[change]))
+    assert not succeeded, log
+
+
 def test_github_fails_annotates_and_sums_up(tmp_path: Path) -> None:
     succeeded, log = github(project(tmp_path, fits=False))
     assert not succeeded
-    assert f"::error file=manifests/workloads.yaml,line={POD},title=dra-plan does-not-fit::Pod default/train: " in log
+    assert f"::error file=manifests/workloads.yaml,line={POD},title=dra-plan unschedulable::Pod default/train: " in log
     assert "pod/default/train" in (tmp_path / "summary.md").read_text(encoding="utf-8")
     validate("sarif", (tmp_path / "dra-plan.sarif").read_text(encoding="utf-8"))
 
@@ -80,10 +113,10 @@ def test_gitlab_fails_and_gets_the_reports_that_the_jobs_declare(tmp_path: Path)
     assert not succeeded
     jobs = read("gitlab-ci.yaml")
     junit = jobs["workloads-fit"]["artifacts"]["reports"]["junit"]
-    assert failures((tmp_path / junit).read_text(encoding="utf-8")) == ["does-not-fit"]
+    assert failures((tmp_path / junit).read_text(encoding="utf-8")) == ["unschedulable"]
     quality = jobs["manifests-are-right"]["artifacts"]["reports"]["codequality"]
     validate("gitlab", (tmp_path / quality).read_text(encoding="utf-8"))
-    assert "pod/default/train: does not fit" in log, "the job says why"
+    assert "pod/default/train is Pending: no node can take it" in log, "the job says why"
 
 
 def test_make_fails(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.cel import cost, lexer, values
-from dra_plan.cli.app import app
+from dra_plan.main import program
 from dra_plan.manifests import sources, unwrap, yaml_builder, yaml_reader
 from tests.cli.running import ROOT, in_process
 from tests.test_readme import commands, programs, run
@@ -26,14 +26,14 @@ def test_examples(example: str, programs: Path) -> None:
 
 def test_gates_are_options_of_the_commands_that_the_table_names() -> None:
     rows = re.findall(r"^\| `(--[a-z-]+)[^|]*\| ([a-z, ]+) \|", CI.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(rows) == 5
+    assert len(rows) == 6
     for option, names in rows:
         for command in names.split(", "):
             assert option in in_process(command, "--help").out
 
 
 def test_every_command_that_takes_reports_is_named() -> None:
-    names = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    names = [command.callback.__name__ for command in program().registered_commands if command.callback]
     taking = {name for name in names if "junit=FILE" in " ".join(in_process(name, "--help").out.split())}
     (sentence,) = re.findall(r"^`--report` stands beside .*$", CI.read_text(encoding="utf-8"), re.MULTILINE)
     assert {name for name in names if f"`{name}`" in sentence} == taking

@@ -8,6 +8,7 @@ import yaml
 from tests.cli.running import ROOT
 
 from .fixture import project, run
+from .test_examples import BEYOND
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 
@@ -31,6 +32,13 @@ def test_it_fails_what_is_wrong(hook: dict[str, str], tmp_path: Path) -> None:
     manifest = project(tmp_path, fits=False) / "manifests" / "workloads.yaml"
     manifest.write_text(manifest.read_text().replace("resourceClaimTemplateName: any-gpu", "resourceClaimName: none"))
     assert run(f"{hook['entry']} -R cluster manifests", tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize("change", [name for name in BEYOND if name != "quota"])
+def test_pods_that_do_not_run_together_fail_both_plans(change: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, fits=True, **BEYOND[change])
+    for hook in HOOKS[1:]:
+        assert run(f"{hook['entry']} -R cluster manifests", folder).returncode == 1, hook["id"]
 
 
 def test_without_folders_a_hook_says_what_is_missing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from dra_plan.manifests import kinds
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.load import load
-from dra_plan.output.schemas import accepted
+from dra_plan.text import accepted
 
 TEXT = (
     "::error::a\nBROKEN  ::stop-commands::b\r##[error]c ##vso[d]\t"

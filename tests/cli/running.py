@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from dra_plan.cli.main import run
+from dra_plan.main import run
 from tests import limits
 
 ROOT = Path(__file__).parents[2]

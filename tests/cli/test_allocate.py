@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from dra_plan.output import schemas
+from dra_plan.questions import schema as schemas
 from tests.limits import HANGING
 
 from .running import INPUTS, ROOT, environment, given, in_process
@@ -63,7 +63,7 @@ def test_nodes_choose_what_is_planned() -> None:
 def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
     old = tmp_path / "old.yaml"
     old.write_text((INPUTS / "fits.yaml").read_text().replace("k8s.io/v1", "k8s.io/v1beta2"))
-    ran = in_process("allocate", *given("cluster"), str(old), "-o", "json")
+    ran = in_process("allocate", *given("cluster"), str(old), "--runtime-config", "api/beta", "-o", "json")
     assert ran.status == 0
     assert json.loads(ran.out)["warnings"][0]["code"] == "deprecated-api"
     assert ran.err.startswith("warning: ")

@@ -3,18 +3,29 @@
 import io
 import json
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
 import pytest
 
 from dra_plan.cel.lexer import CelCompileError
-from dra_plan.cli.cel import cel
-from dra_plan.cli.exits import Exit
+from dra_plan.cli.running import Exit
 from dra_plan.errors import UsageError
-from dra_plan.output import schemas
+from dra_plan.questions import schema as schemas
+from dra_plan.questions.cel import command
 
 from .running import ROOT
+
+
+def cel(
+    expression: str, paths: list[str] | None = None, *, device: str | None = None, output: str = "table", **given: Any
+) -> Exit:
+    """The command, without the option parser."""
+    unsaid = {"filenames": None, "recursive": False, "kubernetes_version": None, "feature_gates": None}
+    context = SimpleNamespace(params={**unsaid, "paths": paths, **given}, info_name="cel")
+    return command.cel(context, expression=expression, device=device, output=output)
+
 
 SLICES = """
 apiVersion: resource.k8s.io/v1

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from dra_plan.cli.exits import Exit, of_document
-from tests.output import documents
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.questions.allocate.gate import JUDGE
+from dra_plan.text.gate import Gate
+from tests.text import documents
 
 from .running import dra_plan, given, in_process
 
@@ -103,4 +105,4 @@ def test_status_of_a_plan(outcomes: list[str], status: int) -> None:
     sets: list[dict[str, Any]] = [
         documents.claim_set("Pod/a/b", outcome, documents.node("node-a", outcome=outcome)) for outcome in outcomes
     ]
-    assert of_document(documents.typed(documents.plan(*sets))) == status
+    assert of_document(documents.typed(documents.plan(*sets)), JUDGE, Gate()) == status

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from dra_plan.output.gate import Gate
-from dra_plan.output.gate_words import failure
+from dra_plan.questions.explain.gate import JUDGE
+from dra_plan.text.gate import Gate
+from dra_plan.text.gate_words import failure
 from tests.build import bare_pod, claim, device, device_class, node, request, slice_
 from tests.explain.asking import explain
 from tests.explain.situations import ASKED, SITUATIONS
@@ -46,7 +47,7 @@ def gate_lines(text: str) -> list[str]:
                 " 1 claim set fits on fewer than 3 nodes (--min-nodes): resourceclaim/default/one on 2"
             ),
         ),
-        (["explain", "--require-fit"], "gate failed: 1 claim set does not fit: pod/default/train"),
+        (["explain", "--require-fit"], "gate failed: 1 owner gets no node: pod/default/train"),
         (["schedule", "--require-fit"], "gate failed: 1 pod has no node: default/train"),
     ],
 )
@@ -61,8 +62,10 @@ def test_a_gate_that_failed_says_so(cluster: str, arguments: list[str], said: st
 
 def test_what_is_undecided_is_named() -> None:
     document = explain(SITUATIONS["undecided"](), **{"together": False, **ASKED["undecided"]}).document
-    assert failure(Gate(require_fit=True), document).startswith("gate failed: 1 claim set is undecided (--require-fit)")
-    assert failure(Gate(), document) == ""
+    assert failure(Gate(require_fit=True), JUDGE, document).startswith(
+        "gate failed: 1 owner is undecided (--require-fit)"
+    )
+    assert failure(Gate(), JUDGE, document) == ""
 
 
 def test_without_a_gate_nothing_is_said(cluster: str) -> None:

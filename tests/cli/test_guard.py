@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dra_plan.cli.exits import Exit
-from dra_plan.cli.guard import guarded
 from dra_plan.cli.printing import print_error
+from dra_plan.cli.running import Exit, guarded
 from dra_plan.errors import InputError, UsageError
 from tests import limits
 

@@ -9,13 +9,13 @@ import pytest
 
 from dra_plan import __version__
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
-from dra_plan.cli.app import app
-from dra_plan.cli.arguments import DUMP
+from dra_plan.cli.inputs import DUMP
+from dra_plan.main import program
 
 from .running import ROOT, dra_plan, environment, in_process
 
 GOLDEN = Path(__file__).parent / "golden"
-COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+COMMANDS = [command.callback.__name__ for command in program().registered_commands if command.callback]
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
@@ -72,7 +72,7 @@ def test_start_imports_nothing_heavy(flag: str) -> None:
         "dra_plan.allocator",
     ]
     program = (
-        "import sys; from dra_plan.cli.main import run\n"
+        "import sys; from dra_plan.main import run\n"
         f"sys.argv = ['dra-plan', {flag!r}]\n"
         "try: run()\n"
         "except SystemExit: pass\n"

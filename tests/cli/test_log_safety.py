@@ -9,9 +9,9 @@ from unittest.mock import patch
 import pytest
 
 from dra_plan.cli import printing
-from dra_plan.cli.guard import guarded
+from dra_plan.cli.running import guarded
 from dra_plan.manifests import kinds
-from dra_plan.output.columns import Screen
+from dra_plan.text.columns import Screen
 from tests.build import claim, device_class, node, pod, slice_
 
 from . import hostile

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dra_plan.cli.options import parse_gates
 from dra_plan.errors import UsageError
+from dra_plan.options import parse_gates
 
 from .running import ROOT, given, in_process
 
@@ -11,7 +11,7 @@ QUICKSTART = str(ROOT / "fixtures" / "quickstart")
 
 
 def test_gates() -> None:
-    assert parse_gates(None) == {}
+    assert parse_gates(None) is None
     assert parse_gates(["A=true,B=false", "C=True", "A=false"]) == {"A": False, "B": False, "C": True}
     assert parse_gates(["A, B=false,C"]) == {"A": True, "B": False, "C": True}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster, UsageError
-from dra_plan.cli.arguments import DUMP
+from dra_plan.cli.inputs import DUMP
 from tests.conftest import Golden
 
 from .running import INPUTS, in_process
@@ -190,7 +190,7 @@ def test_schedule_says_of_a_named_workload_that_it_wants_no_pod(tmp_path: Path) 
         "apiVersion": "x.io/v1",
         "kind": "Train",
         "metadata": {"name": "t"},
-        "spec": {"suspend": True, "t": template},
+        "spec": {"replicas": 0, "t": template},
     }
     (tmp_path / "in.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, job]}))
     ran = in_process("schedule", str(tmp_path / "in.json"), "train/t")

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 import yaml
 
-from dra_plan.output import schemas
+from dra_plan.questions import schema as schemas
 from tests.conftest import Golden
 
 from .running import ROOT, dra_plan, given, in_process

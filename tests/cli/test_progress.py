@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from dra_plan.cli import progress
-from dra_plan.cli.progress import progress_bar, reading
+from dra_plan.cli import live as progress
+from dra_plan.cli.live import progress_bar, reading
 
 
 class Terminal(io.StringIO):

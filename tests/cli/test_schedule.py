@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dra_plan.documents.schedule import ScheduleDocument
-from dra_plan.output.columns import Screen
-from dra_plan.output.formats import parse
-from dra_plan.output.schedule import FORMATS
-from dra_plan.output.screen import render
+from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.questions.schedule.text import FORMATS
+from dra_plan.text.columns import Screen
+from dra_plan.text.formats import parse
+from dra_plan.text.screen import render
 from tests.conftest import Golden
 
 from .running import INPUTS, ROOT, in_process

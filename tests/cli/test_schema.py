@@ -11,8 +11,8 @@ import yaml
 
 from dra_plan.cli import settings
 from dra_plan.manifests.load import load_objects
-from dra_plan.output import schemas, structured
-from dra_plan.output.schemas import accepted
+from dra_plan.questions import schema as schemas
+from dra_plan.text import accepted, structured
 
 from .running import ROOT, given, in_process
 

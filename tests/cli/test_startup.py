@@ -10,21 +10,25 @@ from .running import ROOT, environment
 QUICKSTART = "fixtures/quickstart"
 CONVERTER = ("pydantic", "pydantic_core")
 """What typer converts values by, which are texts mostly."""
-WORDS = ("dra_plan.output.columns", "dra_plan.output.text", "dra_plan.output.explain_words")
-NOT_ASKED = ("rich", "jsonschema", "celpy", "dra_plan.explanation.explainer", "dra_plan.whatif", "dra_plan.validation")
+WORDS = ("dra_plan.text.columns", "dra_plan.text.naming", "dra_plan.text.words")
+RULES = "dra_plan.validation.run"
+NOT_ASKED = ("rich", "jsonschema", "celpy", "dra_plan.explanation.explainer", "dra_plan.whatif", RULES)
 
 COMMANDS: list[tuple[list[str], tuple[str, ...]]] = [
-    (["allocate", QUICKSTART], (*NOT_ASKED, "dra_plan.output.search_trace", "dra_plan.scheduler.simulate")),
-    (["allocate", QUICKSTART, "-o", "json"], (*NOT_ASKED, "dra_plan.output.allocation_table", *WORDS[1:])),
-    (["pools", QUICKSTART, "-o", "json"], (*NOT_ASKED, "dra_plan.output.pool_table", "dra_plan.scheduler", *WORDS[1:])),
-    (["schedule", QUICKSTART, "-o", "json"], (*NOT_ASKED, "dra_plan.output.schedule", *WORDS[1:])),
+    (["allocate", QUICKSTART], (*NOT_ASKED, "dra_plan.questions.allocate.trace", "dra_plan.scheduler.simulate")),
+    (["allocate", QUICKSTART, "-o", "json"], (*NOT_ASKED, "dra_plan.questions.allocate.text", *WORDS[1:])),
+    (
+        ["pools", QUICKSTART, "-o", "json"],
+        (*NOT_ASKED, "dra_plan.questions.pools.text", "dra_plan.scheduler", *WORDS[1:]),
+    ),
+    (["schedule", QUICKSTART, "-o", "json"], (*NOT_ASKED, "dra_plan.questions.schedule.text", *WORDS[1:])),
     (
         ["validate", QUICKSTART],
-        ("rich", "jsonschema", "celpy", "dra_plan.scheduler.simulate", "dra_plan.planner.allocation"),
+        ("rich", "jsonschema", "celpy", "dra_plan.scheduler.simulate", "dra_plan.questions.allocate.answer"),
     ),
     (
         ["explain", QUICKSTART, "pod/train", "-o", "json"],
-        ("rich", "jsonschema", "dra_plan.whatif", "dra_plan.validation"),
+        ("rich", "jsonschema", "dra_plan.whatif"),
     ),
 ]
 
@@ -39,7 +43,7 @@ def test_a_command_imports_what_it_needs(arguments: list[str], unneeded: tuple[s
 def imported(*arguments: str) -> set[str]:
     """The modules that a run imports."""
     program = (
-        "import sys; from dra_plan.cli.main import run\n"
+        "import sys; from dra_plan.main import run\n"
         f"sys.argv = ['dra-plan', *{arguments!r}]\n"
         "try: run()\n"
         "except SystemExit: pass\n"

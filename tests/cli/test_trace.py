@@ -10,7 +10,7 @@ import pytest
 
 from dra_plan.allocator import Allocator, Outcome, View
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.output.search_trace import SearchTrace
+from dra_plan.questions.allocate.trace import SearchTrace
 from dra_plan.releases import target
 from tests.allocator.described import objects
 from tests.allocator.pruning.witnesses import WITNESSES

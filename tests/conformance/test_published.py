@@ -19,8 +19,8 @@ from dra_plan import releases
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.manifests.load import load
-from dra_plan.planner.allocation import plan_claim_sets
 from dra_plan.planner.question import Question
+from dra_plan.questions.allocate.answer import plan_claim_sets
 from tests.allocator.combinations import possible_sets
 
 from .recorded import differences, gates

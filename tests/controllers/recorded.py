@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dra_plan import Cluster
+from dra_plan.questions.schedule.answer import SchedulePlan
 
 CONFORMANCE = Path(__file__).parents[1] / "conformance"
 QUIRK = "139651"
@@ -31,13 +32,23 @@ def cases(name: str) -> Iterator[dict[str, Any]]:
 
 def settled(case: dict[str, Any], **options: Any) -> dict[str, Any]:
     """The `settled` part of the document for a case."""
+    return settled_plan(case, **options)[0]
+
+
+def settled_plan(case: dict[str, Any], **options: Any) -> tuple[dict[str, Any], SchedulePlan]:
+    """The same, and the whole answer."""
     steps = [step for step in case["action"] if "scheduler" not in step]
-    never = (case.get("kubelet") or {}).get("notReady", [])
     version = "1.36.2" if case.get("quirk") == QUIRK else "1.36.3"
     cluster = Cluster.of(case["before"], kubernetes_version=version)
     order = "arrival" if case.get("live") else "name"
-    plan = cluster.schedule(settle=True, events=steps, order=order, never_ready=never, **options)
-    return plan.to_dict()["settled"]
+    plan = cluster.schedule(settle=True, events=steps, order=order, never_ready=never_ready(case), **options)
+    return plan.to_dict()["settled"], plan
+
+
+def never_ready(case: dict[str, Any]) -> list[str]:
+    """The pods that the kubelet of the recording never made ready."""
+    named: list[str] = (case.get("kubelet") or {}).get("notReady", [])
+    return named
 
 
 def name_of(entry: dict[str, Any]) -> str:

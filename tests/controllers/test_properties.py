@@ -8,14 +8,16 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from msgspec import UNSET, structs
+from msgspec import UNSET, structs, to_builtins
 
 from dra_plan import Cluster
+from dra_plan.api.inventory import Inventory
 from dra_plan.controllers.settle import Settling
-from dra_plan.output.structured import json
+from dra_plan.manifests import kinds
+from dra_plan.text.structured import json
 from tests.conformance.recorded import cases as read
 
-from .recorded import cases, settled
+from .recorded import cases, name_of, never_ready, settled, settled_plan
 
 CASES = [case for case in (*cases("control"), *cases("settled")) if not (case.get("loop") or case.get("unsettled"))]
 SAMPLE = CASES[::9]
@@ -34,6 +36,26 @@ def test_settling_twice_is_settling_once(case: dict[str, Any]) -> None:
         document["evicted"] = [{**pod, "second": 0} for pod in document["evicted"]]
     if case["action"] != [{"scheduler": "start"}]:
         assert _plain(again) == _plain(once)
+
+
+@pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case["id"])
+def test_what_has_settled_stays_as_it_is(case: dict[str, Any]) -> None:
+    """The cluster at the end, read as an input: nobody has anything to do in it."""
+    document, plan = settled_plan(case)
+    assert plan.settled is not None
+    if document["later"] or plan.settled.waiting:
+        return
+    again = Cluster.of(_objects(plan.settled.state.inventory), kubernetes_version="1.36.3")
+    after = again.schedule(settle=True, order="name", never_ready=never_ready(case)).to_dict()["settled"]
+    assert (after["evicted"], after["unsettled"]) == ([], None)
+    placed = {name_of(pod): pod["nodeName"] for pod in document["pods"]}
+    assert {name_of(pod): pod["nodeName"] for pod in after["pods"]} == placed
+
+
+def _objects(inventory: Inventory) -> list[dict[str, Any]]:
+    holders = dict.fromkeys(kind.holder for kind in kinds.every())
+    found = (each for holder in holders for each in getattr(inventory, holder))
+    return [{"apiVersion": each.api_version, "kind": each.kind, **to_builtins(each)} for each in found]
 
 
 @pytest.mark.parametrize("case", SAMPLE, ids=lambda case: case["id"])

@@ -115,4 +115,4 @@ def test_what_only_carries_messages_is_none(tmp_path: Path, body: str) -> None:
 
 def test_the_page_may_match_until_it_is_made_from_documents(tmp_path: Path) -> None:
     source = "X = of.message == 'x'\n"
-    assert texts.matched(package(tmp_path, report__told=source, output__told=source)) == ["package/output/told.py:1"]
+    assert texts.matched(package(tmp_path, page__told=source, text__told=source)) == ["package/text/told.py:1"]

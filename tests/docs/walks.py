@@ -6,7 +6,7 @@ from dra_plan import claims, releases
 from dra_plan.allocator import Allocator, View
 from dra_plan.allocator.pruning_rules import ALWAYS, NEVER
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.output.search_trace import SearchTrace, ending
+from dra_plan.questions.allocate.trace import SearchTrace, ending
 from tests.allocator.described import objects
 
 

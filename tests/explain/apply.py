@@ -125,6 +125,34 @@ def complete(objects: Objects, change: dict[str, Any]) -> None:
             item["spec"]["pool"]["resourceSliceCount"] = change["seen"]
 
 
+def pod_specs(objects: Objects) -> list[dict[str, Any]]:
+    """The specs of all pods and pod templates that do not have their node."""
+    owners = [item for item in objects if item["kind"] == "Pod" and "nodeName" not in item["spec"]]
+    made = [item["spec"]["template"] for item in objects if "template" in item.get("spec", {})]
+    return [item["spec"] for item in (*owners, *made)]
+
+
+def node_selector(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        if spec.get("nodeSelector", {}).get(change["label"]) == change["from"]:
+            spec["nodeSelector"][change["label"]] = change["to"]
+
+
+def lower_request(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for container in spec["containers"]:
+            asked = container["resources"].get("requests", {})
+            if container["name"] == change["container"] and change["resource"] in asked:
+                asked[change["resource"]] = change["to"]
+
+
+def lower_replicas(objects: Objects, change: dict[str, Any]) -> None:
+    for item in objects:
+        for field in ("replicas", "parallelism"):
+            if item.get("spec", {}).get(field) == change["from"]:
+                item["spec"][field] = change["to"]
+
+
 _APPLY = {
     "guard-selector": selector,
     "fix-spelling": selector,
@@ -144,6 +172,9 @@ _APPLY = {
     "add-alternative": add_alternative,
     "change-value": selector,
     "label-node": label,
+    "change-node-selector": node_selector,
+    "lower-request": lower_request,
+    "lower-replicas": lower_replicas,
     "uncordon-node": uncordon,
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,

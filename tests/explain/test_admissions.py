@@ -115,16 +115,17 @@ def test_of_a_node_selector_only_the_room_is_told() -> None:
     claim_set = told(world(owner))
     assert codes(claim_set) == []
     text = str(explain(world(owner), together=False))
-    assert "a: has room, but excluded by NodeAffinity.\n" in text
-    assert "Where there is room (a), what is in the way is NodeAffinity." in text
+    assert "a: devices fit; wants kubernetes.io/hostname=b, has kubernetes.io/hostname=a\n" in text
 
 
 def test_pods_that_are_alike_are_told_once_each_with_its_own_patch() -> None:
     objects = [*world(taints=[CUSTOM]), claim("more", request("gpu")), bare_pod("other", claims={"gpu": "more"})]
+    [devices] = [each["spec"]["devices"] for each in objects if each["kind"] == "ResourceSlice"]
+    devices.append({**devices[0], "name": "one-more"})
     answer = explain(objects, together=False)
     names = [each["suggestions"][0]["patches"][0]["object"]["name"] for each in answer.to_dict()["claimSets"]]
     assert names == ["train", "other"]
-    assert str(answer).startswith("pod/default/train, pod/default/other: does not fit")
+    assert str(answer).startswith("pod/default/train, pod/default/other are Pending: no node can take one of")
 
 
 def test_together_all_pods_get_the_toleration() -> None:

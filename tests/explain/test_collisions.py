@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dra_plan import Cluster
-from dra_plan.output import slots
+from dra_plan.text import columns as slots
 from tests.build import allocated, claim, counters, device, device_class, match, node, request, slice_
 
 from .asking import explain, only_set, only_story

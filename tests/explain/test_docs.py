@@ -10,7 +10,8 @@ from dra_plan.documents.devices import CHOICE_CODES, DEVICE_CODES
 from dra_plan.documents.suggestions import CHANGES
 from dra_plan.explanation.reasons import _CODES, OTHER_CODES
 from dra_plan.explanation.suggest.patches import RANKS
-from dra_plan.output import explain_removed, schemas
+from dra_plan.questions import schema as schemas
+from dra_plan.text import devices as explain_removed
 
 from .apply import _APPLY as APPLIED
 

@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dra_plan.documents.explanation import ExplanationDocument
-from dra_plan.output import schemas
-from dra_plan.output.columns import Screen
-from dra_plan.output.explain_formats import parse
+from dra_plan.questions import schema as schemas
+from dra_plan.questions.explain.document import ExplanationDocument
+from dra_plan.questions.explain.text import parse
+from dra_plan.text.columns import Screen
 
 from .asking import explain
 from .situations import ASKED, SITUATIONS

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import allocate
-from dra_plan.output.explain_formats import parse
+from dra_plan.questions.explain.text import parse
 from tests.build import Object, allocated, bare_pod, claim, deployment, request
 
 from .asking import explain, only_set
@@ -36,9 +36,9 @@ CPU = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "200"}}
     ],
 )
 def test_explain_says_the_same_limits_as_allocate(objects: list[Object], begins: str) -> None:
-    told = explain(objects, together=False)
+    told = explain(objects, together=False, devices_only=True)
     [said] = [line for line in str(told).splitlines() if line.startswith(begins)]
-    assert said in str(allocate(objects)).splitlines()
+    assert said in str(allocate(objects, devices_only=True)).splitlines()
     assert said.replace("`dra-plan", "") in parse("markdown")(told.document, None).replace("`dra-plan", "")
 
 

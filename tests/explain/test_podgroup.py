@@ -91,7 +91,7 @@ def test_names() -> None:
 
 
 def test_markdown_says_the_same() -> None:
-    from dra_plan.output.explain_formats import parse
+    from dra_plan.questions.explain.text import parse
 
     objects = [node("n"), pod_group(), member("a")]
     text = parse("markdown")(asked(objects, GANGS).explain("podgroup/g").document, None)

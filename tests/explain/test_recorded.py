@@ -16,8 +16,8 @@ from dra_plan.explanation import funnel
 from dra_plan.explanation.placement import Placements
 from dra_plan.explanation.reasons import OTHER_CODES
 from dra_plan.manifests.decode import from_dicts
-from dra_plan.output import schemas
-from dra_plan.output.explain_formats import parse
+from dra_plan.questions import schema as schemas
+from dra_plan.questions.explain.text import parse
 from tests.conformance import recorded
 
 from .asking import explain

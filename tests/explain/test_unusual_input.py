@@ -39,8 +39,9 @@ def test_two_requests_of_one_name_in_a_template_used_twice() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "default"},
            "spec": {"resourceClaims": uses, "containers": [{"name": "c", "image": "i"}]}}  # fmt: skip
     found = only_set([node("n"), device_class(), slice_("n", device("d0")), template, pod], together=False)
-    assert found["outcome"] == "DoesNotFit"
+    assert found["outcome"] == "Refused"
     [story] = found["stories"]
+    assert story["outcome"] == "DoesNotFit"
     [element] = story["blockingSet"]["elements"]
     assert (element["claim"]["name"], element["request"]) == ("p-a", "r")
 

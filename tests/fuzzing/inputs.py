@@ -21,10 +21,20 @@ LARGEST = 30_000
 TABLES = ("table", "wide", "json", "yaml", "name", "jsonpath={..name}{..message}")
 TEXTS = ("text", "markdown", "json", "yaml", "jsonpath={..name}{..message}")
 COMMANDS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
-    "allocate": (TABLES, ((), ("--together",), ("--explain",), ("--infer-nodes",), ("--allow-empty", "-n", "default"))),
+    "allocate": (
+        TABLES,
+        (
+            (),
+            ("--together",),
+            ("--explain",),
+            ("--infer-nodes",),
+            ("--allow-empty", "-n", "default"),
+            ("--require-fit",),
+        ),
+    ),
     "explain": (TEXTS, ((), ("--together",), ("--infer-nodes",), ("--moves", "1"), ("--moves", "2", "--infer-nodes"))),
     "pools": (TABLES, ((), ("--infer-nodes",))),
-    "schedule": (TABLES, ((), ("--trace",), ("--explain",), ("--infer-nodes",), ("--order", "name"))),
+    "schedule": (TABLES, ((), ("--trace",), ("--explain",), ("--infer-nodes",), ("--order", "name"), ("--settle",))),
     "capacity": (TABLES, (("--limit", "3"), ("--limit", "2", "--infer-nodes"), ("--limit", "4", "--mix"))),
     "grow": (TABLES, (("--like", "node-0", "--limit", "3"), ("--like", "node-0", "--like", "node-1", "--limit", "2"))),
     "place": ((*TABLES, "patches"), ((), ("--most",), ("--infer-nodes",))),

@@ -29,10 +29,13 @@ def of(objects: list[dict[str, Any]]) -> Snapshot:
 
 
 def answers(found: Snapshot) -> dict[str, Any]:
+    """What is asked of it, but for what the cluster said last: sentences, which are left out."""
     cluster = Cluster.load([], snapshot=found)
+    explained = cluster.explain().to_dict()
+    verdicts = [{**each, "lastMessage": None} for each in explained["verdicts"]]
     return {
         "allocate": cluster.allocate().to_dict(),
-        "explain": cluster.explain().to_dict(),
+        "explain": {**explained, "verdicts": verdicts},
         "pools": cluster.pools().to_dict(),
         "schedule": cluster.schedule().to_dict(),
     }

@@ -29,7 +29,8 @@ def test_a_missing_kind_is_no_confident_no(tmp_path):
     """Nothing can be allocated, and the reason is said before."""
     path = written(tmp_path / "in.json", clusters.objects("4-mid-pending", without=("ResourceSlice",)))
     ran = in_process("allocate", path)
-    assert re.search(r"pod/team-a/urgent-1 +DoesNotFit +0/2 +- +no devices", ran.out)
+    assert re.search(r"pod/team-a/urgent-1 +Unknown +0/2 +- +what decides it is not in the input", ran.out)
+    assert ran.status == 3
     assert ran.err.splitlines()[0].startswith("warning: no ResourceSlice is in the input, so no device is known: ")
 
 
@@ -53,7 +54,7 @@ def test_each_error_names_the_pods_own_claim():
     template["spec"]["spec"]["devices"]["requests"] = [request]
     uses = {"name": "t0", "resourceClaimTemplateName": template["metadata"]["name"]}
     for name in ("a", "b"):
-        spec = {"containers": [{"name": "c"}], "resourceClaims": [uses]}
+        spec = {"containers": [{"name": "c", "image": "i"}], "resourceClaims": [uses]}
         objects.append({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "x"}, "spec": spec})
     messages = {pod["name"]: pod["message"] for pod in clusters.schedule(objects)["pods"]}
     assert {name: f"claim x/{name}-t0:" in message for name, message in messages.items()} == {"a": True, "b": True}

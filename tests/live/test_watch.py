@@ -45,7 +45,9 @@ def with_pods(edit: Any) -> Answers:
 
 
 def bound(pod: dict[str, Any]) -> None:
+    """It runs: of one that is only bound, and whose claim has no devices, `explain` says that it never will."""
     pod["spec"]["nodeName"] = "dra-example-driver-cluster-worker"
+    pod["status"]["phase"] = "Running"
 
 
 def heartbeat(pod: dict[str, Any]) -> None:
@@ -77,7 +79,7 @@ def test_it_ends_when_the_pod_is_bound(watch):
     assert ran.err.count(f"changed: Pod team-a/{POD}\n") == 2
     assert ran.err.count("the answer is the same\n") == 1
     first, last = ran.out.split(f"\npod/team-a/{POD}")
-    assert "does not fit on any of 2 nodes" in first
+    assert "is Pending: no node can take it (0 of 2)" in first
     assert ": has its node already: dra-example-driver-cluster-worker." in last
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster, validate
+from dra_plan.claims.owners import wanted as wanted_now
 from dra_plan.manifests import collect
 from dra_plan.manifests.decode import from_dicts
 from tests.build import gpus, placed, template
@@ -65,6 +66,7 @@ NO_LEADER = {"replicas": 2, "leaderWorkerTemplate": {"size": 4, "workerTemplate"
         (jobset(parallelism=3, completions=2), {"": 4}),
         (jobset(), {"": 2}),
         (jobset(suspend=True), {"": 0}),
+        (custom("PyTorchJob", {"runPolicy": {"suspend": True}, "replicas": 2, "template": WITH_CLAIM}), {"": 0}),
         (MPI, {"mpiReplicaSpecs.Launcher": 1, "mpiReplicaSpecs.Worker": 3}),
         (RAY, {"headGroupSpec": 1, "workerGroupSpecs[0]": 4, "workerGroupSpecs[1]": 0}),
         (
@@ -81,7 +83,7 @@ NO_LEADER = {"replicas": 2, "leaderWorkerTemplate": {"size": 4, "workerTemplate"
 )
 def test_pod_templates_are_found_with_their_number(obj, wanted):
     found = from_dicts([obj])
-    assert {workload.part: workload.spec.replicas for workload in found.workloads} == wanted
+    assert {workload.part: wanted_now(workload, ()).number for workload in found.workloads} == wanted
     assert bool(found.skipped) is (not wanted)
 
 

@@ -30,9 +30,13 @@ QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(Hea
 LONG = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+FORM = ("origins", "notices", "texts")
+"""What says in which form objects were read."""
+
+
 def content(inventory: Inventory) -> dict[str, object]:
     """Everything but where it was read."""
-    held = {f.name: getattr(inventory, f.name) for f in fields(inventory) if f.name not in ("origins", "notices")}
+    held = {f.name: getattr(inventory, f.name) for f in fields(inventory) if f.name not in FORM}
     return {**held, "notices": [(n.code, n.message, n.object) for n in inventory.notices]}
 
 
@@ -100,8 +104,9 @@ def test_the_order_of_files_does_not_matter(tmp_path_factory, objects, cuts, as_
     found, expected = load(paths), from_dicts(SAMPLES)
     assert set(found.origins) == set(expected.origins)
     assert found.as_written == expected.as_written
+    assert found.texts.keys() == expected.texts.keys()
     for f in fields(found):
-        if f.name not in ("origins", "notices", "skipped", "cluster_info", "overridden", "as_written"):
+        if f.name not in (*FORM, "skipped", "cluster_info", "overridden", "as_written", "accounts"):
             assert sorted(getattr(found, f.name), key=key_of) == sorted(getattr(expected, f.name), key=key_of)
 
 

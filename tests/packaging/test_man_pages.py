@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from dra_plan import __version__
-from dra_plan.cli.app import app
+from dra_plan.main import program
 from scripts import man_pages
 from tests.cli.running import in_process
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+COMMANDS = [command.callback.__name__ for command in program().registered_commands if command.callback]
 PAGES = man_pages.pages()
 
 

@@ -47,8 +47,8 @@ def test_entry_points(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("entry_points.txt"))
         text = archive.read(name).decode()
-    assert "dra-plan = dra_plan.cli.main:run" in text
-    assert "kubectl-dra_plan = dra_plan.cli.main:run_plugin" in text
+    assert "dra-plan = dra_plan.main:run" in text
+    assert "kubectl-dra_plan = dra_plan.main:run_plugin" in text
 
 
 def interpreter(version: str) -> str | None:

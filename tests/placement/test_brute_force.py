@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 import dra_plan
-from dra_plan.placement.node_kinds import Ground
+from dra_plan.placement.node_kinds import PlacementCluster
 from dra_plan.placement.search import BestPlacement, seek
 
 from .fleets import Brute, Fleet, TooManyError, objects_of, random_fleet
@@ -19,7 +19,7 @@ GATES = {"DRAListTypeAttributes": True}
 def sought(fleet: Fleet) -> BestPlacement:
     gates = GATES if fleet.lists else None
     cluster = dra_plan.Cluster.of(objects_of(fleet), quirks="fixed", feature_gates=gates)
-    ground = Ground(cluster.inventory, cluster.target)
+    ground = PlacementCluster(cluster.inventory, cluster.target)
     return seek(ground, [pod for pod in ground.cluster.pods.values() if not pod.spec.node_name])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from dra_plan.placement.node_kinds import Ground, kinds_of
+from dra_plan.placement.node_kinds import PlacementCluster, kinds_of
 from dra_plan.placement.search import PlacementQuestion
 from tests.build import counters, device, device_class, node, pod, request, slice_, template
 
@@ -118,7 +118,7 @@ def test_the_most_of_a_profile(profile: str) -> None:
 )
 def test_all_that_two_profiles_can_have_together(one: str, other: str) -> None:
     cluster = Cluster.of([*gpu(), *wanting(one, 8), *wanting(other, 8)])
-    ground = Ground(cluster.inventory, cluster.target)
+    ground = PlacementCluster(cluster.inventory, cluster.target)
     question = PlacementQuestion(ground, kinds_of(ground.ready(each) for each in ground.cluster.pods.values()))
     [room] = question.rooms
     assert set(room.inner) == set(room.outer) == LARGEST[one, other]

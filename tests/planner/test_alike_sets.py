@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from dra_plan.planner.set_planner import SetPlanner
+from dra_plan.planner.claim_sets import SetPlanner
 from tests import build
 from tests.allocator.build import claim, device, device_class, exactly, is_v, pool
 from tests.build import Object, bare_pod, manifest, node, owned
@@ -150,8 +150,8 @@ def test_up_to_three_are_named() -> None:
 
 
 def test_wide_lists_all() -> None:
-    from dra_plan.output.allocation_table import FORMATS
-    from dra_plan.output.formats import parse
+    from dra_plan.questions.allocate.text import FORMATS
+    from dra_plan.text.formats import parse
 
     text = parse("wide", FORMATS)(Cluster.of(CLUSTERS["fit"]).allocate().document, None)
     assert all(text.count(f"p{number}-r") == 8 for number in range(3))
@@ -160,7 +160,7 @@ def test_wide_lists_all() -> None:
 @pytest.mark.parametrize("kind", ["fit", "too many", "made by the controller", "collide"])
 def test_an_explanation_is_told_once(kind: str) -> None:
     text = str(Cluster.of(CLUSTERS[kind]).explain())
-    assert text.startswith("pod/default/p0, pod/default/p1, pod/default/p2: ")
+    assert text.startswith("pod/default/p0, pod/default/p1, pod/default/p2 ")
     assert "p1-r" not in text
 
 

@@ -21,7 +21,7 @@ def printed(program: str) -> str:
 
 
 def test_the_text_of_an_answer_that_the_planner_made() -> None:
-    made = printed("from dra_plan.planner.rule_guide import guides; print(guides(['DRA014']))")
+    made = printed("from dra_plan.questions.rule.answer import guides; print(guides(['DRA014']))")
     assert made.startswith("DRA014: request with the fields of `exactly` beside its name\n")
 
 

@@ -11,7 +11,7 @@ from dra_plan import Cluster, schedule
 from dra_plan.explanation import funnel
 from dra_plan.explanation.funnel import Funnel, NodeOffer
 from dra_plan.explanation.placement import Placement
-from dra_plan.output import schemas
+from dra_plan.questions import schema as schemas
 from tests.build import allocated, bare_pod, claim, device, device_class, match, node, request, slice_
 from tests.conformance import recorded
 

@@ -59,7 +59,12 @@ def test_each_owner_is_counted_on_its_own_beside_what_is_on_nodes() -> None:
 
 
 def test_an_owner_may_be_any_pod_or_workload_and_a_pod_as_a_dict() -> None:
-    spec = {"replicas": 5, "template": {"spec": WANTS["spec"]}}
+    labels = {"app": "web"}
+    spec = {
+        "replicas": 5,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": WANTS["spec"]},
+    }
     web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
     running = placed("runs", "a", templates={"gpu": "one"})
     cluster = Cluster.of([*gpus("a", "b"), template("one"), web, running])

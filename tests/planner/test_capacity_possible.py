@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from dra_plan.cli.exits import Exit
-from dra_plan.placement.node_kinds import Ground, StepBudget
+from dra_plan.cli.running import Exit
+from dra_plan.placement.node_kinds import PlacementCluster, StepBudget
 from dra_plan.placement.verify import CarriedOut
-from dra_plan.planner import capacity_possible
+from dra_plan.questions.capacity import answer as capacity_possible
 from tests.build import GPU, deployment, gpus, node, placed, pod, request, slice_, template
 from tests.cli.running import in_process
 from tests.limits import at_most
@@ -201,7 +201,7 @@ def test_owners_of_one_name_are_told_apart() -> None:
     objects = [
         *gpus("a", each=4),
         template("one"),
-        deployment("same", wanting("one")),
+        deployment("same", wanting("one"), uid="u-deployment"),
         pod("same", templates={"gpu": "one"}),
     ]
     mix = Cluster.of(objects).capacity(mix=True, possible=True).to_dict()["mix"]
@@ -258,13 +258,13 @@ def test_what_takes_long_is_told_with_bounds_after_a_few_seconds(name: str) -> N
 
 def test_a_budget_that_is_spent_ends_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    allocate = Ground.allocate
+    allocate = PlacementCluster.allocate
 
     def counted(self: Any, claims: Any, node: Any, view: Any, budget: StepBudget | None = None) -> Any:
         asked.append(budget is not None)
         return allocate(self, claims, node, view, budget)
 
-    monkeypatch.setattr(Ground, "allocate", counted)
+    monkeypatch.setattr(PlacementCluster, "allocate", counted)
     monkeypatch.setattr(capacity_possible, "StepBudget", lambda: StepBudget(total=0, brief_total=1))
     objects = [*gpus("a", each=2), *gpus("b", each=3)[1:], template("two", request(count=2))]
     [item] = Cluster.of(objects).capacity(pod("wants", templates={"gpu": "two"})).items

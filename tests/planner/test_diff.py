@@ -12,8 +12,8 @@ import pytest
 from msgspec import structs
 
 from dra_plan import Cluster
-from dra_plan.output import preemption
-from dra_plan.planner.differences import switches
+from dra_plan.questions.diff import answer as switches
+from dra_plan.text import preemption
 from tests.build import GPU, claim, generated, gpus, node, owned, pod, request, running, slice_, template
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases, gates, version

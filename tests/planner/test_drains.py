@@ -13,7 +13,7 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
 from dra_plan.planner.question import Question
-from dra_plan.planner.scheduling import schedule_chosen
+from dra_plan.questions.schedule.answer import schedule_chosen
 from dra_plan.scheduler.cluster.common import Common
 from tests.build import claim, generated, gpus, node, owned, pod, request, running, slice_, template, used
 from tests.cli.running import in_process

@@ -28,7 +28,7 @@ def waiting(objects: list[Plain]) -> set[str]:
 
 
 def binds_all(cluster: Cluster, names: set[str]) -> bool:
-    return names <= {pod.name for pod in cluster.schedule() if pod.outcome == "Bound"}
+    return names <= {pod.name for pod in cluster.schedule(settle=True) if pod.outcome == "Bound"}
 
 
 # Against the scheduler, number by number
@@ -67,7 +67,7 @@ def check_least(seed: int) -> None:
     if number:
         [fewer] = found.not_enough
         left = {pod.name for pod in fewer.unbound}
-        plan = (cluster.add_nodes(number - 1, like="a") if number > 1 else cluster).schedule()
+        plan = (cluster.add_nodes(number - 1, like="a") if number > 1 else cluster).schedule(settle=True)
         assert left == {pod.name for pod in plan if pod.name in names and pod.outcome != "Bound"} != set()
         assert [node.name for node in found.nodes] == [f"a-new-{n + 1}" for n in range(number)]
 
@@ -153,11 +153,11 @@ def test_that_a_pod_is_beyond_help_may_hang_on_a_tie() -> None:
     assert numbers["c"].document.tied
 
 
-def test_a_gate_on_warnings_fails_on_ties(tmp_path: Path) -> None:
+def test_a_gate_on_warnings_does_not_count_ties(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": renamed("a")}))
     ran = in_process("grow", str(path), "--like", "b", "--fail-on", "warning")
-    assert ran.status == 1
+    assert ran.status == 0
     assert "No new node is needed for them in this order of nodes." in ran.out
     assert "in a cluster timing decides" in ran.out
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from dra_plan.planner.growth.search import ALL_ASKED, CheapestSearch, Counts, Verdict, one_fewer
+from dra_plan.questions.grow.search import ALL_ASKED, CheapestSearch, Counts, Verdict, one_fewer
 
 ONE = (Decimal(1),)
 

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from dra_plan import Cluster
-from dra_plan.documents.moves import RoomForPod
-from dra_plan.output import schemas
+from dra_plan.questions import schema as schemas
+from dra_plan.questions.explain.document import RoomForPod
 from tests.build import (
     GPU,
     device_class,
@@ -252,7 +252,7 @@ def test_extended_resources_move_too() -> None:
 
 def test_a_step_that_does_not_hold_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from dra_plan.placement.node_kinds import UnverifiedPlacementError
-    from dra_plan.planner.moves import sequence
+    from dra_plan.questions.explain import sequence
 
     monkeypatch.setattr(sequence._Arrival, "on", lambda *_: None)
     with pytest.raises(UnverifiedPlacementError, match="internal error"):

@@ -74,12 +74,18 @@ def test_the_scheduler_agrees():
         assert exclusions[0].message in message
 
 
+def made_of(one: dict) -> dict:
+    """What makes a workload of such pods."""
+    labels = {"app": "w"}
+    return {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": one["spec"]}}
+
+
 def test_daemons_tolerate_what_comes_and_goes():
     daemon = {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
         "metadata": {"name": "w", "namespace": "default"},
-        "spec": {"template": {"spec": pod("t", templates={"x": "t"})["spec"]}},
+        "spec": made_of(pod("t", templates={"x": "t"})),
     }
     assert allocate([*cluster(), daemon]).claim_sets[0].fitting_nodes == ["a", "c", "d", "e"]
 
@@ -120,11 +126,11 @@ def test_they_are_shown_apart():
     assert "pod/default/p   Fits      3/5     c, d, e\n" in shown
     assert "pod/default/p   1/5     NodeUnschedulable   node(s) were unschedulable         a\n" in shown
     told = str(explain(objects))
-    assert told.startswith("pod/default/p: fits on 3 of 5 nodes.\n")
+    assert told.startswith("pod/default/p would be bound to c now.\n")
     assert "a: has room, but excluded by NodeUnschedulable.\n  The scheduler says: node(s) were un" in told
     nowhere = [*cluster(), pod("p", templates={"x": "t"}, nodeSelector={"zone": "nowhere"})]
     headline = str(explain(nowhere)).splitlines()[0]
-    assert headline == "pod/default/p: does not fit: the scheduler's rules keep it off all 5 nodes."
+    assert headline == "pod/default/p is Pending: no node can take it (0 of 5)."
 
 
 def test_the_footer_says_what_was_judged_alone_and_what_not_at_all():
@@ -137,7 +143,7 @@ def test_the_footer_says_what_was_judged_alone_and_what_not_at_all():
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "w", "namespace": "default"},
-        "spec": {"replicas": 40, "template": {"spec": pod("t", templates={"x": "t"})["spec"]}},
+        "spec": {"replicas": 40, **made_of(pod("t", templates={"x": "t"}))},
     }
     plan = allocate([*cluster(), asking, served])
     assert [each.get("copies", 1) for each in plan.to_dict()["claimSets"]] == [1, 40]

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec import structs
 
 import dra_plan
 from dra_plan import Cluster
-from dra_plan.output.placement_patches import render
+from dra_plan.questions.place.text import patches
 from tests.build import gpus, node, pod, request, template
 from tests.cli.running import in_process
 from tests.placement.families import FAMILIES, family_fleet
@@ -56,7 +57,7 @@ def small_and_large() -> list[Plain]:
 def test_patched_pods_go_where_they_were_told_to() -> None:
     objects = small_and_large()
     plan = Cluster.of(objects).place()
-    again = patched(objects, render(plan.document))
+    again = patched(objects, patches(plan.document))
     told = {each.name: each.node for each in plan}
     assert findings(again) <= findings(objects)
     assert {each.name: each.node for each in Cluster.of(again).place()} == told
@@ -69,7 +70,7 @@ def test_patches_of_random_fleets_pin_the_placement() -> None:
         objects, where = objects_of(family_fleet(family, seed)), f"{family} {seed}"
         plan = Cluster.of(objects, quirks="fixed").place()
         if plan.outcome == "Placed":
-            again = patched(objects, render(plan.document))
+            again = patched(objects, patches(plan.document))
             assert findings(again) <= findings(objects), where
             told = Cluster.of(again, quirks="fixed").place()
             assert told.outcome == "Placed", where
@@ -82,7 +83,7 @@ def test_patches_of_random_fleets_pin_the_placement() -> None:
 def test_patches_find_their_workloads(name: str) -> None:
     objects = [dict(each) for each in dra_plan.load(f"fixtures/{name}")]
     plan = Cluster.of(objects).place(most=True)
-    again = patched(objects, render(plan.document))
+    again = patched(objects, patches(plan.document))
     assert findings(again) <= findings(objects)
     nodes = {each.node for each in plan}
     assert {each.node for each in Cluster.of(again).place(most=True)} <= nodes
@@ -100,16 +101,18 @@ def test_patches_find_their_workloads(name: str) -> None:
 def test_a_workload_is_kept_to_all_nodes_of_its_pods(kind: str, api: str, field: str) -> None:
     spec = {"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, field: template_of("5")}
     if kind == "Job":
-        spec = {"completions": 2, "parallelism": 2, "suspend": False, field: template_of("5")}
+        made = template_of("5")
+        made["spec"]["restartPolicy"] = "Never"
+        spec = {"completions": 2, "parallelism": 2, "suspend": False, field: made}
     workload = {"apiVersion": api, "kind": kind, "metadata": {"name": "w", "namespace": "default"}, "spec": spec}
     plan = Cluster.of([node("a"), node("b"), workload]).place()
-    [patch] = yaml.safe_load_all(render(plan.document))
+    [patch] = yaml.safe_load_all(patches(plan.document))
     assert _identity(patch) == (api, kind, "default", "w")
     required = patch["spec"][field]["spec"]["affinity"]["nodeAffinity"][
         "requiredDuringSchedulingIgnoredDuringExecution"
     ]
     assert [term["matchFields"][0]["values"] for term in required["nodeSelectorTerms"]] == [["a"], ["b"]]
-    assert "1 pod on a and 1 pod on b" in render(plan.document)
+    assert "1 pod on a and 1 pod on b" in patches(plan.document)
 
 
 def template_of(cpu: str) -> Plain:
@@ -120,7 +123,7 @@ def template_of(cpu: str) -> Plain:
 def test_a_pod_of_an_unknown_kind_has_no_patch() -> None:
     reference = {"apiVersion": "x.example.com/v1", "kind": "Gang", "name": "g", "uid": "u", "controller": True}
     plan = Cluster.of([node("a"), pod("p", metadata={"ownerReferences": [reference]})]).place()
-    text = render(plan.document)
+    text = patches(plan.document)
     assert list(yaml.safe_load_all(text)) in ([], [None])
     assert "gang/default/g: no patch" in text
 
@@ -132,6 +135,9 @@ def test_without_a_placement_there_is_nothing_to_apply() -> None:
 
 
 def test_names_make_no_lines_of_their_own() -> None:
-    plan = Cluster.of([node("a"), pod("p\n---\nkind: Evil")]).place()
-    patches = [each for each in yaml.safe_load_all(render(plan.document)) if each]
-    assert [each["kind"] for each in patches] == ["Pod"]
+    plan = Cluster.of([node("a"), pod("p")]).place()
+    document = plan.document
+    [placed] = document.placed
+    document = structs.replace(document, placed=[structs.replace(placed, name="p\n---\nkind: Evil")])
+    found = [each for each in yaml.safe_load_all(patches(document)) if each]
+    assert [each["kind"] for each in found] == ["Pod"]

@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from dra_plan import Cluster, PlacementPlan
-from dra_plan.output import placement
+from dra_plan.questions.place import text as placement
 from tests.build import GPU, gpus, node, placed, pod, pod_group, request, template
 from tests.cli.running import in_process
 from tests.conformance.recorded import cases

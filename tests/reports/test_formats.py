@@ -9,13 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dra_plan import __version__, shown
-from dra_plan.output.reports import github, gitlab, junit, sarif
-from dra_plan.output.reports.content import Content, Entry, Level, Replacement, ReportCase, Result, RuleText
+from dra_plan.text.reports import forms as github
+from dra_plan.text.reports import forms as gitlab
+from dra_plan.text.reports import forms as junit
+from dra_plan.text.reports import forms as sarif
+from dra_plan.text.reports.content import Content, Entry, Level, Replacement, ReportCase, Result, RuleText
 from tests.conftest import Golden
 
 from .checking import FORMS, validate
 
-RENDER = {"junit": junit.render, "sarif": sarif.render, "gitlab": gitlab.render}
+RENDER = {"junit": junit.junit, "sarif": sarif.sarif, "gitlab": gitlab.gitlab}
 GOLDEN = Path(__file__).parent / "golden"
 
 FULL = Content(
@@ -57,7 +60,7 @@ def test_golden(form: str, golden: Golden) -> None:
 
 
 def test_golden_annotations(golden: Golden) -> None:
-    golden(GOLDEN / "full.github", github.render(FULL))
+    golden(GOLDEN / "full.github", github.github(FULL))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -66,7 +69,7 @@ def test_nothing_to_report_is_a_valid_report(form: str) -> None:
 
 
 def test_nothing_to_annotate() -> None:
-    assert github.render(Content("allocate", (ReportCase("pod/a/b"),))) == ""
+    assert github.github(Content("allocate", (ReportCase("pod/a/b"),))) == ""
 
 
 anything = st.text(st.characters(), max_size=30)
@@ -102,8 +105,8 @@ def test_any_text_gives_valid_reports(content: Content) -> None:
         text = RENDER[form](content)
         text.encode()
         validate(form, text)
-    gitlab.render(content).encode()
-    lines = github.render(content).split("\n")
+    gitlab.gitlab(content).encode()
+    lines = github.github(content).split("\n")
     assert len(lines) == 4
     assert all(re.fullmatch(r"::(error|warning|notice) [^\n]*?::[^\n]*", line) for line in lines[:3])
 
@@ -112,7 +115,7 @@ def test_any_text_gives_valid_reports(content: Content) -> None:
 def test_the_runner_reads_annotations_back(message: str, source: str) -> None:
     """The runner splits properties at commas, ends them at `::`, and undoes the escapes."""
     entry = Entry(Level.ERROR, "x", message.replace("\r", ""), f"a{source}/b")
-    (line,) = github.render(Content("allocate", notes=(entry,))).splitlines()
+    (line,) = github.github(Content("allocate", notes=(entry,))).splitlines()
     properties, _, data = line.removeprefix("::error ").partition("::")
     names = [part.split("=")[0] for part in properties.split(",")]
     assert names == ["file", "title"]
@@ -124,12 +127,12 @@ def test_the_runner_reads_annotations_back(message: str, source: str) -> None:
 
 
 def test_the_worst_annotations_come_first() -> None:
-    levels = [line.split(" ")[0] for line in github.render(FULL).splitlines()]
+    levels = [line.split(" ")[0] for line in github.github(FULL).splitlines()]
     assert levels == ["::error", "::error", "::warning", "::notice"]
 
 
 def marks(*entries: Entry) -> list[str]:
-    return [issue["fingerprint"] for issue in json.loads(gitlab.render(Content("allocate", notes=entries)))]
+    return [issue["fingerprint"] for issue in json.loads(gitlab.gitlab(Content("allocate", notes=entries)))]
 
 
 def test_fingerprints() -> None:
@@ -157,11 +160,11 @@ def test_fingerprints() -> None:
 )
 def test_places(source: str, shown: str) -> None:
     content = Content("allocate", notes=(Entry(Level.ERROR, "x", "m", source),), anchor="in")
-    (result,) = json.loads(sarif.render(content))["runs"][0]["results"]
+    (result,) = json.loads(sarif.sarif(content))["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == shown
 
 
 def test_places_below_the_folder_of_the_run_are_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     content = Content("allocate", notes=(Entry(Level.ERROR, "x", "m", str(tmp_path / "a" / "b.yaml")),))
-    assert json.loads(gitlab.render(content))[0]["location"]["path"] == "a/b.yaml"
+    assert json.loads(gitlab.gitlab(content))[0]["location"]["path"] == "a/b.yaml"

@@ -5,10 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from dra_plan.documents.allocation import PlannedClaimSet
-from dra_plan.documents.schedule import ScheduledPod
-from dra_plan.output.gate import Gate, Verdict
-from tests.output import documents
+from dra_plan.documents.claim_sets import PlannedClaimSet
+from dra_plan.documents.scheduling import ScheduledPod
+from dra_plan.questions.allocate.gate import JUDGE
+from dra_plan.questions.schedule.gate import of_pod
+from dra_plan.text.gate import Gate, Verdict
+from tests.text import documents
 
 UNBOUND = {"namespace": "default", "name": "p", "nodeName": None, "message": None}
 PASSED, FAILED, UNDECIDED = Verdict.PASSED, Verdict.FAILED, Verdict.UNDECIDED
@@ -55,10 +57,10 @@ def test_claim_sets(outcome: str, nodes: str, gate: Gate, verdict: Verdict) -> N
     ],
 )
 def test_pods(pod: dict[str, Any], gate: Gate, verdict: Verdict) -> None:
-    assert gate.pod(msgspec.convert(UNBOUND | pod, ScheduledPod)) is verdict
+    assert of_pod(gate, msgspec.convert(UNBOUND | pod, ScheduledPod)) is verdict
 
 
 def test_warnings_count_if_asked() -> None:
     document = documents.plan(claim_set("Fits", "F"), warnings=(documents.warning("x", "m"),))
-    assert Gate().verdicts(documents.typed(document)) == [PASSED]
-    assert Gate(no_warnings=True).verdicts(documents.typed(document)) == [PASSED, FAILED]
+    assert JUDGE.all_verdicts(Gate(), documents.typed(document)) == [PASSED]
+    assert JUDGE.all_verdicts(Gate(no_warnings=True), documents.typed(document)) == [PASSED, FAILED]

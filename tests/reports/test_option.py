@@ -82,7 +82,7 @@ def test_a_defect_of_dra_plan_is_reported_too(tmp_path: Path, monkeypatch: pytes
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("dra_plan.planner.allocation.plan_claim_sets", broken)
+    monkeypatch.setattr("dra_plan.questions.allocate.answer.plan_claim_sets", broken)
     report = tmp_path / "report.xml"
     assert in_process("allocate", *FITS, "--report", f"junit={report}").status == 4
     text = report.read_text(encoding="utf-8")

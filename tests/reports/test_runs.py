@@ -14,7 +14,7 @@ INPUT = "tests/cli/inputs"
 FITS, NOT, BAD = given("cluster", "fits"), given("cluster", "too-many"), given("missing")
 WARNINGS = [
     line.rpartition("[")[2].partition("]")[0]
-    for line in (ROOT / "fixtures" / "expected" / "old-api.warnings.txt").read_text(encoding="utf-8").splitlines()
+    for line in (ROOT / "fixtures" / "expected" / "upgrade.warnings.txt").read_text(encoding="utf-8").splitlines()
     if line.startswith("warning: ")
 ]
 OLD = ["validate", "fixtures/old-api", "--runtime-config", "api/beta=true"]
@@ -30,7 +30,7 @@ RUNS: dict[str, tuple[list[str], int, list[str]]] = {
     ),
     "allocate: too few nodes": (["allocate", *FITS, "--min-nodes", "3"], 1, ["too-few-nodes"]),
     "allocate: warning": (
-        ["allocate", "fixtures/old-api", "--fail-on", "warning"],
+        ["allocate", "fixtures/upgrade", "--fail-on", "warning"],
         1,
         WARNINGS,
     ),
@@ -39,8 +39,10 @@ RUNS: dict[str, tuple[list[str], int, list[str]]] = {
     "allocate: no such file": (["allocate", *BAD], 2, ["input-error"]),
     "allocate: no input": (["allocate"], 2, ["usage-error"]),
     "allocate: no version": (["allocate", *FITS, "--kubernetes-version", "newest"], 2, ["usage-error"]),
-    "schedule: all bound": (["schedule", "fixtures/old-api"], 0, []),
+    "schedule: all bound": (["schedule", "fixtures/upgrade"], 0, []),
     "schedule: pod stays": (["schedule", "fixtures/quickstart"], 1, ["unschedulable"]),
+    "allocate: refused": (["allocate", "fixtures/old-api"], 1, ["refused"] * 7),
+    "schedule: refused": (["schedule", "fixtures/old-api"], 1, ["refused"] * 3),
     "schedule: no such file": (["schedule", *BAD], 2, ["input-error"]),
     "explain: fits": (["explain", *FITS], 0, []),
     "explain: does not fit": (["explain", *NOT], 0, ["does-not-fit"]),
@@ -141,7 +143,7 @@ def test_every_fault_of_the_input_is_an_entry_with_its_place(tmp_path: Path) -> 
 
 
 def test_what_makes_nothing_fail_is_no_test_case(tmp_path: Path) -> None:
-    arguments = ["allocate", "fixtures/old-api"]
+    arguments = ["allocate", "fixtures/upgrade"]
     noted = etree.fromstring(reported(arguments, tmp_path)[1]["junit"].encode())
     assert not noted.findall("testcase/*")
     assert "warning: " in noted.findtext("system-err")

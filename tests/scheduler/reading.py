@@ -6,12 +6,19 @@ from typing import Any
 
 from dra_plan import schedule
 from dra_plan.manifests.decode import from_dicts
+from dra_plan.questions.schedule.answer import schedule_document
 from dra_plan.releases import target
+from dra_plan.scheduler.simulate import simulate
 from dra_plan.scheduler.simulation import Simulation
 
 
 def plan(objects: list[dict], **options: Any) -> dict[str, Any]:
     return schedule(objects, **options).to_dict()
+
+
+def unchecked(objects: list[dict], gates: dict[str, bool] | None = None) -> dict[str, Any]:
+    """What the scheduler says of objects that no API server of today takes, such as those of an older one."""
+    return schedule_document(simulate(simulation(objects, gates=gates))).to_dict()
 
 
 def outcome(document: dict[str, Any], name: str) -> dict[str, Any]:

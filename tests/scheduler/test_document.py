@@ -8,10 +8,10 @@ import jsonschema
 import msgspec
 import pytest
 
-from dra_plan.documents.schedule import ScheduleDocument
-from dra_plan.output import schemas
-from dra_plan.output.formats import parse
-from dra_plan.output.schedule import FORMATS
+from dra_plan.questions import schema as schemas
+from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.questions.schedule.text import FORMATS
+from dra_plan.text.formats import parse
 from tests.build import claim, gpus, node, placed, pod, template
 from tests.scheduler import reading
 from tests.scheduler.reading import plan

@@ -6,7 +6,7 @@ import pytest
 
 from tests import build
 from tests.build import GPU, allocation, claim, device_class, gpus, node, owned, placed, pod, request, slice_, template
-from tests.scheduler.reading import claim_of, codes, devices, message, outcome, plan, users, where
+from tests.scheduler.reading import claim_of, codes, devices, message, outcome, plan, unchecked, users, where
 
 NO_VICTIMS = "preemption: 0/{n} nodes are available: {n} Preemption is not helpful for scheduling."
 
@@ -28,7 +28,7 @@ def refused(n: int, reason: str, own: str = "still not schedulable") -> str:
 )
 def test_unresolvable_claims_keep_the_pod_out_of_the_queue(claims, entry, waiting):
     objects = [*gpus("a"), *claims, pod("p", resourceClaims=[{"name": "x", **entry}])]
-    found = outcome(plan(objects), "p")
+    found = outcome(unchecked(objects), "p")
     assert found["waiting"] == waiting
     assert found["message"] is None
     assert "attempts" not in found
@@ -83,13 +83,13 @@ def test_missing_classes(requests, text):
 )
 def test_requests_of_no_known_kind_reject_the_pod(requests, gates, text):
     objects = [*gpus("a"), claim("c", *requests), pod("p", claims={"x": "c"})]
-    document = plan(objects, feature_gates=gates)
+    document = unchecked(objects, gates)
     assert message(document, "p") == refused(1, text, "no new claims to deallocate")
     assert outcome(document, "p")["reason"] == "Unschedulable"
 
 
 def test_a_request_without_class_ends_the_attempt():
-    document = plan([*gpus("a"), claim("c", build.request(of="")), pod("p", claims={"x": "c"})])
+    document = unchecked([*gpus("a"), claim("c", build.request(of="")), pod("p", claims={"x": "c"})])
     text = "request r: unsupported request type"
     assert message(document, "p") == f'running PreFilter plugin "DynamicResources": {text}'
     assert outcome(document, "p")["reason"] == "SchedulerError"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from dra_plan.cli.extenders import HttpExtender, make
+from dra_plan.questions.schedule.extenders import HttpExtender, make
 from dra_plan.scheduler import config
 from dra_plan.scheduler.framework.extender import ExtenderError
 from tests.build import node, placed, pod

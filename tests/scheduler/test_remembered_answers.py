@@ -14,11 +14,11 @@ import pytest
 from dra_plan.allocator import allocator
 from dra_plan.allocator.pools import KnownPools
 from dra_plan.manifests.decode import from_dicts
+from dra_plan.questions.schedule.answer import schedule_document
 from dra_plan.releases import target
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.memo import NodeAnswers, ShapeAnswers
 from dra_plan.scheduler.cluster.nodes import NodeInfo
-from dra_plan.scheduler.document import schedule_document
 from dra_plan.scheduler.dra import plugin as dra_plugin
 from dra_plan.scheduler.plugins.inter_pod_affinity import Tallies
 from dra_plan.scheduler.plugins.topology_spread import SpreadCounts, _Totals

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from dra_plan.planner.rule_guide import judged_example
+from dra_plan.questions.rule.answer import judged_example
 from dra_plan.validation import examples
 from dra_plan.validation.fixing import FIXES
 from dra_plan.validation.registry import RULES

@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from dra_plan.output import schemas
+from dra_plan.questions import schema as schemas
 from tests.cli.running import Ran, in_process
 
 from .judging import as_yaml

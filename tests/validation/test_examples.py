@@ -4,7 +4,7 @@ import importlib.resources
 
 import pytest
 
-from dra_plan.planner.rule_guide import judged_example
+from dra_plan.questions.rule.answer import judged_example
 from dra_plan.validation import examples
 from dra_plan.validation.registry import RULES
 from dra_plan.validation.rule import Severity

@@ -14,8 +14,8 @@ import dra_plan
 from dra_plan import releases
 from dra_plan.errors import DraPlanError
 from dra_plan.manifests.load import load
-from dra_plan.output.findings import FORMATS
-from dra_plan.planner.validation import ValidationReport, report
+from dra_plan.questions.validate.answer import ValidationReport, report
+from dra_plan.questions.validate.text import FORMATS
 from dra_plan.validation.reading import read
 from dra_plan.validation.registry import RuleSelection
 from tests.limits import ended_after

@@ -322,7 +322,7 @@ def test_edits_leave_what_they_are_made_from_as_it_was(cluster: Cluster) -> None
 def test_edits_share_what_they_do_not_change(cluster: Cluster) -> None:
     drained = cluster.drain("a")
     assert drained.inventory.slices is cluster.inventory.slices
-    assert drained._view.gatherer is cluster._view.gatherer
+    assert drained.view.gatherer is cluster.view.gatherer
     assert cluster.cordon("a").inventory.claims is cluster.inventory.claims
 
 

@@ -14,7 +14,7 @@ from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.selectors import BLOCKING, tolerates
 from dra_plan.documents.devices import TaintName
-from dra_plan.documents.suggestions import CHANGES, NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
+from dra_plan.documents.suggestions import NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
 
 from . import patches
 
@@ -26,9 +26,8 @@ MOST_NODES = 4
 
 MOST_CHANGES = 2
 
-_RANKS = tuple(CHANGES)
 _RESERVED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-_CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints that controllers set for as long as something is wrong: to lift them mends nothing."""
 
 
@@ -38,7 +37,7 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
     What is reserved for the control plane comes last.
     """
     reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in _RESERVED for change in changes)
-    return reserved, len(changes), sorted((_RANKS.index(change.code) for change in changes), reverse=True)
+    return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class AdmissionSearch:
     def _changes(self, node: Node, taints: list[Taint], *, tolerates_too: bool) -> Iterator[list[_Change]]:
         first = [self._uncordon(node)] if node.spec.unschedulable else []
         needed = len(first) + len(taints)
-        if not 1 <= needed <= MOST_CHANGES or any(taint.key.startswith(_CONDITIONS) for taint in taints):
+        if not 1 <= needed <= MOST_CHANGES or any(taint.key.startswith(CONDITIONS) for taint in taints):
             return
         if tolerates_too and taints:
             yield [*first, *(_tolerate(node, taint) for taint in taints)]

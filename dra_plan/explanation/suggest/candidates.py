@@ -138,7 +138,8 @@ def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
             continue
         if drivers & _drivers(other, devices, offer):
             tried += 1
-            yield _other(want, name)
+            if want.count or not want.parent:  # an alternative that asks for all devices has no number to repeat
+                yield _other(want, name)
 
 
 def _other(want: Want, name: str) -> Change:
@@ -533,8 +534,8 @@ def _drop_request(placement: Placement, element: RequestElement) -> Change:
 def _of_pools(offer: NodeOffer) -> Iterator[Change]:
     for found in offer.unusable:
         pool = found.pool
-        if pool.state is not PoolState.INCOMPLETE:
-            continue
+        if pool.state is not PoolState.INCOMPLETE or pool.seen >= pool.expected:
+            continue  # of one that expects fewer slices than there are, none is to come
         generation, seen = pool.generation, pool.seen
         told = PoolAwaited(
             code="wait-for-slice",

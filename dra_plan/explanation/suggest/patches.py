@@ -7,7 +7,7 @@ Paths are those of the object in the version that `object` names. Which changes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +18,14 @@ from dra_plan.allocator import PoolID
 from dra_plan.allocator.requests import Want
 from dra_plan.api.core import Node, Toleration
 from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.quantity import parse
 from dra_plan.api.resource import DeviceClass, ResourceClaimSpec
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.suggestions import (
     CHANGES,
+    CapacityChanged,
     ClaimReleased,
+    CountLowered,
     GateEnabled,
     ObjectPatch,
     PatchedObject,
@@ -39,6 +42,22 @@ from dra_plan.explanation.placement import Placement
 
 RANKS = tuple(CHANGES)
 """All codes, from what changes least: the order of suggestions."""
+
+
+def rank(told: SuggestedChange) -> int:
+    """The place of a change in the order of suggestions.
+
+    What leaves less than half of what was asked for stands where nothing is left of a request.
+    """
+    return RANKS.index("drop-request" if _leaves_little(told) else told.code)
+
+
+def _leaves_little(told: SuggestedChange) -> bool:
+    if isinstance(told, CountLowered):
+        return told.from_ is not None and 2 * told.to < told.from_
+    if isinstance(told, CapacityChanged) and told.code == "lower-capacity":
+        return 2 * parse(told.to).nano < parse(told.from_).nano
+    return False
 
 
 @dataclass(slots=True, frozen=True)
@@ -61,7 +80,7 @@ class Change:
     @property
     def rank(self) -> int:
         """Its place in the order of suggestions."""
-        return RANKS.index(self.code)
+        return rank(self.told)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -132,6 +151,18 @@ def of_node_spec(before: Node, after: Node) -> ObjectPatch:
     """The patch of a node that has another spec."""
     operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
     return _patch(CORE_API, ("Node", "", before.metadata.name), operations)
+
+
+def of_object(
+    key: ObjectKey, version: str, operations: Iterable[PatchOperation], *, recreate: bool = False
+) -> ObjectPatch:
+    """The patch of an object with these operations."""
+    return _patch(version, key, list(operations), recreate=recreate)
+
+
+def pointer(*parts: str) -> str:
+    """The path of a field (RFC 6901)."""
+    return "".join(f"/{_escaped(part)}" for part in parts)
 
 
 def of_tolerations(

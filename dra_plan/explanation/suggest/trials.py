@@ -51,7 +51,6 @@ _REPAIRS = frozenset(
     {
         "fix-spelling",
         "tolerate-taint",
-        "wait-for-slice",
         "release-claim",
         "lower-count",
         "count-instead-of-all",

@@ -293,7 +293,11 @@ class SimulatedCluster:
         """The pod with what is derived from it, remembered."""
         uid = pod_uid(pod)
         found = self.infos.get(uid)
-        if found is None or found.pod is not pod:
+        if found is not None and found.pod is not pod:
+            found = found.restated(pod)
+            if found is not None:
+                self.infos[uid] = found
+        if found is None:
             found = self.infos[uid] = PodInfo(pod, devices_count=self.view.target.features.node_allocatable)
         return found
 
@@ -373,6 +377,18 @@ class SimulatedCluster:
                 self.emit(Resource.ASSIGNED_POD, action, old, new)
         else:
             self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
+
+    def restate_pod(self, pod: Pod) -> None:
+        """A pod on a node says in its status that it runs, which nobody waits for."""
+        uid = pod_uid(pod)
+        node = self.nodes.get(pod.spec.node_name)
+        known = node.pods.get(uid) if node is not None else None
+        info = known.restated(pod) if known is not None and known.group is None else None
+        if node is None or info is None:
+            self.replace_pod(self.pods[uid], pod, Action(0))
+            return
+        self.pods[uid], self.infos[uid] = pod, info
+        node.restate(info)
 
     def _holds(self, pod: Pod) -> bool:
         """Whether the pod counts on its node. Finished pods do only where the API server does not filter them."""

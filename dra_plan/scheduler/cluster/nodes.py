@@ -22,7 +22,7 @@ from dra_plan.api.core import (
     PodAffinityTerm,
 )
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement, QuantityText
-from dra_plan.api.quantity import parse
+from dra_plan.api.quantity import canonical, make, parse
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from dra_plan.scheduler.clock import parse_time
@@ -71,6 +71,14 @@ def amount(name: str, nano: int) -> int:
 def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
     """The comparable part of a resource list, with `pods` if it is there."""
     return _comparable({name: parse(text).nano for name, text in listed.items()})
+
+
+def amount_text(resource: str, number: int) -> str:
+    """A comparable amount as manifests have it."""
+    if resource == CPU:
+        return make(number, -3, "DecimalSI").text
+    binary = number and number % 1024 == 0 and "/" not in resource
+    return canonical(number, "BinarySI" if binary else "DecimalSI")
 
 
 Claimed = Sequence[NodeAllocatableResourceClaimStatus]
@@ -321,6 +329,17 @@ class PodInfo:
         other.pod = pod
         return other
 
+    def restated(self, pod: Pod) -> PodInfo | None:
+        """The same for the pod with another status, None if more than that is other about it, or what devices take."""
+        told = "node_allocatable_resource_claim_statuses"
+        if pod.spec is not self.pod.spec or pod.metadata is not self.pod.metadata:
+            return None
+        if getattr(pod.status, told) != getattr(self.pod.status, told):
+            return None
+        other = self.bound(pod)
+        vars(other).pop("start_time", None)
+        return other
+
     @property
     def uid(self) -> str:
         """The pod's uid, or its key if it has none: what identifies it."""
@@ -467,6 +486,18 @@ class NodeInfo:
                 index[info.uid] = info
         self._labelled = None
         self.touch()
+
+    def restate(self, info: PodInfo) -> None:
+        """Replace a pod on the node by one that is the same but for its status, in the order of `remove` and `add`."""
+        uid = info.uid
+        last, last_info = self.pods.popitem()
+        if last != uid:
+            self.pods = {last if u == uid else u: last_info if u == uid else i for u, i in self.pods.items()}
+        self.pods[uid] = info
+        for index in (self.affinity_pods, self.anti_affinity_pods, self.volume_pods):
+            if index.pop(uid, None) is not None:
+                index[uid] = info
+        self._labelled = None
 
     def _count(self, info: PodInfo, sign: int) -> None:
         self._labelled = None

@@ -136,7 +136,8 @@ def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceCla
         return None
     hopeless = any(demand[name] > node.allocatable.get(name, 0) for name in short)
     code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE
-    return Status(code, *(insufficient(name, demand[name], left[name]) for name in short))
+    room = node.allocatable
+    return Status(code, *(insufficient(name, demand[name], left[name], room.get(name, 0)) for name in short))
 
 
 def used_elsewhere(pod: Pod, claims: Iterable[ResourceClaim], node: NodeInfo) -> Status | None:

@@ -24,7 +24,7 @@ from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 from dra_plan.scheduler.events import Interest
 
 from .extender import Extender
-from .status import CycleState, Status
+from .status import CycleState, Obstacle, Status
 from .types import Nominator, QueuedPod
 from .waiting import WaitingPod, WaitingPods
 
@@ -108,6 +108,13 @@ class FilterPlugin(Plugin, ABC):
     @abstractmethod
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Success, a rejection of this node, or an Error that ends the whole attempt."""
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """What the refusal of this node is about, as far as its reasons do not say so: asked after `filter` refused.
+
+        Apart from `filter`, which is asked about every node, while few ask why.
+        """
+        return ()
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """A key if the answer for a node depends on nothing but the key, the node and the pods and devices on it.

@@ -22,19 +22,103 @@ from dra_plan.api.scheduling import PodGroup
 class ResourceShort(NamedTuple):
     """Less of a resource is left on the node than the pod asks for, in the units of `cluster.nodes.amounts`.
 
-    The number of pods is the resource `pods`, of which a pod asks for one. What is left is never negative.
+    The number of pods is the resource `pods`, of which a pod asks for one. What is left is never negative. `room` is
+    what an empty node would have; -1 where that is not known.
     """
 
     resource: str
     asked: int
     left: int
+    room: int = -1
 
 
 class NoDevices(NamedTuple):
     """The pod's claims can't all be allocated from the devices that the node reaches and that are free."""
 
 
-Obstacle = ResourceShort | NoDevices
+class UntoleratedTaint(NamedTuple):
+    """The node has a taint that keeps the pod away: the first that it does not tolerate."""
+
+    key: str
+    value: str
+    effect: str
+
+
+class NodeCordoned(NamedTuple):
+    """The node is cordoned."""
+
+
+class OtherNodeNamed(NamedTuple):
+    """The pod names another node."""
+
+    wanted: str
+
+
+class LabelUnmet(NamedTuple):
+    """What the pod asks of a label of the node and does not find; `found` is None where the node has no such label.
+
+    The field `metadata.name`, by which a pod can name nodes, is told as if it were a label.
+    """
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+    found: str | None
+
+
+class PortTaken(NamedTuple):
+    """A host port that a pod of the node (NAMESPACE/NAME) has already."""
+
+    protocol: str
+    port: int
+    pod: str
+
+
+class AffinityUnmet(NamedTuple):
+    """A required term of pod affinity that does not hold in the node's domain.
+
+    `kind` is "affinity", "anti-affinity", or "existing" where the term is that of a pod which is there. `domain` is
+    None where the node lacks the topology key; `pod` (NAMESPACE/NAME) is the one to stay away from.
+    """
+
+    kind: str
+    topology_key: str
+    domain: str | None
+    pod: str
+
+
+class SpreadUneven(NamedTuple):
+    """A spread constraint: one more pod in the node's domain would be too many beside the emptiest domain.
+
+    `domain` is None where the node lacks the topology key.
+    """
+
+    topology_key: str
+    domain: str | None
+    pods: int
+    least: int
+    max_skew: int
+
+
+class VolumeUnfit(NamedTuple):
+    """A claim on a volume, and its volume if it has one, that can't be used on the node."""
+
+    claim: str
+    volume: str
+
+
+Obstacle = (
+    ResourceShort
+    | NoDevices
+    | UntoleratedTaint
+    | NodeCordoned
+    | OtherNodeNamed
+    | LabelUnmet
+    | PortTaken
+    | AffinityUnmet
+    | SpreadUneven
+    | VolumeUnfit
+)
 """The kinds."""
 
 
@@ -129,9 +213,9 @@ def unresolvable(*reasons: Reason | str) -> Status:
 
 
 @lru_cache(maxsize=4096)  # many nodes have as much left
-def insufficient(resource: str, asked: int, left: int) -> Reason:
+def insufficient(resource: str, asked: int, left: int, room: int = -1) -> Reason:
     """`Insufficient cpu`: the reason of NodeResourcesFit, and of devices that take node resources."""
-    return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left)))
+    return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left), room))
 
 
 def left_out(plugin: str) -> Status:

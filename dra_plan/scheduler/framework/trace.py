@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from dra_plan.documents.schedule import PluginVerdict
+from dra_plan.documents.scheduling import PluginVerdict
 from dra_plan.scheduler.events import Wake
 
 from .interface import NominatingInfo, PreFilterResult

@@ -5,7 +5,7 @@ First sums over all nodes that are kept from pod to pod, then the plugin.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -29,7 +29,15 @@ from dra_plan.scheduler.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
-from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, unresolvable, unschedulable
+from dra_plan.scheduler.framework.status import (
+    SKIP,
+    AffinityUnmet,
+    CycleState,
+    Obstacle,
+    Status,
+    unresolvable,
+    unschedulable,
+)
 
 # -- sums over all nodes -----------------------------------------------------------------------------------------------
 # Kept while pods come and go: after the first time only nodes that have changed are examined.
@@ -228,6 +236,35 @@ class InterPodAffinity(
         if counted.existing and any(counted.existing.get(label, 0) > 0 for label in node.labels.items()):
             return _UNWELCOME
         return None
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """The first terms of each kind that do not hold, with a pod to stay away from."""
+        counted: _AffinityCounts = state.read(self.name)
+        if not self._near(counted, pod, node):
+            return tuple(
+                AffinityUnmet("affinity", term.topology_key, node.labels.get(term.topology_key), "")
+                for term in counted.terms.required
+                if counted.near.get((term.topology_key, node.labels.get(term.topology_key, "")), 0) <= 0
+            )
+        for term in counted.terms.required_anti:
+            domain = node.labels.get(term.topology_key)
+            if domain is not None and counted.away.get((term.topology_key, domain), 0) > 0:
+                others = self._pods_in(term.topology_key, domain)
+                there = next((other.pod.key for other in others if self._matches(term, other.pod)), "")
+                return (AffinityUnmet("anti-affinity", term.topology_key, domain, there),)
+        for key, domain in node.labels.items():
+            if counted.existing.get((key, domain), 0) > 0:
+                others = self._pods_in(key, domain)
+                there = next((other.pod.key for other in others if self._refuses(other, key, pod)), "")
+                return (AffinityUnmet("existing", key, domain, there),)
+        return ()
+
+    def _refuses(self, other: PodInfo, key: str, pod: Pod) -> bool:
+        return any(term.topology_key == key and self._matches(term, pod) for term in other.terms.required_anti)
+
+    def _pods_in(self, key: str, domain: str) -> Iterator[PodInfo]:
+        nodes = (node for node in self._handle.cluster.in_order if node.labels.get(key) == domain)
+        return (other for node in nodes for other in node.pods.values())
 
     def _near(self, counted: _AffinityCounts, pod: Pod, node: NodeInfo) -> bool:
         met = True

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from dra_plan.api.core import Node, NodeAffinity, NodeSelector, Pod, PreferredSchedulingTerm
+from dra_plan.api.core import Node, NodeAffinity, NodeSelector, NodeSelectorTerm, Pod, PreferredSchedulingTerm
 from dra_plan.api.selectors import node_matches, term_matches, term_problems
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
@@ -21,7 +21,7 @@ from dra_plan.scheduler.framework.interface import (
     ScorePlugin,
 )
 from dra_plan.scheduler.framework.runtime import normalize
-from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, error, unresolvable
+from dra_plan.scheduler.framework.status import SKIP, CycleState, LabelUnmet, Obstacle, Status, error, unresolvable
 
 _CONFLICT = unresolvable("pod affinity terms conflict")
 MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")
@@ -64,6 +64,16 @@ def matches(pod: Pod, name: str, labels: Mapping[str, str] | None) -> bool:
 def _terms_match(selector: NodeSelector, name: str, labels: Mapping[str, str]) -> bool:
     """Any term; a term that can't be parsed matches nothing."""
     return any(term_matches(t, name, labels) and not any(term_problems(t)) for t in selector.node_selector_terms)
+
+
+def _unmet(term: NodeSelectorTerm, node: NodeInfo) -> Iterator[LabelUnmet]:
+    """The requirements of a term that do not hold on the node."""
+    for one in term.match_expressions:
+        if not term_matches(NodeSelectorTerm(match_expressions=[one]), node.name, node.labels):
+            yield LabelUnmet(one.key, one.operator, tuple(one.values or ()), node.labels.get(one.key))
+    for one in term.match_fields:
+        if not term_matches(NodeSelectorTerm(match_fields=[one]), node.name, node.labels):
+            yield LabelUnmet(one.key, one.operator, tuple(one.values or ()), node.name)
 
 
 def shape(pod: Pod) -> Hashable:
@@ -117,6 +127,19 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         if self._required is not None and not node_matches(self._required, node.name, node.labels):
             return _ENFORCED
         return None if matches(pod, node.name, node.labels) else MISMATCH
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """What the node lacks of the node selector, and of the required term that it comes nearest to."""
+        found = [
+            LabelUnmet(key, "In", (value,), node.labels.get(key))
+            for key, value in pod.spec.node_selector.items()
+            if node.labels.get(key) != value
+        ]
+        for required in (required_terms(pod), self._required):
+            if required is not None and not _terms_match(required, node.name, node.labels):
+                unmet = [list(_unmet(term, node)) for term in required.node_selector_terms]
+                found += [one for fewest in sorted(unmet, key=len)[:1] for one in fewest]
+        return tuple(dict.fromkeys(found))
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Selector and terms."""

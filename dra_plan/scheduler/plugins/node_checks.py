@@ -27,7 +27,18 @@ from dra_plan.scheduler.framework.interface import (
     ScorePlugin,
 )
 from dra_plan.scheduler.framework.runtime import normalize
-from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, unresolvable, unschedulable
+from dra_plan.scheduler.framework.status import (
+    SKIP,
+    CycleState,
+    NodeCordoned,
+    Obstacle,
+    OtherNodeNamed,
+    PortTaken,
+    Status,
+    UntoleratedTaint,
+    unresolvable,
+    unschedulable,
+)
 
 # -- TaintToleration ---------------------------------------------------------------------------------------------------
 
@@ -67,6 +78,11 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         if self._names_taint:
             return unresolvable(f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}")
         return unresolvable("node(s) had untolerated taint(s)")
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """The taint."""
+        taint = untolerated(node.node.spec.taints, pod.spec.tolerations)
+        return () if taint is None else (UntoleratedTaint(taint.key, taint.value, taint.effect),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The tolerations."""
@@ -122,6 +138,10 @@ class NodeName(FilterPlugin, EnqueueExtensions):
         """Reject other nodes."""
         return self._wrong if pod.spec.node_name and pod.spec.node_name != node.name else None
 
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """The node that is named."""
+        return (OtherNodeNamed(pod.spec.node_name),)
+
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The node name wanted."""
         return pod.spec.node_name
@@ -143,6 +163,10 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
         if not node.node.spec.unschedulable or tolerated(UNSCHEDULABLE, pod.spec.tolerations):
             return None
         return self._cordoned
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """That it is cordoned."""
+        return (NodeCordoned(),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """Whether the pod tolerates it."""
@@ -194,6 +218,16 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes where a port is taken."""
         return _TAKEN if node.ports and conflict(state.read(self.name), node.ports) else None
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """Each wanted port that is taken, with the first pod that has it."""
+        found: dict[tuple[str, int], PortTaken] = {}
+        for other in node.pods.values():
+            for port in state.read(self.name):
+                protocol, _, number = port
+                if conflict((port,), other.ports):
+                    found.setdefault((protocol, number), PortTaken(protocol, number, other.pod.key))
+        return tuple(found.values())
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The ports."""

@@ -187,7 +187,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
                 continue
             if is_served(room, mapped=mapped):
                 continue  # devices will serve it
-            reasons.append(insufficient(name, value, left))
+            reasons.append(insufficient(name, value, left, room))
             hopeless = hopeless or value > room
         if not reasons:
             return None

@@ -33,7 +33,15 @@ from dra_plan.scheduler.framework.interface import (
     PreScorePlugin,
     ScorePlugin,
 )
-from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, unresolvable, unschedulable
+from dra_plan.scheduler.framework.status import (
+    SKIP,
+    CycleState,
+    Obstacle,
+    SpreadUneven,
+    Status,
+    unresolvable,
+    unschedulable,
+)
 
 from .node_affinity import matches as matches_affinity
 from .node_affinity import shape as affinity_shape
@@ -339,6 +347,18 @@ class PodTopologySpread(
         for index, constraint in enumerate(counted.constraints):
             if constraint.selects(other.pod, pod.metadata.namespace) and constraint.counts(pod, node):
                 counted.shift(index, node.labels[constraint.key], by)
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """The first constraint that does not hold."""
+        counted: _DomainTotals = state.read(self.name)
+        for index, constraint in enumerate(counted.constraints):
+            domain, skew = node.labels.get(constraint.key), constraint.max_skew
+            if domain is None:
+                return (SpreadUneven(constraint.key, None, 0, 0, skew),)
+            pods, least = counted.totals[index].get(domain, 0), counted.least(index)
+            if pods + labels_match(constraint.selector, pod.metadata.labels) - least > skew:
+                return (SpreadUneven(constraint.key, domain, pods, least, skew),)
+        return ()
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """Reject nodes that would make it too uneven, or lack the label."""

@@ -42,7 +42,16 @@ from dra_plan.scheduler.framework.interface import (
     PreFilterResult,
     ReservePlugin,
 )
-from dra_plan.scheduler.framework.status import SKIP, Code, CycleState, Status, error, unresolvable
+from dra_plan.scheduler.framework.status import (
+    SKIP,
+    Code,
+    CycleState,
+    Obstacle,
+    Status,
+    VolumeUnfit,
+    error,
+    unresolvable,
+)
 
 # -- provisioning ------------------------------------------------------------------------------------------------------
 # On which nodes a new volume can be made for a claim: by its class, allowed topologies and published capacities.
@@ -224,6 +233,15 @@ class PodClaims:
             reasons.append(missing)
         return chosen, reasons
 
+    def unfit_on(self, name: str, labels: Mapping[str, str]) -> Iterator[VolumeUnfit]:
+        """The claims that keep the pod from the node, bound ones with their volumes."""
+        csi_node = self._store.csi_node(name) if self._volumes else None
+        for claim, volume in zip(self.bound, self._volumes, strict=True):
+            if volume is None or not _affinity(volume, csi_node).matches(labels):
+                yield VolumeUnfit(claim.object.metadata.name, claim.volume_name)
+        if self.waiting and self._for_waiting(name, labels)[1]:
+            yield from (VolumeUnfit(claim.object.metadata.name, "") for claim in self.waiting)
+
     def _for_waiting(self, node: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, str]:
         for claim in self._selected:
             if claim.selected_node != node:
@@ -328,6 +346,11 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
             return _refusal(tuple(reasons))
         kept.by_node[node.name] = chosen
         return None
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """The claims that can't be met there."""
+        kept: _BindingState = state.read(self.name)
+        return tuple(kept.claims.unfit_on(node.name, node.labels))
 
     # Reserve and PreBind
 

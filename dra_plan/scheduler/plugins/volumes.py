@@ -36,7 +36,16 @@ from dra_plan.scheduler.framework.interface import (
     PreFilterPlugin,
     PreFilterResult,
 )
-from dra_plan.scheduler.framework.status import SKIP, CycleState, Status, error, unresolvable, unschedulable
+from dra_plan.scheduler.framework.status import (
+    SKIP,
+    CycleState,
+    LabelUnmet,
+    Obstacle,
+    Status,
+    error,
+    unresolvable,
+    unschedulable,
+)
 
 from .volume_binding import not_owner
 
@@ -366,6 +375,11 @@ def _topologies(volume: PersistentVolume) -> Iterator[_Topology]:
                 yield _Topology(key, frozenset(values))
 
 
+def _key_on(node: NodeInfo, key: str) -> str:
+    """The node's key that is compared: an old one of a volume with the new one of a node, not the other way."""
+    return key if key in node.labels else _NOW_CALLED.get(key, key)
+
+
 class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     """Looks at the volumes of bound claims that the pod names itself; never at those of ephemeral volumes."""
 
@@ -414,11 +428,16 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
             return None
         wanted: tuple[_Topology, ...] = state.read(self.name)
         for key, values in wanted:
-            # the old label of a volume is compared with the new one of a node, not the other way
-            value = labels.get(key) if key in labels else labels.get(_NOW_CALLED.get(key, key))
-            if value not in values:
+            if node.labels.get(_key_on(node, key)) not in values:
                 return _CONFLICT
         return None
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """The labels of volumes that the node does not have."""
+        wanted: tuple[_Topology, ...] = state.read(self.name)
+        keys = ((_key_on(node, key), values) for key, values in wanted)
+        found = ((key, values, node.labels.get(key)) for key, values in keys)
+        return tuple(LabelUnmet(key, "In", tuple(sorted(to)), has) for key, to, has in found if has not in to)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The labels of the volumes."""

@@ -20,7 +20,7 @@ HEAVY = (
     "logging",
     "asyncio",
 )
-OURS = ("dra_plan.manifests", "dra_plan.allocator", "dra_plan.output", "dra_plan.cli", "dra_plan.cel.explain")
+OURS = ("dra_plan.manifests", "dra_plan.allocator", "dra_plan.text", "dra_plan.cli", "dra_plan.cel.explain")
 
 
 def loaded(program: str) -> set[str]:

@@ -1,0 +1,329 @@
+"""Where input comes from: paths and names told apart, manifests and clusters loaded, and who is asked about."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from dra_plan.cli import live, options, whatif
+from dra_plan.cli.declared import given
+from dra_plan.cli.telling import hush
+from dra_plan.errors import UsageError
+from dra_plan.interpreter import uncollected
+from dra_plan.options import ServedVersions, parse_gates
+
+if TYPE_CHECKING:
+    from dra_plan.api.inventory import Inventory
+    from dra_plan.api.meta import LabelSelector
+    from dra_plan.live.snapshot import Snapshot
+    from dra_plan.loaded import LoadedCluster
+
+
+OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,pods -A -o json"
+"""Brings what `validate` judges that a cluster has."""
+
+
+DUMP = (
+    "kubectl get nodes,pods,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o json"
+    " > cluster.json"
+)
+"""Makes the file that answers most questions, with kubectl alone."""
+
+
+class Arguments(NamedTuple):
+    """The arguments of a command, told apart."""
+
+    paths: list[str]
+    owners: list[str]
+
+
+def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command: str, live: bool = False) -> Arguments:
+    """Paths are what is there, and what can only be meant as a path; all else names pods, workloads and claims.
+
+    With `live` there need be no path, as a cluster is asked. Raises UsageError if nothing is a path: for names alone,
+    with the command that asks a cluster about them.
+    """
+    arguments = given or []
+    paths = [argument for argument in arguments if _is_path(argument)]
+    owners = [argument for argument in arguments if not _is_path(argument)]
+    if paths or filenames or live:
+        return Arguments(paths, owners)
+    if not owners:
+        raise nothing_to_read(command)
+    if _names_kind(owners):
+        name = " ".join(owners)
+        raise UsageError(
+            f"no manifests in which {name} could be looked up; a dump of a cluster is made with `{DUMP}`;"
+            f" from a cluster: {of_cluster(command, name)}"
+        )
+    return Arguments(owners, [])
+
+
+def no_manifests(command: str, *, dump: str = "") -> UsageError:
+    """What is said where nothing is named to read; `command` does the same for a cluster, `dump` makes a file of it."""
+    told = "name files or directories, or - for standard input"
+    made = f"; a dump of a cluster is made with `{dump}`" if dump else ""
+    return UsageError(f"no manifests: {told}{made}; from a cluster: {command}")
+
+
+def nothing_to_read(command: str) -> UsageError:
+    """What is said where a command that plans is given nothing: how a dump is made, and how a cluster is asked."""
+    return no_manifests(of_cluster(command), dump=DUMP)
+
+
+def of_cluster(command: str, owner: str = "") -> str:
+    """The command line that asks the cluster of kubectl's current context."""
+    return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
+
+
+def _is_path(argument: str) -> bool:
+    from dra_plan.manifests.sources import is_meant_as_path, is_there
+
+    return is_meant_as_path(argument) or is_there(argument)
+
+
+def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]) -> None:
+    """Raises UsageError for what was taken for NAMESPACE/NAME, if that is a directory and no namespace of the input."""
+    from pathlib import Path
+
+    from dra_plan.manifests import kinds
+    from dra_plan.manifests.faults import NO_SUCH_PATH
+
+    places = [(owner, owner.partition("/")) for owner in owners]
+    asked = [(owner, first) for owner, (first, slash, _) in places if slash and kinds.named(first) is None]
+    asked = [(owner, first) for owner, first in asked if Path(first).is_dir()]
+    if not asked:
+        return
+    known = {
+        each.metadata.namespace.lower()
+        for inventory in inventories
+        for each in (*inventory.pods, *inventory.workloads, *inventory.claims)
+    }
+    missing = [f"{owner}: {NO_SUCH_PATH}" for owner, first in asked if first.lower() not in known]
+    if missing:
+        raise UsageError.of_lines(missing)
+
+
+def _names_kind(owners: list[str]) -> bool:
+    """Whether this can be nothing but names: the kind is said."""
+    from dra_plan.manifests import kinds
+
+    first, slash, _ = owners[0].partition("/")
+    return kinds.named(first) is not None and (bool(slash) or len(owners) > 1)
+
+
+def load_cluster(
+    paths: list[str] | None,
+    filenames: list[str] | None,
+    *,
+    recursive: bool,
+    snapshot: Snapshot | None = None,
+    namespace: str | None = None,
+    kubernetes_version: str | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+    quirks: str = "upstream",
+    strict_version: bool = False,
+    progress: bool = True,
+) -> LoadedCluster:
+    """Everything under PATH... and -f, over a cluster that was read; what is not used is reported on standard error.
+
+    What does not say its namespace is in `namespace`.
+
+    UsageError as `Cluster.load`; InputError, with all faults, for what can't be read.
+    """
+    from dra_plan.cli.live import reading
+    from dra_plan.cli.telling import owe
+    from dra_plan.loaded import LoadedCluster
+
+    given = [*(paths or ()), *(filenames or ())]
+    with reading(["standard input" if name == "-" else name for name in given], wanted=progress), uncollected():
+        cluster = LoadedCluster.load(
+            given,
+            recursive=recursive,
+            snapshot=snapshot,
+            namespace=namespace or "default",
+            kubernetes_version=kubernetes_version,
+            feature_gates=feature_gates,
+            quirks=quirks,
+            strict_version=strict_version,
+        )
+        keep_until_exit(cluster.inventory)
+    owe(notice for notice in cluster.inventory.notices if notice.code in _OF_ACCESS)
+    _report_skipped(cluster.inventory)
+    _report_overridden(cluster.inventory)
+    return cluster
+
+
+_OF_ACCESS = ("not-listed", "not-served")
+"""Codes of warnings that what is missing could not be read: an error may be owed to that."""
+
+
+_given_back = False
+"""Whether clusters come and go in this run."""
+
+
+@contextlib.contextmanager
+def giving_back() -> Iterator[None]:
+    """While it lasts, a cluster does not stay as long as the process: there will be others."""
+    global _given_back  # noqa: PLW0603 - one run of the program is one process
+    _given_back = True
+    try:
+        yield
+    finally:
+        _given_back = False
+
+
+def keep_until_exit(thing: object) -> None:
+    """Spares the collector a thing such as the cluster, which stays as long as the process.
+
+    Python would give it back object by object at exit, 0.2 s for 5,000 nodes; what is in a frozen cycle it leaves to
+    the system. Later collections are rarer, too: planning makes many objects and little garbage.
+    """
+    if _given_back:
+        return
+    kept: list[object] = [thing]
+    kept.append(kept)
+    gc.freeze()
+    gc.set_threshold(500_000)
+
+
+def _report_skipped(inventory: Inventory) -> None:
+    if inventory.skipped:
+        from dra_plan.cli.printing import print_note
+
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()))
+        print_note(f"note: skipped, as planning does not use them: {counts}")
+
+
+_MOST_OVERRIDDEN = 5
+"""How many objects that were overridden are told one by one."""
+
+
+def _report_overridden(inventory: Inventory) -> None:
+    from dra_plan.cli.printing import print_note
+    from dra_plan.manifests.places import label
+
+    warned = {notice.object for notice in inventory.notices if notice.code == "object-overridden"}
+    told = [(key, places) for key, places in inventory.overridden.items() if label(*key) not in warned]
+    for (kind, namespace, name), (first, later) in told[:_MOST_OVERRIDDEN]:
+        print_note(f"note: {label(kind, namespace, name)} of {later} is taken, instead of the one in {first}")
+    if len(told) > _MOST_OVERRIDDEN:
+        more = len(told) - _MOST_OVERRIDDEN
+        print_note(f"note: {more} more {'object is' if more == 1 else 'objects are'} taken from a later source")
+    _report_kept_claims(inventory)
+
+
+def _report_kept_claims(inventory: Inventory) -> None:
+    """What an edited template does not change: claims that are made already."""
+    templates = [key for key in inventory.overridden if key[0] == "ResourceClaimTemplate"]
+    if not templates:
+        return
+    from dra_plan.claims.index import Index, keeping_claims
+    from dra_plan.cli.printing import print_note
+
+    index = Index(inventory)
+    for key in templates:
+        if pods := keeping_claims(key, index):
+            told = f"pod {pods[0]} keeps its claim" if len(pods) == 1 else f"{len(pods)} pods keep their claims"
+            print_note(f"note: {told}, made of ResourceClaimTemplate {key[1]}/{key[2]} as it was")
+
+
+OPENED = "dra_plan.opened"
+"""Where a command leaves what it was asked about."""
+
+
+class Opened(NamedTuple):
+    """What a command works with."""
+
+    cluster: LoadedCluster
+    """Changed as the what-if options say."""
+    owners: list[str]
+    """Names of pods, workloads and claims."""
+    namespace: str | None
+    """The namespace that is chosen, or in which the names are; None for all."""
+    selector: LabelSelector | None
+
+
+def opened(context: typer.Context) -> Opened:
+    """The cluster that the command's paths and options mean, and who is asked about.
+
+    Raises UsageError for options that can't be read and for edits that can't be made, InputError for what can't be
+    loaded.
+    """
+    params = context.params
+    selector = selected(context)
+    filenames = params.get("filenames")
+    may_ask = live.asked(context).wanted or live.is_plugin()
+    paths, owners = tell_apart(params.get("paths"), filenames, command=str(context.info_name), live=may_ask)
+    cluster = loaded(context, paths, filenames)
+    refuse_missing_files(owners, [cluster.inventory])
+    namespace = namespace_of(context, owners, is_live=live.is_wanted(context, paths, filenames))
+    found = context.meta[OPENED] = Opened(whatif.changed(context, cluster), owners, namespace, selector)
+    return found
+
+
+def options_of(context: typer.Context, asked: Opened, group: type[Any]) -> dict[str, Any]:
+    """What the command line says of a question's options, with the namespace and the labels that are chosen."""
+    chosen = {"namespace": asked.namespace, "selector": asked.selector}
+    found = given(context, group)
+    return {name: chosen.get(name, value) for name, value in found.items()}
+
+
+def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> LoadedCluster:
+    """The cluster of the paths, under the release that the options name. Raises as `load_cluster`.
+
+    If the options ask for a cluster, it is read, and the paths override what it has; their objects without a namespace
+    are where `kubectl apply` would put them.
+    """
+    params = context.params
+    hush(quiet=params.get("quiet", False))
+    is_live = live.is_wanted(context, paths, filenames)
+    if not (is_live or paths or filenames):
+        raise nothing_to_read(str(context.info_name))
+    progress = params.get("progress", True)
+    reported = live.gates_of_scheduler(live.asked(context).scheduler_metrics, live=is_live)
+    over_cluster = is_live and bool(paths or filenames)
+    cluster = load_cluster(
+        paths,
+        filenames,
+        snapshot=live.snapshot(context, progress=progress) if is_live else None,
+        namespace=params.get("namespace") or live.namespace(context) if over_cluster else None,
+        recursive=params["recursive"],
+        kubernetes_version=params["kubernetes_version"],
+        feature_gates=parse_gates(params["feature_gates"]),
+        quirks=params["quirks"],
+        strict_version=params.get("strict_version", False),
+        progress=progress,
+    )
+    cluster = cluster if reported is None else cluster.reported(reported)
+    cluster = cluster.ignoring(*_ignored(params.get("ignore_warnings")))
+    return cluster.serving(given(context, ServedVersions)["runtime_config"]) if "runtime_config" in params else cluster
+
+
+def _ignored(codes: list[str] | None) -> tuple[str, ...]:
+    """The codes of warnings that the command line leaves out, and the settings of the project."""
+    from dra_plan.cli.settings import find
+
+    return *(code for given in codes or () for code in given.split(",") if code), *find(Path()).ignore_warnings
+
+
+def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) -> str | None:
+    """The namespace that is chosen, None for all. Names in a cluster that is asked are in that of kubectl's context."""
+    params = context.params
+    every = params.get("all_namespaces", False)
+    chosen = options.one_namespace(params.get("namespace"), all_namespaces=every)
+    if owners and is_live and chosen is None and not every:
+        return live.namespace(context)
+    return chosen
+
+
+def selected(context: typer.Context) -> LabelSelector | None:
+    """The label selector of `-l`. Raises UsageError for a text that is none."""
+    from dra_plan.api.selectors import parse_selector
+
+    return parse_selector(context.params.get("selector"))

@@ -1,0 +1,117 @@
+"""How a command ends: exit statuses, the same for every command and every format, and errors as messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from dra_plan.cli.telling import begin, owed
+from dra_plan.errors import DraPlanError
+
+if TYPE_CHECKING:
+    from dra_plan.text.gate import D, Gate, Judge
+
+
+class Exit(IntEnum):
+    """What the exit status says. A status never depends on the output format or on reports."""
+
+    OK = 0
+    DOES_NOT_FIT = 1
+    USAGE = 2
+    UNDECIDED = 3
+    INTERNAL = 4
+    INTERRUPTED = 130
+    """128 + SIGINT, as a shell reports it."""
+    BROKEN_PIPE = 141
+    """128 + SIGPIPE: the reader of standard output went away."""
+
+
+def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
+    """The status of a plan, as the gate judges it: what fails wins over what is undecided.
+
+    A gate that somebody has set, and that failed, says so on standard error, in one line.
+    """
+    from dra_plan.text.gate import Gate, Verdict
+
+    verdicts = judge.all_verdicts(gate, document)
+    if Verdict.FAILED in verdicts:
+        if gate != Gate():
+            from dra_plan.cli.printing import print_verdict
+            from dra_plan.text.gate_words import failure
+
+            said = failure(gate, judge, document)
+            if said:
+                print_verdict(said)
+        return Exit.DOES_NOT_FIT
+    return Exit.UNDECIDED if Verdict.UNDECIDED in verdicts else Exit.OK
+
+
+def guarded(action: Callable[[], Exit | None]) -> Exit:
+    """Run `action` to its exit status, whatever it raises.
+
+    An error that dra-plan raises on purpose is a usage or input error; any other exception is a defect of dra-plan.
+    `SystemExit` passes: it is how the option parser leaves.
+    """
+    begin()
+    try:
+        status = action()
+        sys.stdout.flush()
+    except DraPlanError as error:
+        if owed():
+            from dra_plan.cli.printing import print_warnings
+
+            print_warnings(owed())
+        return _fail(Exit.USAGE, *error.lines)
+    except BrokenPipeError:
+        return _broken_pipe()
+    except OSError as error:
+        if error.filename is not None:  # a file that was to be read or written: nothing here lets that come so far
+            return _internal(error)
+        _discard_output()
+        return _fail(Exit.USAGE, f"can't write the output: {error.strerror}")
+    except KeyboardInterrupt:
+        return _fail(Exit.INTERRUPTED, "interrupted")
+    except Exception as error:
+        return _internal(error)
+    return status or Exit.OK
+
+
+def _broken_pipe() -> Exit:
+    _discard_output()
+    return Exit.BROKEN_PIPE
+
+
+def _discard_output() -> None:
+    """The interpreter flushes standard output once more at exit; it must find a place to write to."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(status: Exit, *lines: str) -> Exit:
+    from dra_plan.cli.printing import print_error
+
+    print_error(*lines)
+    return status
+
+
+def _internal(error: Exception) -> Exit:
+    import platform
+    import traceback
+
+    from dra_plan import __version__, shown
+
+    # `platform.platform()` starts a process for this, which a machine short of memory may refuse
+    system = " ".join((platform.system(), platform.release(), platform.machine()))
+    for part in traceback.format_exception(error):
+        ours = part.startswith(("  File ", "\n"))  # a frame, or the words between two errors; the rest is a message
+        print(shown.lines(part.removesuffix("\n")) if ours else shown.line(part.rstrip("\n")), file=sys.stderr)
+    print(
+        f"\nerror: this is a defect of dra-plan, not of your input ({type(error).__name__}).\n"
+        "Please report it to those from whom you have dra-plan, with the text above, the command, the manifests\n"
+        "(or the smallest part of them that shows it), and these versions:\n"
+        f"dra-plan {__version__}, Python {platform.python_version()}, {system}",
+        file=sys.stderr,
+    )
+    return Exit.INTERNAL

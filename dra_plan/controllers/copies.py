@@ -1,0 +1,84 @@
+"""Copies of pods created one after the other in a cluster in which controllers act and admission refuses.
+
+As `scheduler/refusals.py` creates them, but pods that have to go for a copy free their claims, their controllers make
+them anew, and quotas count what is created.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dra_plan.api.core import Pod
+from dra_plan.claims.owners import ended
+from dra_plan.claims.pod_claims import is_unmade, make_claim
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.nodes import exact_requests
+from dra_plan.scheduler.refusals import Copies, copy_of
+from dra_plan.scheduler.simulation import Simulation
+
+from .settle import Settling, claim_failure
+
+
+def settled_copies(
+    simulation: Simulation,
+    templates: Sequence[tuple[Pod, int]],
+    limit: int,
+    uncharged: Callable[[Pod], bool],
+) -> list[Copies]:
+    """Copies of each pod in proportion, at most `limit` in all, until one has no node when all has settled.
+
+    The simulation must not have started. Pods that are `uncharged`, and their claims, count for no quota: those in
+    whose place copies stand. A copy that the API server does not create is the refused one, as its message says.
+    """
+    settling = Settling(simulation, uncharged=uncharged)
+    settling.start()
+    settling.settle()
+    found = [Copies() for _ in templates]
+    creating = _Creating(simulation, settling)
+    for _ in range(limit):
+        shares = [len(copies.bound) / share for copies, (_, share) in zip(found, templates, strict=True)]
+        at = shares.index(min(shares))
+        record = creating.created(copy_of(templates[at][0], len(found[at].bound)))
+        if not record.node:
+            found[at].refused = record
+            break
+        found[at].bound.append(record)
+    return found
+
+
+class _Creating:
+    """Creates copies, and lets the cluster settle where one has made others go."""
+
+    def __init__(self, simulation: Simulation, settling: Settling) -> None:
+        self._simulation, self._settling = simulation, settling
+        self._ledger = settling.server.ledger
+
+    def created(self, pod: Pod) -> PodRecord:
+        """What became of the copy; without a node where it was refused, or cannot stay."""
+        server = self._settling.server
+        pod = self._simulation.admitted(server.quotas.limited(pod))
+        refusal = self._refusal(pod) if server.quotas.exist else ""
+        if refusal:
+            return PodRecord(pod, message=refusal, refused=True)
+        record = self._simulation.arrive(pod)
+        self._settling.go_on()
+        there = self._simulation.cluster.pods.get(pod_uid(pod))
+        if self._settling.unsettled or there is None or ended(there):
+            record.fail(self._settling.unsettled or "the copy is evicted", with_error=True)
+        return record
+
+    def _refusal(self, pod: Pod) -> str:
+        """What the API server says where it creates the pod or one of its claims no more."""
+        if any("/" in name for name in exact_requests(pod)):
+            self._ledger.forget()  # the scheduler makes a claim for it, which is charged as well
+        refusal = self._ledger.refuses(pod)
+        if refusal:
+            return refusal
+        for entry in pod.spec.resource_claims:
+            template = self._settling.template(pod.metadata.namespace, entry.resource_claim_template_name or "")
+            if template is not None and is_unmade(pod, entry):
+                refusal = self._ledger.refuses(make_claim(template, pod, entry.name))
+                if refusal:
+                    return claim_failure(entry.name, refusal)
+        return ""

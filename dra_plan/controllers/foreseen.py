@@ -1,0 +1,189 @@
+"""What controllers would do next, found without going on: who is to be evicted and when, and what else is to come.
+
+The time of an input is that of its snapshot, or the newest that its objects carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.releases import Target
+from dra_plan.scheduler.clock import latest
+
+from . import device_eviction, node_eviction
+from .device_eviction import counted, evicting_rules, evicting_taints, published_taints, reserved_claims
+from .state import Action, ClusterState, DeletePod
+
+if TYPE_CHECKING:
+    from dra_plan.scheduler.simulate import SimulationResult
+    from dra_plan.scheduler.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class ForeseenEviction:
+    """That a pod is going to be evicted, because of a taint of a device or of its node.
+
+    `seconds` are from the time of the input, 0 for at once. `device` is DRIVER, POOL and DEVICE of the claim (NAME in
+    the pod's namespace) that has it, None for a taint of the node. `rule` names the DeviceTaintRule that sets the
+    taint, if one does. `tolerated` says that a toleration holds it off until then.
+    """
+
+    pod: Pod
+    seconds: float
+    key: str
+    value: str
+    device: tuple[str, str, str] | None = None
+    claim: str = ""
+    node: str = ""
+    rule: str = ""
+    tolerated: bool = False
+
+
+class ForeseenEvictions:
+    """The evictions that the taints of an input bring about, as it is."""
+
+    def __init__(self, inventory: Inventory, target: Target) -> None:
+        self._state = _state(inventory, target, newest_time(inventory))
+
+    def of(self, pod: Pod) -> Sequence[ForeseenEviction]:
+        """Each taint that evicts the pod, the earliest first: that one does; empty for a pod that stays."""
+        return self._by_pod.get((pod.metadata.namespace, pod.metadata.name), ())
+
+    def of_device(self, driver: str, pool: str, device: str) -> Sequence[ForeseenEviction]:
+        """The evictions because of taints of this device, the earliest of each pod, in the order of the pods."""
+        return self._by_device.get((driver, pool, device), ())
+
+    @cached_property
+    def _by_pod(self) -> Mapping[tuple[str, str], Sequence[ForeseenEviction]]:
+        found: dict[tuple[str, str], Sequence[ForeseenEviction]] = {}
+        of_devices, of_nodes = _DeviceTaints(self._state), _NodeTaints(self._state)
+        for pod in self._state.running:
+            taints = sorted([*of_devices.of(pod), *of_nodes.of(pod)], key=lambda each: each.seconds)
+            if taints:
+                found[pod.metadata.namespace, pod.metadata.name] = taints
+        return found
+
+    @cached_property
+    def _by_device(self) -> Mapping[tuple[str, str, str], Sequence[ForeseenEviction]]:
+        found: dict[tuple[str, str, str], dict[str, ForeseenEviction]] = {}
+        for evictions in self._by_pod.values():
+            for each in evictions:
+                if each.device is not None:
+                    found.setdefault(each.device, {}).setdefault(each.pod.key, each)
+        return {device: list(pods.values()) for device, pods in found.items()}
+
+
+def evictions_of(inventory: Inventory, target: Target, pod: Pod) -> Sequence[ForeseenEviction]:
+    """Each taint that is going to evict the pod, the earliest first; `ForeseenEvictions` answers for many pods."""
+    return ForeseenEvictions(inventory, target).of(pod)
+
+
+class _DeviceTaints:
+    """Evictions by taints of devices."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self._now = state.now
+        self._taints, self._rules = published_taints(state), evicting_rules(state)
+        self._claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in state.inventory.claims}
+
+    def of(self, pod: Pod) -> Iterator[ForeseenEviction]:
+        if not (self._taints or self._rules):
+            return
+        for claim in reserved_claims(pod, self._claims):
+            for each in evicting_taints(claim, self._taints, self._rules):
+                yield ForeseenEviction(
+                    pod=pod,
+                    seconds=max(0.0, each.moment - self._now),
+                    key=each.taint.key,
+                    value=each.taint.value or "",
+                    device=(each.result.driver, each.result.pool, each.result.device),
+                    claim=claim.metadata.name,
+                    rule=each.rule,
+                    tolerated=each.tolerated,
+                )
+
+
+class _NodeTaints:
+    """Evictions by taints of nodes."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self._state = state
+
+    def of(self, pod: Pod) -> Iterator[ForeseenEviction]:
+        node = self._state.nodes.get(pod.spec.node_name)
+        taints = [each for each in node.spec.taints if each.effect == "NoExecute"] if node is not None else []
+        moment, taint = node_eviction.deciding_taint(self._state, pod, taints)
+        if taint is not None:
+            yield ForeseenEviction(
+                pod=pod,
+                seconds=max(0.0, moment - self._state.now),
+                key=taint.key,
+                value=taint.value or "",
+                node=pod.spec.node_name,
+                tolerated=moment > self._state.now,
+            )
+
+
+# -- the outlook after one pass of the scheduler -----------------------------------------------------------------------
+
+
+def outlook(simulation: Simulation, outcome: SimulationResult) -> list[str]:
+    """What controllers and admission would do next, a clause each; empty if they have nothing to do."""
+    pods, claims = list(simulation.cluster.pods.values()), list(simulation.cluster.claims)
+    inventory = replace(simulation.inventory, pods=pods, claims=claims)
+    state = _state(inventory, simulation.target, simulation.clock.now)
+    found = []
+    if outcome.evictions:
+        found.append(f"the claims of {counted(len(outcome.evictions), 'preempted pod')} come free")
+    for step, by in ((device_eviction.step, "device taints"), (node_eviction.step, "node taints")):
+        evicted = _evicted(state, step)
+        if evicted:
+            found.append(f"{by} evict {counted(len(evicted), 'pod')}")
+    if inventory.quotas or inventory.limit_ranges:
+        found.append("quotas and limits count")
+    return found
+
+
+def _evicted(state: ClusterState, step: Callable[[ClusterState], Iterable[Action]]) -> list[Pod]:
+    return [each.pod for each in step(state) if isinstance(each, DeletePod)]
+
+
+def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
+    """The objects as they are, before anything has happened."""
+    return ClusterState(
+        now=now,
+        start=now,
+        inventory=inventory,
+        target=target,
+        ended=(),
+        made=frozenset(),
+        revisions={},
+        lost_nodes={},
+        changed={},
+    )
+
+
+# -- the time of an input ----------------------------------------------------------------------------------------------
+
+
+def newest_time(inventory: Inventory) -> float:
+    """When the input was written, as far as it tells: a simulation of controllers begins then."""
+    return latest(_times(inventory))
+
+
+def _times(inventory: Inventory) -> Iterator[str | None]:
+    if inventory.cluster_info is not None:
+        yield inventory.cluster_info.time
+    for holder in ("nodes", "slices", "taint_rules", "workloads", "quotas"):
+        for each in getattr(inventory, holder):
+            yield each.metadata.creation_timestamp
+    yield from (rule.spec.taint.time_added for rule in inventory.taint_rules)
+    yield from (taint.time_added for node in inventory.nodes for taint in node.spec.taints)
+    yield from (
+        taint.time_added for each in inventory.slices for device in each.spec.devices for taint in device.taints
+    )

@@ -1,0 +1,87 @@
+"""A later state of a cluster that settles: what is another thing in the next input is written to the API server.
+
+Only the differences between two inputs are, so that what scheduler and controllers have done since stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.manifests import kinds
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.simulate import LaterState
+from dra_plan.scheduler.simulation import Simulation
+
+from .apiserver import ApiServer
+from .endings import BY_EVENT, maker
+
+_APART = ("pods", "claims")
+"""What the simulation holds itself."""
+
+_Key = tuple[str, str, str]
+
+
+def go_to(simulation: Simulation, server: ApiServer, before: Inventory, after: Inventory) -> None:
+    """Write what differs between the inputs. Time passes as between two looks at a cluster."""
+    later = LaterState(simulation, before, after)
+    later.pass_time()
+    for holder in dict.fromkeys(kind.holder for kind in kinds.every() if kind.holder not in _APART):
+        old, new = getattr(before, holder), getattr(after, holder)
+        if old != new:
+            server.replace_objects(holder, list(_changed(server.objects(holder), old, new)))
+    later.claims()
+    _LaterPods(simulation, server).go_to(before.pods, after.pods, later)
+
+
+def _changed(now: Any, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Any]:
+    """The objects as they are now with the differences: an object that is the same in both inputs stays as it is."""
+    was, will = _by_name(old), _by_name(new)
+    for key, each in _by_name(now).items():
+        if key in will:
+            yield each if was.get(key) == will[key] else will[key]
+        elif key not in was:
+            yield each
+    there = _by_name(now)
+    yield from (each for key, each in will.items() if key not in there)
+
+
+def _by_name(objects: Any) -> Mapping[_Key, Any]:
+    return {(each.kind, each.metadata.namespace, each.metadata.name): each for each in objects}
+
+
+class _LaterPods:
+    """The pods of two inputs."""
+
+    def __init__(self, simulation: Simulation, server: ApiServer) -> None:
+        self._simulation, self._server = simulation, server
+
+    def go_to(self, before: Sequence[Pod], after: Sequence[Pod], later: LaterState) -> None:
+        old = {pod_uid(pod): pod for pod in map(self._simulation.admitted, before)}
+        new = {pod_uid(pod): pod for pod in map(self._simulation.admitted, after)}
+        there = self._simulation.cluster.pods
+        for uid in old:
+            if uid not in new and uid in there:
+                self._server.delete_pod(there[uid], BY_EVENT)
+        for uid, pod in new.items():
+            if uid not in old:
+                self._arrived(pod)
+            elif uid in there:
+                later.change_pod(old[uid], pod, there[uid])
+
+    def _arrived(self, pod: Pod) -> None:
+        """A pod that the next input has: where one of its controller is foreseen, the cluster has made it by now."""
+        foreseen = next(self._foreseen(pod), None)
+        if foreseen is not None:
+            self._server.delete_pod(foreseen, BY_EVENT)
+        self._server.put_pod(pod)
+
+    def _foreseen(self, pod: Pod) -> Iterator[Pod]:
+        """Pods that were made here and that the new one may be: of its name, else of its controller."""
+        made = [each for uid, each in self._simulation.cluster.pods.items() if uid in self._server.made]
+        yield from (each for each in made if each.key == pod.key)
+        owner = maker(pod.metadata)
+        if owner[0] not in ("", "StatefulSet"):
+            yield from (each for each in made if maker(each.metadata) == owner)

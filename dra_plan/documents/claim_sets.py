@@ -1,0 +1,230 @@
+"""Claim sets in documents: their names, what became of them on nodes, and why they do not fit."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.allocator import Outcome
+from dra_plan.documents.base import (
+    Amount,
+    ClaimAllocation,
+    ClaimName,
+    DeviceName,
+    DocumentPart,
+    ObjectName,
+    RequestName,
+    SchedulerText,
+    TemplatePart,
+    Text,
+    any_of,
+    one_of,
+)
+from dra_plan.documents.devices import ClaimHolder, DeviceCheck
+from dra_plan.documents.reasons import REASONS, AnyReason, AttemptFault, LeadingReason, NodeAnswer, UnusablePool
+from dra_plan.documents.stories import AbsentName, NodeStory
+from dra_plan.documents.suggestions import TriedChanges
+
+SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided", "Refused", "Unknown")]
+
+
+class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
+    """What a claim would be given."""
+
+    namespace: str
+    name: str
+    allocation: ClaimAllocation
+
+
+class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
+    """A filter of the scheduler that looks at nothing but the node and the pod, and refuses."""
+
+    plugin: Text
+    message: SchedulerText
+
+
+class PlannedNode(DocumentPart, frozen=True, kw_only=True):
+    """What becomes of a claim set on a node."""
+
+    name: str
+    outcome: Annotated[
+        NodeAnswer,
+        Meta(
+            description="DoesNotFit: searched to the end. NodeError: rejects this node only. "
+            "Error: ends the scheduling attempt. Undecided: the budget ran out."
+        ),
+    ]
+    message: Annotated[str, Meta(description="In the scheduler's words; empty if the set fits.")]
+    claims: Annotated[list[PlannedClaim], Meta(description="What each claim would be given, if the set fits.")]
+    reasons: Annotated[
+        list[AnyReason],
+        Meta(
+            description="Why the set does not fit, as far as explained.",
+            extra_json_schema={"items": any_of(*REASONS)},
+        ),
+    ]
+    steps: Annotated[Amount, Meta(description="Search steps taken.")]
+    out_of_reach: Annotated[
+        bool, Meta(description="The claims would fit, but the node does not reach devices of one that has its devices.")
+    ] = False
+    excluded_by: Annotated[
+        list[NodeExclusion],
+        Meta(description="What keeps the pod off the node, whatever becomes of its devices; such nodes do not fit."),
+    ] = []
+
+
+_MESSAGE_UNLESS_FITS = {
+    "if": {"properties": {"outcome": {"const": "Fits"}}},
+    "then": {"properties": {"message": {"const": ""}}},
+    "else": {"properties": {"message": {"minLength": 1}, "claims": {"maxItems": 0}}},
+}
+
+
+class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
+    """Claims that must be satisfied on one node together, and whose they are."""
+
+    owner: Annotated[
+        ObjectName | None,
+        Meta(description="The pod or workload that uses the claims; null for claims that no pod uses."),
+    ]
+    claims: list[ClaimName]
+    copies: Annotated[int, Meta(ge=1, description="How many such pods have no node yet; it is planned for one.")] = 1
+    not_judged: Annotated[
+        list[str], Meta(description="What else the pod asks for: `dra-plan schedule` judges it.")
+    ] = []
+    part: TemplatePart = ""
+
+
+class ClaimSetSummary(ClaimSetName, frozen=True, kw_only=True):
+    """Whether the claims of a set fit, and where."""
+
+    outcome: SetOutcome
+    fitting_nodes: Annotated[list[str], Meta(extra_json_schema={"uniqueItems": True})]
+
+
+class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
+    """Claims that must be satisfied on one node together, on every node."""
+
+    leading: Annotated[
+        list[LeadingReason],
+        Meta(
+            description="Of a set that fits on no node: what is in the way, the commonest first, on those of its nodes "
+            "that were looked at for that (up to 50, with devices if any have them)."
+        ),
+    ] = []
+    nodes: list[Annotated[PlannedNode, Meta(extra_json_schema=_MESSAGE_UNLESS_FITS)]]
+
+
+class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
+    """A pod that gets no node when all that are asked about are scheduled, one after the other."""
+
+    namespace: str
+    name: Text
+    undecided: Annotated[bool, Meta(description="A search for its node was cut short.")] = False
+    message: Annotated[str | None, Meta(description="The scheduler's text, or what the pod waits for.")]
+
+
+class Competition(DocumentPart, frozen=True, kw_only=True):
+    """What becomes of the pods asked about when they compete: all replicas, judged by the whole scheduler."""
+
+    pods: Annotated[Amount, Meta(description="How many pods wait, those that workloads make included.")]
+    without_node: list[PodWithoutNode]
+
+
+class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
+    """Nodes that the scheduler's rules keep the pod off, whatever devices they have."""
+
+    nodes: Annotated[list[str], Meta(min_length=1)]
+    excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]
+    has_room: Annotated[bool, Meta(description="All claims would get devices there.")] = False
+
+
+class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
+    """Why a claim set fits or does not, and what would make it fit."""
+
+    fault: AttemptFault | None
+    absent: Annotated[
+        list[AbsentName],
+        Meta(description="Why no node is of use, whatever is free: values that no device of the cluster has."),
+    ]
+    leading: Annotated[
+        list[LeadingReason], Meta(description="What is in the way on the nodes that refuse, the commonest first.")
+    ]
+    stories: Annotated[
+        list[NodeStory],
+        Meta(description="Nodes with the same story together; what decides about the set comes first."),
+    ]
+    suggestions: Annotated[
+        list[TriedChanges],
+        Meta(
+            description="Changes that were tried and make the set fit, the most plausible first; two at most together."
+        ),
+    ]
+    tried: Annotated[Amount, Meta(description="How many changes, or combinations of changes, were tried.")]
+    excluded: Annotated[list[ExcludedNodes], Meta(description="Nodes that have no story, and why.")] = []
+
+
+class JudgedRequest(RequestName, frozen=True, kw_only=True):
+    """What a device is to a request."""
+
+    passes: bool
+    checks: list[DeviceCheck]
+
+
+class JudgedClaimSet(ClaimSetName, frozen=True, kw_only=True):
+    """What a device is to the requests of a claim set."""
+
+    requests: list[JudgedRequest]
+
+
+class DeviceStory(DocumentPart, frozen=True, kw_only=True):
+    """What became of a device."""
+
+    device: DeviceName
+    slices: list[str]
+    nodes: Annotated[list[str], Meta(description="Those that see it; the story is told for the first.")]
+    holders: list[ClaimHolder]
+    pool: UnusablePool | None
+    claim_sets: list[JudgedClaimSet]
+
+
+class PlacedPodClaim(DocumentPart, frozen=True, kw_only=True):
+    """A claim, and what it would get."""
+
+    namespace: str
+    name: Text
+    allocation: ClaimAllocation
+
+
+OwnerState = Literal["Bound", "Finished", "Deleting", "Allocated", "WithoutClaims"]
+"""Bound: a pod that has its node. Finished: a pod or job that is over. Allocated: a claim that has its devices."""
+
+
+class AskedResource(DocumentPart, frozen=True, kw_only=True):
+    """A resource that a pod asks for by itself, without a claim."""
+
+    name: Text
+    amount: Text
+    device_class: Annotated[str, Meta(description="The class whose devices serve this extended resource.")] = ""
+    nodes: Annotated[Amount, Meta(description="How many nodes have any of it to allocate.")]
+
+
+class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
+    """A pod, workload or claim that was named and needs no devices, or has them."""
+
+    owner: ObjectName
+    state: Annotated[
+        OwnerState,
+        Meta(
+            description="Bound: a pod that has its node. Finished: a pod or job that is over. Deleting: it goes. "
+            "Allocated: a claim that has its devices. WithoutClaims: no devices are asked for by claims."
+        ),
+    ]
+    node_name: Annotated[str, Meta(description="The node that a pod is bound to.")] = ""
+    phase: Annotated[str, Meta(description="Of a finished pod.")] = ""
+    claims: Annotated[list[PlannedClaim], Meta(description="The claims with the devices that they have.")] = []
+    pending_claims: Annotated[list[ClaimName], Meta(description="Claims that no devices are allocated for.")] = []
+    missing_claims: Annotated[list[str], Meta(description="Entries of resourceClaims without claim in the input.")] = []
+    used_by: Annotated[list[ObjectName], Meta(description="Who an allocated claim is reserved for.")] = []
+    asks: Annotated[list[AskedResource], Meta(description="What a pod asks of its node beside claims.")] = []

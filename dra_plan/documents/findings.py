@@ -1,0 +1,84 @@
+"""Findings of `validate` in documents, with their places, fixes and rules."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.documents.base import Amount, DocumentPart, Text, one_of
+
+RuleCode = Annotated[str, Meta(pattern="^DRA[0-9]{3}$")]
+
+
+Refuser = Literal["APIServer", "Scheduler"]
+
+
+SeverityName = Annotated[str, one_of("error", "warning", "info")]
+
+
+SourceName = Annotated[str, Meta(description="As the user named it; - for standard input, empty without a file.")]
+
+
+CorrectedText = Annotated[str, Meta(description="The corrected text, or empty where there is none.")]
+
+
+From1 = Annotated[int, Meta(ge=0, description="From 1; 0 if unknown.")]
+
+
+class SourceExcerpt(DocumentPart, frozen=True, kw_only=True):
+    """A line of a manifest, or the part of a long one around the place."""
+
+    text: Annotated[str, Meta(description="As it is in the file, without its line end.")]
+    column: Annotated[int, Meta(ge=1, description="The column of its first character.")]
+
+
+class TextEdit(DocumentPart, frozen=True, kw_only=True):
+    """Characters of a file and what they become. Lines and columns count from 1, the end is not included."""
+
+    line: Amount
+    column: Amount
+    end_line: Amount
+    end_column: Amount
+    text: str
+
+
+class CertainFix(DocumentPart, frozen=True, kw_only=True):
+    """What `--fix` does: nothing else can be meant."""
+
+    title: Text
+    edits: Annotated[list[TextEdit], Meta(min_length=1, description="In the file of the finding; none overlap.")]
+
+
+class FindingEntry(DocumentPart, frozen=True, kw_only=True):
+    """What is wrong, and where."""
+
+    code: RuleCode
+    severity: SeverityName
+    refused_by: Annotated[
+        Refuser | None, Meta(description="APIServer: it, or kubectl before it. null: nobody by itself.")
+    ]
+    message: Text
+    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, as far as known.")]
+    field: Annotated[
+        str,
+        Meta(description="The path as the manifest has it, or as the API server names it; empty for the whole object."),
+    ]
+    file: SourceName
+    line: From1
+    column: From1
+    end_line: Annotated[int, Meta(ge=0, description="Where the place ends; 0 if unknown.")]
+    end_column: Annotated[int, Meta(ge=0, description="The column after its last character; 0 if unknown.")]
+    excerpt: Annotated[SourceExcerpt | None, Meta(description="The line of the place; null without a file.")]
+    suggestion: CorrectedText
+    fix: Annotated[CertainFix | None, Meta(description="null where nothing is certain.")]
+
+
+class RuleEntry(DocumentPart, frozen=True, kw_only=True):
+    """A rule: what it is about, why it matters and how to fix what breaks it."""
+
+    code: RuleCode
+    severity: SeverityName
+    title: Text
+    why: Text
+    fix: Text

@@ -1,0 +1,37 @@
+"""What the API server refuses of the objects that an answer is about: a part of the documents that say what runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, UnsetType
+
+from dra_plan.documents.findings import CorrectedText, From1, RuleCode, SourceName
+
+from .base import DocumentPart, ObjectName, Text
+
+REFUSED = "the API server refuses it"
+"""Why something never comes to the scheduler."""
+
+
+class ApiServerRefusal(DocumentPart, frozen=True, kw_only=True):
+    """A finding of `validate` for which the API server refuses an object, and what can't run for it."""
+
+    code: RuleCode
+    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME of the object that is refused, or whose pods are.")]
+    field: Annotated[str, Meta(description="The path as the manifest has it; empty for the whole object.")]
+    message: Text
+    file: SourceName
+    line: From1
+    suggestion: CorrectedText
+    fix: Annotated[Text, Meta(description="What to do.")]
+    owners: Annotated[
+        list[ObjectName],
+        Meta(min_length=1, description="The pods, workloads and claims asked about that need the object."),
+    ]
+
+
+Refusals = Annotated[
+    list[ApiServerRefusal] | UnsetType,
+    Meta(description="What the API server refuses of what was asked about: nothing of it counts as fitting or bound."),
+]

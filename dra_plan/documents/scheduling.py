@@ -1,0 +1,304 @@
+"""What became of pods, pod groups and claims in a schedule, in documents: attempts, evictions, what settled."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.api.core import NodeAllocatableResourceClaimStatus
+from dra_plan.api.resource import ResourceClaimConsumerReference
+from dra_plan.documents.base import (
+    ClaimAllocation,
+    DocumentPart,
+    FailedScheduling,
+    GroupPods,
+    MinCount,
+    Text,
+    UndecidedNodes,
+    one_of,
+)
+from dra_plan.documents.reasons import LeadingReason
+from dra_plan.documents.stories import AbsentName, NodeStory
+from dra_plan.documents.verdicts import PodOutcome
+
+PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty"]
+
+
+class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
+    """What becomes of a pod."""
+
+    namespace: str
+    name: Text
+    outcome: Annotated[
+        PodOutcome,
+        Meta(
+            description="Bound: has its node. Waiting: on its way, something outside has to happen first. "
+            "Unschedulable: rejected. Error: the attempt broke off. Gated: never entered the queue. "
+            "Skipped: left alone. Undecided: the steps of a search ran out, or the time before it was tried (again). "
+            "Refused: the API server does not take it, or creates no more for its controller, as the message says. "
+            "Unknown: it would be rejected, but what decides is not in the input."
+        ),
+    ]
+    node_name: str | None
+    message: Annotated[str | None, FailedScheduling]
+    reason: Annotated[str, one_of("Unschedulable", "SchedulerError")] = ""
+    nominated_node_name: str = ""
+    waiting: Annotated[str, Meta(description="What the pod waits for, or why it is left alone.")] = ""
+    best_nodes: Annotated[
+        list[str],
+        Meta(
+            description="All nodes with the highest score, if there are several; or those that an error elsewhere "
+            "made useless."
+        ),
+    ] = []
+    errors: Annotated[
+        dict[str, str], Meta(description="Nodes whose filters failed with an error, which ends the attempt.")
+    ] = {}
+    undecided_nodes: UndecidedNodes = []
+    attempts: Annotated[int, Meta(ge=1)] = 0
+    node_allocatable: Annotated[
+        list[NodeAllocatableResourceClaimStatus],
+        Meta(description="What the devices of the pod's claims take from its node, as the pod's status says it."),
+    ] = []
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the pod has no node, and a search for one was cut short."""
+        return self.outcome in ("Undecided", "Unknown") or bool(self.undecided_nodes)
+
+
+class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
+    """A claim as it is in the end."""
+
+    namespace: str
+    name: str
+    allocation: ClaimAllocation | None
+    reserved_for: list[ResourceClaimConsumerReference]
+
+
+class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
+    """A claim on a volume that had none in the input, and what the scheduler decides: neither if it decides nothing."""
+
+    pvc: Annotated[Text, Meta(description="NAMESPACE/NAME of the PersistentVolumeClaim.")]
+    pv: Annotated[str, Meta(description="The PersistentVolume that it gets.")] = ""
+    provision: Annotated[str, Meta(description="The node for which a volume is made.")] = ""
+
+
+class GroupCondition(DocumentPart, frozen=True, kw_only=True):
+    """A condition of a pod group, as the scheduler writes it."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
+    """What becomes of a pod group."""
+
+    namespace: str
+    name: Text
+    outcome: Annotated[
+        PodGroupOutcome,
+        Meta(
+            description="Scheduled: enough pods found a node at the same time. Unschedulable: they did not. "
+            "Error: the attempt broke off. Gated: none of its pods entered the queue. Empty: it has no pods."
+        ),
+    ]
+    policy: Annotated[str, one_of("gang", "basic", "")]
+    min_count: Annotated[int, MinCount] = 0
+    pods: Annotated[int, GroupPods] = 0
+    bound: Annotated[int, Meta(description="Those of them that have a node.")] = 0
+    conditions: list[GroupCondition] = []
+    waiting: Annotated[
+        str, Meta(description="What keeps a pod of the group out of the queue, if nothing was tried.")
+    ] = ""
+    attempts: Annotated[int, Meta(ge=1)] = 0
+
+
+class EvictedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that makes room for another one."""
+
+    pod: str
+    preemptor: Annotated[str, Meta(description="The pod, or podgroup/NAMESPACE/NAME.")]
+    node: str
+
+
+class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
+    """What a plugin answered."""
+
+    plugin: str
+    status: Annotated[
+        str,
+        one_of("Success", "Error", "Unschedulable", "UnschedulableAndUnresolvable", "Wait", "Skip", "Pending"),
+    ]
+    message: str | None = None
+    node_names: list[str] | None = None
+    nominated_node: str | None = None
+
+
+class NodeVerdicts(DocumentPart, frozen=True, kw_only=True):
+    """What the Filter plugins said of a node."""
+
+    node: str
+    verdicts: list[PluginVerdict]
+
+
+class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
+    """One scheduling cycle of one pod."""
+
+    pod: str
+    attempt: Annotated[int, Meta(ge=1)]
+    pod_group: Annotated[str, Meta(description="The group that the pod was tried with, NAMESPACE/NAME.")] = ""
+    domain: Annotated[str, Meta(description="The value of the group's topology key on whose nodes it was tried.")] = ""
+    pre_filter: list[PluginVerdict] = []
+    filter: list[NodeVerdicts] = []
+    post_filter: list[PluginVerdict] = []
+    score: Annotated[dict[str, dict[str, int]], Meta(description="Weighted points by plugin and node.")] = {}
+    best: list[str] = []
+    node: str = ""
+    message: str = ""
+
+
+class TracedWake(DocumentPart, frozen=True, kw_only=True):
+    """Why a waiting pod is tried again."""
+
+    pod: str
+    event: Annotated[str, Meta(description="As Kubernetes labels events, such as AssignedPodDelete.")]
+    object: str
+    plugin: str
+    queue: Annotated[str, one_of("active", "backoff")]
+
+
+class SchedulingTrace(DocumentPart, frozen=True, kw_only=True):
+    """What every plugin said of every node, and what woke which pod."""
+
+    attempts: list[TracedAttempt]
+    wakes: list[TracedWake]
+
+
+class PodName(DocumentPart, frozen=True, kw_only=True):
+    """A pod."""
+
+    namespace: str
+    name: Text
+
+
+class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
+    """Why pods got no node, as far as devices decide: their last attempt, in the cluster as it was then."""
+
+    pods: Annotated[
+        list[PodName],
+        Meta(min_length=1, description="Pods that asked for the same and were told the same; told is the first."),
+    ]
+    attempt: Annotated[int, Meta(ge=1)]
+    message: Annotated[str, FailedScheduling]
+    absent: Annotated[list[AbsentName], Meta(description="Values that no device of the cluster has.")]
+    leading: Annotated[list[LeadingReason], Meta(description="What is in the way on the nodes, the commonest first.")]
+    stories: Annotated[
+        list[NodeStory], Meta(description="Nodes that were refused for devices; those with the same story together.")
+    ]
+
+
+class PodOwner(DocumentPart, frozen=True, kw_only=True):
+    """What controls a pod."""
+
+    kind: str
+    name: Text
+
+
+class SettledPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that exists in the end."""
+
+    namespace: str
+    name: Text
+    owner: PodOwner | None
+    node_name: str | None
+    devices: Annotated[list[str], Meta(description="REQUEST=DRIVER/POOL/DEVICE of the pod's claims.")]
+    foreseen: Annotated[bool, Meta(description="A controller will make it: its name is a placeholder.")] = False
+    message: Annotated[str | None, Meta(description="Why it has no node, as the scheduler says.")] = None
+
+
+class GonePod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that ended although no event asked for it."""
+
+    namespace: str
+    name: Text
+    owner: PodOwner | None
+    node_name: str | None
+    by: Annotated[str, Meta(description="What ended it.")]
+    reason: Annotated[str, Meta(description="The reason of the pod's condition DisruptionTarget, if it gets one.")] = ""
+    message: Text = ""
+    second: Annotated[float, Meta(description="When, in seconds after the first event, or after the start.")]
+    recreated_as: Annotated[list[Text], Meta(description="The pods that its owner has made since, if any.")] = []
+
+
+class SettledClaim(DocumentPart, frozen=True, kw_only=True):
+    """A claim that exists in the end."""
+
+    namespace: str
+    name: Text
+    devices: Annotated[list[str] | None, Meta(description="REQUEST=DRIVER/POOL/DEVICE; null: not allocated.")]
+    reserved_for: list[str]
+
+
+class RefusedObject(DocumentPart, frozen=True, kw_only=True):
+    """An object of the events that the API server does not create."""
+
+    object: Annotated[Text, Meta(description="KIND/NAME.")]
+    namespace: str
+    message: Text
+
+
+class ControllerEvent(DocumentPart, frozen=True, kw_only=True):
+    """An event as a controller writes it about an object."""
+
+    kind: str
+    namespace: str
+    name: Text
+    reason: str
+    message: Text
+    second: float
+
+
+class ObjectCondition(DocumentPart, frozen=True, kw_only=True):
+    """A condition that a controller writes into the status of an object."""
+
+    kind: str
+    namespace: str
+    name: Text
+    type: str
+    status: str
+    reason: str
+    message: Text
+
+
+class LaterEviction(DocumentPart, frozen=True, kw_only=True):
+    """A pod that is going to be evicted, later than settling waits for."""
+
+    namespace: str
+    name: Text
+    by: str
+    second: float
+
+
+class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
+    """Why the cluster never comes to rest."""
+
+    message: str
+    pods: Annotated[list[PodName], Meta(description="Pods that are tried again and again, if that is why.")] = []
+
+
+class SettledCluster(DocumentPart, frozen=True, kw_only=True):
+    """Where everything is when scheduler and controllers have nothing left to do."""
+
+    pods: list[SettledPod]
+    evicted: list[GonePod]
+    claims: list[SettledClaim]
+    refused: list[RefusedObject]
+    events: list[ControllerEvent]
+    conditions: list[ObjectCondition]
+    later: list[LaterEviction]
+    rounds: Annotated[int, Meta(description="How often controllers and scheduler took turns.")]
+    unsettled: UnsettledCluster | None

@@ -1,0 +1,110 @@
+"""Why claims do not fit on a node, or which devices they get there: parts of an Explanation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart, Position, RequestName, one_of
+from dra_plan.documents.devices import FoundValue, PassedOver, RemovedDevices
+from dra_plan.documents.reasons import (
+    AttemptFault,
+    NodeAnswer,
+    NotTogether,
+    OwedToDefects,
+    SeenCounterSet,
+    UnusablePool,
+)
+
+RequestProblem = Annotated[
+    str | None,
+    one_of(None, "too-few-devices", "all-not-free", "nothing-matches", "too-many-devices"),
+    Meta(description="Why the request can't be met even alone."),
+]
+
+
+class RequestDevices(RequestName, frozen=True, kw_only=True):
+    """What a request, or alternative, wants, and what its checks leave of the devices of a node."""
+
+    class_: str
+    alternative: bool
+    mode: Annotated[str, one_of("ExactCount", "All")]
+    need: Amount
+    devices: Amount
+    problem: RequestProblem
+    removed: Annotated[list[RemovedDevices], Meta(description="In the order of the allocator's checks.")]
+    left: Amount
+
+
+class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
+    """An alternative that was not chosen, while nothing is taken."""
+
+    left_devices: Annotated[list[DeviceName], Meta(description="Some of those left.")]
+
+
+class StoryRequest(RequestDevices, frozen=True, kw_only=True):
+    """A request on the nodes of a story: the least and the most of a number over them."""
+
+    left_from: Annotated[Amount, Meta(description="The least number left over the nodes of the story.")]
+    left_to: Amount
+    devices_from: Annotated[Amount, Meta(description="The least number of devices over the nodes of the story.")]
+    devices_to: Amount
+    left_devices: Annotated[list[DeviceName], Meta(description="Some of those left.")]
+
+
+class ChosenDevice(RequestName, frozen=True, kw_only=True):
+    """What a slot of a request got, and what was passed over before."""
+
+    slot: Position
+    device: DeviceName | None
+    passed_over: Annotated[
+        list[PassedOver],
+        Meta(description="Devices before it, without those in use that the selectors would not pass anyway."),
+    ]
+    alternatives_before: Annotated[
+        list[PassedAlternative],
+        Meta(description="Of a firstAvailable request: the alternatives before the one chosen."),
+    ]
+
+
+class NodeStory(DocumentPart, frozen=True, kw_only=True):
+    """What became of a claim set on nodes that are alike."""
+
+    nodes: Annotated[list[str], Meta(min_length=1, description="All details are those of the first.")]
+    outcome: NodeAnswer
+    message: str
+    steps: Amount
+    defect: OwedToDefects | None
+    fault: AttemptFault | None
+    claims_elsewhere: Annotated[list[ClaimName], Meta(description="Claims that are allocated for other nodes.")]
+    devices: Annotated[
+        int | None, Meta(description="Devices that slices offer to the node; null if its pools can't be told.")
+    ]
+    pools: list[UnusablePool]
+    requests: list[StoryRequest]
+    blocking_set: NotTogether | None
+    counter_sets: Annotated[
+        list[SeenCounterSet], Meta(description="Counter sets of which too little is left, or that the set blocks.")
+    ] = []
+    choices: Annotated[
+        list[ChosenDevice],
+        Meta(description="For nodes that fit: what each slot got, and what was passed over before."),
+    ]
+
+
+class AbsentName(RequestName, frozen=True, kw_only=True):
+    """What a selector asks for and no device of the cluster has: devices have other values than `wanted` there.
+
+    Counts are over all devices of the input.
+    """
+
+    class_: Annotated[str, Meta(description="Whose selector it is; absent for the request's own.")] = ""
+    selector: Position
+    clause: str
+    kind: Annotated[str, one_of("attribute", "driver")]
+    domain: str
+    name: str
+    wanted: Any
+    values: Annotated[list[FoundValue], Meta(min_length=1)]
+    other_values: Amount

@@ -1,0 +1,221 @@
+"""What becomes of a pod, workload or claim, and why: parts of `Explanation`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.documents.findings import RuleCode
+from dra_plan.documents.reasons import LeadingReason
+
+from .base import Amount, DocumentPart, FailedScheduling, GroupPods, MinCount, ObjectName, SchedulerText, Text, one_of
+from .devices import TaintName
+from .suggestions import TriedChanges
+
+Verdict = Literal[
+    "WouldBind",
+    "WouldPreempt",
+    "Unschedulable",
+    "Error",
+    "Held",
+    "Suspended",
+    "Refused",
+    "Stuck",
+    "Bound",
+    "Finished",
+    "Unknown",
+    "Undecided",
+]
+"""WouldBind: the scheduler would bind it now. WouldPreempt: after it has evicted other pods. Unschedulable, Error: as
+the scheduler says. Held: something keeps it from being tried, or bound. Suspended: a workload that wants no pods now.
+Refused: the API server refuses the object. Stuck: it has a node, but a claim of it has no devices, and nobody will
+allocate it. Bound: it has its node, or its devices. Finished: it is over, or goes. Unknown: what decides is not in the
+input. Undecided: a search for it was cut short."""
+
+HeldBy = Literal[
+    "SchedulingGates",
+    "PodGroup",
+    "MissingClaim",
+    "Volumes",
+    "BindingConditions",
+    "Preemption",
+    "NodeName",
+    "OtherScheduler",
+    "Plugin",
+]
+"""What holds a pod: its gates, its group, claims that do not exist, volumes or devices that are not ready, pods that
+have to go first, a node that is not there, another scheduler, another plugin."""
+
+PodOutcome = Literal[
+    "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown"
+]
+"""Bound: has its node. Waiting: on its way. Gated: not in the queue. Skipped: left alone. Undecided: cut short.
+Refused: the API server does not take it. Unknown: what decides is not in the input."""
+
+ObstacleKind = Literal[
+    "Resource", "Devices", "Taint", "Cordoned", "NodeName", "Label", "Port", "Affinity", "Spread", "Volume"
+]
+
+
+class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
+    """Why the API server refuses an object, as `validate` finds it, and what to do."""
+
+    code: RuleCode
+    message: Text
+    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME: the one that is asked about, or one that it needs.")]
+    field: str
+    file: Annotated[str, Meta(description="As the user named it; empty without a file.")]
+    line: Amount
+    suggestion: Annotated[str, Meta(description="What to write instead, where that is known.")] = ""
+    fix: Text
+
+
+class FoundLabel(DocumentPart, frozen=True, kw_only=True):
+    """A value that so many nodes have."""
+
+    value: str
+    nodes: Amount
+
+
+class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
+    """What a refusal is about, on nodes that are told together; each kind has fields of its own."""
+
+    kind: ObstacleKind
+    resource: str = ""
+    need: Annotated[str, Meta(description="How much of the resource the pod asks for.")] = ""
+    left: Annotated[str, Meta(description="The most that is left on any of the nodes.")] = ""
+    left_from: Annotated[str, Meta(description="The least, where that is not the same on all of them.")] = ""
+    room: Annotated[
+        str, Meta(description="The most that any of the nodes would have if it were empty; of devices only if never.")
+    ] = ""
+    never: Annotated[bool, Meta(description="Even an empty node of these would not have it.")] = False
+    taint: TaintName | None = None
+    label: Annotated[str, Meta(description="The key; metadata.name stands for the name of the node.")] = ""
+    operator: str = ""
+    values: Annotated[list[str], Meta(description="What the pod wants of the label.")] = []
+    found: Annotated[list[FoundLabel], Meta(description="What the nodes have, the commonest first.")] = []
+    without: Annotated[Amount, Meta(description="How many of the nodes do not have the label.")] = 0
+    near: Annotated[
+        str, Meta(description="A resource, key or value like the wanted one that nodes of the cluster have.")
+    ] = ""
+    protocol: str = ""
+    port: Amount = 0
+    term: Annotated[str, one_of("affinity", "anti-affinity", "existing")] = ""
+    topology_key: str = ""
+    domain: Annotated[str, Meta(description="On the first of the nodes; empty where it lacks the key.")] = ""
+    pods: Annotated[Amount, Meta(description="Pods in the domain that a spread constraint counts.")] = 0
+    least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
+    max_skew: Amount = 0
+    claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
+    volume: str = ""
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of a pod that is in the way, on the first of the nodes.")] = ""
+    devices: Annotated[LeadingReason | None, Meta(description="What is in the way of the claims.")] = None
+    taken_before: Annotated[
+        bool, Meta(description="The claims fit in the cluster as it is, but pods that come first take the devices.")
+    ] = False
+
+
+class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
+    """One reason of one plugin, and what it is about."""
+
+    plugin: str
+    message: SchedulerText
+    counted: Annotated[
+        bool, Meta(description="Whether the scheduler's message counts it: it names one plugin for each node.")
+    ]
+    about: list[NodeObstacle] = []
+
+
+class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
+    """Nodes that have the same against a pod."""
+
+    nodes: Annotated[list[str], Meta(min_length=1)]
+    reasons: Annotated[list[NodeRefusalReason], Meta(min_length=1)]
+
+
+class OtherPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that matters to the one that is explained."""
+
+    namespace: str
+    name: Text
+    priority: int
+    node_name: str = ""
+
+
+class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
+    """What would become of a pod if no other one waited."""
+
+    verdict: Verdict
+    node_name: str = ""
+
+
+class LastMessage(DocumentPart, frozen=True, kw_only=True):
+    """What the cluster's own scheduler said last of a pod (its condition PodScheduled)."""
+
+    reason: str
+    message: Annotated[str, FailedScheduling]
+    time: Annotated[str, Meta(description="When it began to say so.")] = ""
+    seconds_ago: Annotated[
+        Amount | None, Meta(description="From then until the input was taken, if it says when that was.")
+    ] = None
+    same_today: Annotated[bool, Meta(description="Whether the same is found in the input.")]
+
+
+class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
+    """What becomes of an owner, with all pods of the input that wait, and why."""
+
+    kind: Text
+    namespace: str
+    name: Text
+    verdict: Verdict
+    node_name: str = ""
+    victims: Annotated[list[OtherPod], Meta(description="Pods that are evicted for it.")] = []
+    held_by: HeldBy | Literal[""] = ""
+    held: Annotated[
+        list[str],
+        Meta(description="The gates, missing claims or templates, group, node, scheduler or queue that hold it."),
+    ] = []
+    group_pods: Annotated[Amount, GroupPods] = 0
+    group_least: Annotated[Amount, MinCount] = 0
+    findings: Annotated[list[RefusalFinding], Meta(description="Why the API server refuses it.")] = []
+    missing: Annotated[list[str], Meta(description="Resources that the input lacks and that decide.")] = []
+    message: Annotated[str, FailedScheduling] = ""
+    waiting: Annotated[str, Meta(description="What it waits for, in the scheduler's words.")] = ""
+    refused_by: Annotated[list[str], Meta(description="The plugins that refuse nodes, the commonest first.")] = []
+    of_all_nodes: Annotated[
+        bool, Meta(description="It was refused before any node was looked at, so that each node has that one reason.")
+    ] = False
+    total_nodes: Annotated[
+        Amount, Meta(description="Those that were looked at: of a pod group with a topology key one domain.")
+    ] = 0
+    nodes: Annotated[
+        list[RefusingNodes], Meta(description="Why each node refuses; those nearest to taking it come first.")
+    ] = []
+    suggestions: Annotated[
+        list[TriedChanges],
+        Meta(
+            description="Changes of the pod, its workload or a node with which it gets one, beside changes of claims: "
+            "each was tried with the whole scheduler."
+        ),
+    ] = []
+    scheduled: Annotated[PodOutcome | Literal[""], Meta(description="What `schedule` calls it, of a pod.")] = ""
+    pods: Annotated[Amount, Meta(description="Of a workload: its pods that have no node, or wait to be made.")] = 0
+    would_bind: Annotated[Amount, Meta(description="Of these: those that would be bound.")] = 0
+    alone: Annotated[AloneVerdict | None, Meta(description="Without the other pods that wait, where that differs.")] = (
+        None
+    )
+    first: Annotated[list[OtherPod], Meta(description="Pods that come first and take the room that it would get.")] = []
+    evicted_for: Annotated[list[OtherPod], Meta(description="It would get a node, and then be evicted for these.")] = []
+    not_tried: Annotated[
+        Amount, Meta(description="Pods that come before it, or may matter to it, and were not tried for their number.")
+    ] = 0
+    kubelet: Annotated[
+        str, Meta(description="The minor version of its node's kubelet, for a pod with claims if it is an older one.")
+    ] = ""
+    last_message: LastMessage | None = None
+
+    @property
+    def object(self) -> ObjectName:
+        """Whose verdict it is."""
+        return ObjectName(kind=self.kind, namespace=self.namespace, name=self.name)

@@ -1,0 +1,284 @@
+"""What can be asked for, each option declared once: its type for Python, its flag for the command line.
+
+An option is a field of a `TypedDict`. A question lists its own in one that derives from the groups here and takes them
+as `**options: Unpack[...]`, so that editors and type checkers know them; `spelled_out` gives the function a signature
+in which they stand one by one, and refuses others. A field with a `Flag` is an option of the command, too:
+`cli/declared.py` makes the command line of these fields, and hands over what was said.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar, get_args
+
+if TYPE_CHECKING:
+    from dra_plan.api.meta import LabelSelector
+    from dra_plan.planner.question import Progress
+
+Names = str | Iterable[str] | None
+"""One name, or several; None or none at all for no choice."""
+
+DEFAULTS: Mapping[str, Any] = {"quirks": "upstream", "jobs": 1}
+"""What an option is if it is not given; of those that are not here, False for a truth value and None for all else."""
+
+
+class Flag(NamedTuple):
+    """How the command line says an option."""
+
+    names: str
+    """The long name, and the short one, parted by a space."""
+    help: str
+    metavar: str | None = None
+    complete: str = ""
+    """What a shell may complete: a function of `cli/completing.py`, or values parted by `|`."""
+    kind: Any = None
+    """What is parsed, where that is not what Python takes."""
+    read: Callable[[Any], Any] | None = None
+    """Makes of what was parsed what Python takes."""
+    least: int | float | None = None
+    hidden: bool = False
+
+
+def _split(given: list[str] | None) -> list[str] | None:
+    """The names of an option that takes several at once."""
+    return [name for names in given or () for name in names.split(",") if name] or given
+
+
+_TRUTHS = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": False}
+
+
+def parse_gates(options: list[str] | None) -> dict[str, bool] | None:
+    """Feature gates from `A=true,B=false,C`, where a name alone is true; a later one wins. UsageError otherwise."""
+    from dra_plan.errors import UsageError
+
+    if options is None:
+        return None
+    gates: dict[str, bool] = {}
+    for item in (part.strip() for option in options for part in option.split(",")):
+        if not item:
+            continue
+        name, equals, value = item.partition("=")
+        truth = _TRUTHS.get(value.strip().lower()) if equals else True
+        if truth is None or not name.strip():
+            raise UsageError(f"--feature-gates: {item!r} is not NAME=true or NAME=false")
+        gates[name.strip()] = truth
+    return gates
+
+
+class GateOptions(TypedDict, total=False):
+    """What changes the defaults of a release."""
+
+    kubernetes_version: Annotated[
+        str | None,
+        Flag(
+            "--kubernetes-version",
+            "Answer as this release does (default: the input's, or 1.36).",
+            metavar="VERSION",
+            complete="versions",
+        ),
+    ]
+    feature_gates: Annotated[
+        Mapping[str, bool] | None,
+        Flag(
+            "--feature-gates",
+            "Gates that differ from the release's defaults.",
+            metavar="A,B=false",
+            complete="gates",
+            kind=list[str] | None,
+            read=parse_gates,
+        ),
+    ]
+
+
+class QuirkOptions(GateOptions, total=False):
+    """Which answers are wanted where a release has defects."""
+
+    quirks: Annotated[
+        str,
+        Flag(
+            "--quirks",
+            "upstream: with the release's known defects; fixed: as the API promises.",
+            metavar="upstream|fixed",
+            complete="upstream|fixed",
+        ),
+    ]
+
+
+class ReleaseOptions(QuirkOptions, total=False):
+    """The release that answers are for."""
+
+    strict_version: Annotated[
+        bool, Flag("--strict-version", "Exit with 2 where outcomes of that version are not recorded.")
+    ]
+
+
+class InNamespace(TypedDict, total=False):
+    """Where those are that are asked about."""
+
+    namespace: Annotated[
+        str | None,
+        Flag("--namespace -n", "Plan only what is in this namespace.", metavar="NAME", complete="namespaces"),
+    ]
+
+
+def _served(options: list[str] | None) -> Mapping[str, bool]:
+    from dra_plan.validation.served import parse
+
+    return parse(options)
+
+
+class ServedVersions(TypedDict, total=False):
+    """What the API server is like."""
+
+    runtime_config: Annotated[
+        Mapping[str, bool] | None,
+        Flag(
+            "--runtime-config",
+            "API versions that the API server serves beside the stable ones, as its own option has them.",
+            metavar="GROUP/VERSION=true,...",
+            kind=list[str] | None,
+            read=_served,
+        ),
+    ]
+
+
+class Chosen(InNamespace, total=False):
+    """Which pods, workloads and claims are asked about, where they are not named."""
+
+    selector: Annotated[
+        str | LabelSelector | None,
+        Flag(
+            "--selector -l",
+            "Plan only what has these labels, for example a=b,c!=d,e in (f,g).",
+            metavar="LABELS",
+            kind=str | None,
+        ),
+    ]
+
+
+class Bounded(TypedDict, total=False):
+    """How long a search may take."""
+
+    max_steps: Annotated[
+        int | None,
+        Flag(
+            "--max-steps",
+            "Search steps per node before the answer is Undecided (default: 250,000).",
+            metavar="N",
+            least=1,
+        ),
+    ]
+
+
+class Timed(TypedDict, total=False):
+    """How long all of it may take."""
+
+    timeout: Annotated[
+        float | None,
+        Flag("--timeout", "Wall clock for the whole run; no limit by default.", metavar="SECONDS", least=0.0),
+    ]
+
+
+class SomeNodes(TypedDict, total=False):
+    """Which nodes are looked at."""
+
+    nodes: Annotated[
+        Names,
+        Flag(
+            "--node",
+            "Look at these nodes only; repeatable.",
+            metavar="NAME,...",
+            complete="nodes",
+            kind=list[str] | None,
+            read=_split,
+        ),
+    ]
+
+
+class WithoutNodes(TypedDict, total=False):
+    """What is done with an input that has no Node objects."""
+
+    infer_nodes: Annotated[
+        bool,
+        Flag("--infer-nodes", "Without Node objects: make them from the slices; their labels stay unknown."),
+    ]
+
+
+class DevicesOnly(TypedDict, total=False):
+    """Which rules a node is judged by."""
+
+    devices_only: Annotated[
+        bool,
+        Flag("--devices-only", "Leave out the node's own rules: cordon, taints, node name and affinity."),
+    ]
+
+
+class PodOptions(Chosen, WithoutNodes, Bounded, total=False):
+    """What is asked of pods that wait."""
+
+
+class ClaimSetOptions(Chosen, SomeNodes, DevicesOnly, WithoutNodes, Bounded, Timed, total=False):
+    """What is asked of claim sets on nodes."""
+
+    progress: Progress | None
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def spelled_out(function: F) -> F:
+    """The function, whose `**options: Unpack[GROUP]` stand one by one in its signature; others are a TypeError."""
+    plain = inspect.signature(function)
+    group = _group(function, next(p for p in plain.parameters.values() if p.kind is p.VAR_KEYWORD))
+    fields = {name: str(getattr(hint, "__forward_arg__", hint)) for name, hint in group.__annotations__.items()}
+    types = {name: hint.removeprefix("Annotated[").partition(", Flag(")[0].strip() for name, hint in fields.items()}
+    parameters = [parameter for parameter in plain.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default(name, hint), annotation=hint)
+        for name, hint in types.items()
+        if name not in plain.parameters
+    ]
+    signature = plain.replace(parameters=parameters)
+    known = {parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL}
+
+    @functools.wraps(function)
+    def call(*given: Any, **options: Any) -> Any:
+        for name in options:
+            if name not in known:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
+        return function(*given, **options)
+
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
+
+
+def default(name: str, hint: object) -> Any:
+    """What the option of this name and type is if it is not given."""
+    return DEFAULTS.get(name, False if hint in ("bool", bool) else None)
+
+
+def _group(function: Callable[..., Any], parameter: inspect.Parameter) -> type[Any]:
+    """The TypedDict of a function's options."""
+    name = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+    found: type[Any] = sys.modules[function.__module__].__dict__[name]
+    return found
+
+
+class _Lenient(dict[str, Any]):
+    """The names of a module; `object` stands for types that are not imported when the program runs."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, object)
+
+
+def flags(group: type[Any]) -> Iterator[tuple[str, Any, Flag]]:
+    """The options of a group that the command line has: name, type for Python, flag."""
+    for name, hint in group.__annotations__.items():
+        if "Flag(" in str(getattr(hint, "__forward_arg__", hint)):
+            names = _Lenient(vars(sys.modules[hint.__forward_module__]))
+            python, flag = get_args(eval(hint.__forward_arg__, {}, names))
+            yield name, python, flag

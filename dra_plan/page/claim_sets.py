@@ -1,0 +1,73 @@
+"""What pages about claim sets share: the headline, and a pick for each set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dra_plan.allocator import Outcome, View
+from dra_plan.api.inventory import Inventory
+from dra_plan.documents.claim_sets import ClaimSetSummary, ExplainedClaimSet, PlannedClaimSet
+from dra_plan.page import picks, told
+from dra_plan.page.content import Page
+from dra_plan.page.on_nodes import on_nodes
+from dra_plan.page.picks import Pick
+from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.text import words
+from dra_plan.text.naming import claim_set_name
+
+
+def brief(one: told.Article, of: PlannedClaimSet | ExplainedClaimSet) -> str:
+    """In short: where it fits, or what is in the way."""
+    if one.tone != picks.GOOD and of.leading:
+        return words.cell(of.leading[0])
+    return one.sentence.removesuffix(".")
+
+
+_TONES = {Outcome.FITS: picks.GOOD, Outcome.UNDECIDED: picks.OTHER, Outcome.UNKNOWN: picks.OTHER}
+
+
+_HEADLINES = {
+    Outcome.DOES_NOT_FIT: "fits on no node",
+    Outcome.ERROR: "gets no node: an error ends the attempt",
+    Outcome.UNDECIDED: "is undecided",
+    Outcome.REFUSED: "is refused",
+    Outcome.UNKNOWN: "is not known",
+}
+"""What becomes of a claim set that does not fit."""
+
+
+def headline(sets: Sequence[ClaimSetSummary]) -> str:
+    """Whether they fit: which does not, or how many do not."""
+    failing = [one for one in sets if one.outcome is not Outcome.FITS]
+    if not sets:
+        return "Nothing waits for devices"
+    if not failing:
+        return "It fits" if len(sets) == 1 else f"All {len(sets)} claim sets fit, each on its own"
+    undecided = all(one.outcome is Outcome.UNDECIDED for one in failing)
+    others = len(sets) - len(failing)
+    if len(failing) == 1:
+        said = f"{claim_set_name(failing[0])} {_HEADLINES[failing[0].outcome]}"
+        return f"{said}; {words.counted(others, 'other claim set')} fit{'s' if others == 1 else ''}" if others else said
+    verb = "are undecided" if undecided else "fit on no node"
+    return f"{len(failing)} of {len(sets)} claim sets {verb}"
+
+
+def pick_sets(
+    made: Page,
+    plans: Iterable[ClaimSetPlan],
+    explained: list[tuple[str, str, str, str]],
+    inventory: Inventory | None,
+    view: View | None,
+) -> None:
+    """A pick for each claim set, with its answer on every node of the picture; `explained` has their words."""
+    if not made.scenes or inventory is None or view is None:
+        answers: list[dict[str, Any]] = [{} for _ in explained]
+    else:
+        asked = list(plans)
+        found = zip(asked, on_nodes(asked, inventory, view), strict=True)
+        answers = [{} if plan.refused else answer for plan, answer in found]  # what is refused gets nothing
+    for number, ((name, tone, word, line), answer) in enumerate(zip(explained, answers, strict=True)):
+        marks = [picks.marks(answer, drawn) for drawn in made.scenes[:1]]
+        marks += [{} for _ in made.scenes[1:]]
+        made.picks.append(Pick(f"pick-{number}", name, tone, word, line, marks))

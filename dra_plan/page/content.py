@@ -1,0 +1,157 @@
+"""What a page holds, before any layout, and the lines that its boxes say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from dra_plan.documents.base import PrintedDocument
+from dra_plan.page.picks import Mark, Pick, PictureChange
+from dra_plan.page.scene import WORDS, CountedModel, Scene, ScenePlace
+from dra_plan.page.told import Article, Block, BoxLines
+from dra_plan.text import words
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFinding:
+    """A finding with its line in three parts: before the place, the place, after it."""
+
+    code: str
+    severity: str
+    message: str
+    line: int
+    excerpt: bool
+    before: str
+    marked: str
+    after: str
+    about: str
+    help: str
+    why: str
+    suggestion: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileFindings:
+    """The findings of one file, in its order."""
+
+    name: str
+    findings: list[ShownFinding]
+
+
+@dataclass
+class Page:
+    """A page: its headline, the pictures, what can be picked, and what is told; `document` is in it, whole."""
+
+    command: str
+    headline: str
+    target: str
+    document: PrintedDocument | None = None
+    scenes: list[Scene] = field(default_factory=list)
+    picks: list[Pick] = field(default_factory=list)
+    moments: list[PictureChange] = field(default_factory=list)
+    """What is another than in the beginning, at moments that picks are shown in."""
+    moments_in: int = 0
+    """The picture in which they are shown."""
+    picks_title: str = "Claim sets"
+    opens_on: int | None = None
+    """The pick that the page opens on; None for the first that ended badly."""
+    gets_word: str = "would get"
+    harm_word: str = ""
+    """What is said of devices whose holders suffer from what is picked."""
+    slider: bool = False
+    tiles_when: str = ""
+    """When as much was free as the head of the page says, where that is not plain."""
+    marks_devices: bool = True
+    """Whether picks say which devices they get."""
+    articles: list[Article] = field(default_factory=list)
+    answers_title: str = "The answer"
+    findings: list[FileFindings] = field(default_factory=list)
+    profiles: list[tuple[str, int, int]] = field(default_factory=list)
+    """Kinds of parts of devices: how many still fit, and how many are listed."""
+    blocks: list[Block] = field(default_factory=list)
+    warnings: Sequence[str] = ()
+
+    @property
+    def models(self) -> list[CountedModel]:
+        """What is free of each model, in the last picture."""
+        return self.scenes[-1].models if self.scenes else []
+
+    @property
+    def states(self) -> list[str]:
+        """The states that some device has, in some picture or at some moment."""
+        found = {state for scene in self.scenes for state in scene.states}
+        changes = [*self.moments, *(pick.change for pick in self.picks if pick.change is not None)]
+        found |= {device.state for change in changes for device in change.devices.values()}
+        return [state for state in WORDS if state in found]
+
+    @property
+    def is_told(self) -> bool:
+        """Whether anything but tables stands beside the picture."""
+        return bool(self.articles or self.findings or self.warnings)
+
+    @property
+    def has_unsuitable(self) -> bool:
+        """Whether some pick says why a device does not do."""
+        return any(mark.notes for pick in self.picks for marks in pick.marks for mark in marks.values())
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether parts of devices are drawn, some of them without room for words."""
+        return any(pool.physical for scene in self.scenes for place in scene.places for pool in place.pools)
+
+    @property
+    def told_by(self) -> str:
+        """The command whose tables stand below."""
+        return f"dra-plan {self.command}".strip()
+
+
+MOST_GROUPS = 60
+"""Groups of nodes that are told of one pick: of more, those with the most nodes."""
+
+
+MOST_NODES = 8
+"""Nodes of a group that are named."""
+
+
+def fill_boxes(made: Page) -> None:
+    """Each article gets what the boxes say when its pick is shown."""
+    articles = {article.key: article for article in made.articles}
+    for pick in made.picks:
+        if pick.key in articles:
+            articles[pick.key].boxes = list(_told(pick, made))
+
+
+def _told(pick: Pick, made: Page) -> Iterator[BoxLines]:
+    groups: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for drawn, marks in zip(made.scenes, pick.marks, strict=False):
+        for number, mark in sorted(marks.items()):
+            place = drawn.places[number]
+            if said := tuple(_lines(place, mark, made)):
+                groups.setdefault((drawn.title, mark.label, said), []).append(place.title)
+    shown = list(groups.items())
+    if len(shown) > MOST_GROUPS:
+        shown = sorted(shown, key=lambda each: -len(each[1]))[:MOST_GROUPS]
+    for (title, label, said), names in shown:
+        whose = ": ".join(part for part in (title, words.listed(names, MOST_NODES), label) if part)
+        yield BoxLines(whose, said)
+    if rest := len(groups) - len(shown):
+        yield BoxLines(f"{words.counted(rest, 'other group')} of nodes: on the picture, one by one.", ())
+
+
+def _lines(place: ScenePlace, mark: Mark, made: Page) -> Iterator[str]:
+    """Each thing that is said, with the devices of which it is."""
+    found: dict[str, list[str]] = {}
+    for device in place.devices:
+        if device.at in mark.gets:
+            said = ", ".join(part for part in (made.gets_word, mark.gets[device.at]) if part)
+        elif device.at in mark.harms:
+            said = f"{made.harm_word}, {mark.harms[device.at]}"
+        elif device.at in mark.notes:
+            said = mark.notes[device.at]
+        else:
+            continue
+        several = len(place.pools) > 1
+        found.setdefault(said, []).append(f"{device.pool.driver}/{device.drawn.name}" if several else device.drawn.name)
+    for said, names in found.items():
+        yield f"{words.listed(names, len(names))}: {said}"

@@ -1,0 +1,260 @@
+"""What can be picked on a page, how it marks the picture, and how the picture differs at other moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dra_plan import shown
+from dra_plan.allocator import DeviceID, View
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.page.on_nodes import AnswerOnNode
+from dra_plan.page.scene import LETTERS, Amount, Scene, SceneDevice, ScenePlace, ScenePool, Texts
+from dra_plan.text import words
+from dra_plan.text.devices import removed
+
+Claims = Mapping[str, ResourceClaim]
+"""By NAMESPACE/NAME."""
+
+
+PoolName = tuple[str, str]
+"""Driver and pool."""
+
+
+@dataclass
+class PictureChange:
+    """What is another than before: devices by place and position, and amounts of counters by place."""
+
+    devices: dict[tuple[int, int], SceneDevice] = field(default_factory=dict)
+    amounts: dict[int, list[Amount]] = field(default_factory=dict)
+    """All that a place shows as amounts, in its order."""
+
+    def plain(self, texts: Texts) -> list[Any]:
+        """What the script needs."""
+        devices = [
+            [place, at, LETTERS[device.state], texts.at(device.detail)]
+            for (place, at), device in sorted(self.devices.items())
+        ]
+        amounts = {
+            str(place): [[texts.at(each.said), each.taken_pips, each.percent] for each in of]
+            for place, of in self.amounts.items()
+        }
+        return [devices, amounts]
+
+
+class Beginning:
+    """A picture, where its pools are drawn, and who has devices in the beginning."""
+
+    def __init__(self, scene: Scene, view: View) -> None:
+        self.scene, self.view = scene, view
+        self.claims: Claims = {claim.key: claim for claim in view.claims}
+        self.by_pool: dict[PoolName, dict[str, ResourceClaim]] = {}
+        for claim in view.claims:
+            for name in _pools_of(claim):
+                self.by_pool.setdefault(name, {})[claim.key] = claim
+        self.places: dict[PoolName, list[tuple[int, int]]] = {}
+        """The places and the numbers of the pool in them: it may be drawn more than once, in several states."""
+        for place in scene.places:
+            for number, pool in enumerate(place.pools):
+                self.places.setdefault((pool.pool.driver, pool.pool.name), []).append((place.number, number))
+
+    def held_by(self, namespace: str, pod: str) -> Iterator[str]:
+        """The claims that nobody but the pod has."""
+        for key, claim in self.claims.items():
+            users = claim.status.reserved_for if claim.status is not None else []
+            if claim.metadata.namespace == namespace and [user.name for user in users] == [pod]:
+                yield key
+
+    def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
+        """Those of `claims` that have other devices than in the beginning; None for those that are gone with theirs."""
+        now = {claim.key: claim for claim in claims}
+        gone = dict.fromkeys(key for key in self.claims.keys() - now.keys() if self.claims[key].allocation is not None)
+        return {**gone, **{key: claim for key, claim in now.items() if not _same(self.claims.get(key), claim)}}
+
+
+class Moments:
+    """A picture that goes on: each time it is asked, it tells what is another than it was the time before."""
+
+    def __init__(self, beginning: Beginning) -> None:
+        self._beginning = beginning
+        self._claims: dict[str, ResourceClaim | None] = {}
+        self._by_pool: dict[PoolName, dict[str, ResourceClaim]] = {}
+        self._drawn: dict[tuple[int, int], ScenePool] = {}
+        """What has changed since the beginning: claims, those of a pool, and pools by place and number."""
+
+    def change(self, to: Mapping[str, ResourceClaim | None]) -> PictureChange:
+        """These claims are now as given; None for one that has no devices any more."""
+        touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
+        made = PictureChange()
+        for name in touched:
+            for place, number in self._beginning.places.get(name, ()):
+                self._redraw(made, place, number, self._by_pool[name].values())
+        return made
+
+    def _put(self, key: str, claim: ResourceClaim | None) -> Iterator[PoolName]:
+        """Keeps what a claim has; the pools that it had devices of, or has."""
+        before = self._claims.get(key, self._beginning.claims.get(key))
+        self._claims[key] = claim
+        for name in dict.fromkeys((*_pools_of(before), *_pools_of(claim))):
+            holding = self._by_pool.setdefault(name, dict(self._beginning.by_pool.get(name, {})))
+            holding.pop(key, None)
+            if claim is not None and name in _pools_of(claim):
+                holding[key] = claim
+            yield name
+
+    def _redraw(self, made: PictureChange, place: int, number: int, claims: Iterable[ResourceClaim]) -> None:
+        pools = self._beginning.scene.places[place].pools
+        before = self._drawn.get((place, number), pools[number])
+        drawn = before.pool.at(self._beginning.view, claims)
+        now = ScenePool(
+            drawn, [SceneDevice(old.at, drawn, new) for old, new in zip(before.devices, drawn.devices, strict=True)]
+        )
+        self._drawn[place, number] = now
+        for old, new in zip(before.devices, now.devices, strict=True):
+            if (old.state, old.detail) != (new.state, new.detail):
+                made.devices[place, new.at] = new
+        if drawn.counter_sets != before.pool.counter_sets:
+            made.amounts[place] = [
+                amount
+                for at, pool in enumerate(pools)
+                for physical in self._drawn.get((place, at), pool).physical
+                for amount in physical.amounts
+            ]
+
+
+def _pools_of(claim: ResourceClaim | None) -> list[PoolName]:
+    if claim is None or claim.allocation is None:
+        return []
+    return list(dict.fromkeys((result.driver, result.pool) for result in claim.allocation.devices.results))
+
+
+def _same(before: ResourceClaim | None, now: ResourceClaim) -> bool:
+    """Whether a claim has the same devices as before, or none in both."""
+    return before is now or (before.allocation if before is not None else None) == now.allocation
+
+
+GOOD, BAD, OTHER = "good", "bad", "other"
+"""How something ended, for its colour."""
+
+
+@dataclass
+class Mark:
+    """What a pick says of a place: a word and its tone, more words, devices that it gets, and why others are none.
+
+    `harms` are devices in use whose holders suffer from what is picked, with what becomes of these.
+    """
+
+    tone: str
+    label: str
+    message: str = ""
+    gets: dict[int, str] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
+    harms: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass
+class Pick:
+    """Something to pick: `line` says in short how it ended. `marks` are those of each scene, by place.
+
+    With a slider, `change` is what is another from then on. `moment` is the number of the page's moment that it is
+    shown in, if that is known.
+    """
+
+    key: str
+    name: str
+    tone: str
+    word: str
+    line: str
+    marks: list[dict[int, Mark]]
+    change: PictureChange | None = None
+    moment: int | None = None
+
+    def plain(self, texts: Texts) -> dict[str, Any]:
+        """What the script needs."""
+        return {
+            "key": self.key,
+            "name": shown.printable(self.name),
+            "tone": self.tone,
+            "word": shown.printable(self.word),
+            "line": shown.printable(self.line),
+            "marks": [{str(at): _plain(mark, texts) for at, mark in scene.items()} for scene in self.marks],
+            "change": self.change.plain(texts) if self.change is not None else None,
+            "moment": self.moment,
+        }
+
+
+def _plain(mark: Mark, texts: Texts) -> list[Any]:
+    gets = {str(at): texts.at(request) for at, request in mark.gets.items()}
+    notes = {str(at): texts.at(note) for at, note in mark.notes.items()}
+    harms = {str(at): texts.at(harm) for at, harm in mark.harms.items()}
+    return [mark.tone, texts.at(mark.label), texts.at(mark.message), gets, notes, harms]
+
+
+_OUTCOMES = {
+    "Fits": (GOOD, "fits"),
+    "DoesNotFit": (BAD, "does not fit"),
+    "NodeError": (BAD, "error"),
+    "Error": (BAD, "error"),
+    "Undecided": (OTHER, "undecided"),
+    "Excluded": (OTHER, "kept away"),
+}
+
+
+def outcome(word: str) -> tuple[str, str]:
+    """The tone of an outcome, and its words."""
+    return _OUTCOMES.get(word, (OTHER, word))
+
+
+def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
+    """What the answers of one claim set say of each place; of a pool that nodes share, what the first fitting one."""
+    made: dict[int, Mark] = {}
+    shared: dict[int, Mark] = {}
+    for name, answer in answers.items():
+        place = scene.by_node.get(name)
+        if place is None:
+            continue
+        tone, label = outcome(answer.outcome)
+        mark = made[place.number] = Mark(tone, label, answer.message)
+        for device, request in answer.gets if answer.outcome == "Fits" else ():
+            at = _found(scene, device)
+            if at is None:
+                continue
+            where, position = at
+            if where is place:
+                mark.gets[position] = f"request {request}"
+            else:
+                there = shared.setdefault(where.number, Mark(GOOD, f"used from {name}"))
+                if there.label == f"used from {name}":
+                    there.gets[position] = f"request {request}"
+        _note(answer, scene, place, mark, shared)
+    return {**made, **shared}
+
+
+def _note(answer: AnswerOnNode, scene: Scene, place: ScenePlace, mark: Mark, shared: dict[int, Mark]) -> None:
+    requests = {(each.claim, each.request) for each in answer.refused}
+    told: dict[DeviceID, list[str]] = {}
+    for each in answer.refused:
+        said = _why(each.check) if len(requests) == 1 else f"{each.request}: {_why(each.check)}"
+        for device in each.devices:
+            told.setdefault(device, []).append(said)
+    if answer.outcome == "Fits":
+        return
+    for device, reasons in told.items():
+        at = _found(scene, device)
+        if at is None or len(reasons) < len(requests):
+            continue
+        where, position = at
+        notes = mark.notes if where is place else shared.setdefault(where.number, Mark(OTHER, "")).notes
+        notes.setdefault(position, "; ".join(dict.fromkeys(reasons)))
+
+
+def _why(check: Any) -> str:
+    if check.code == "selector-false":
+        return f"{words.selector(check.selector, check.class_)} is false"
+    return removed(check)
+
+
+def _found(scene: Scene, device: DeviceID) -> tuple[ScenePlace, int] | None:
+    found = scene.by_device.get(str(device))
+    return None if not found else (scene.home[id(found[0])], found[0].at)

@@ -1,0 +1,203 @@
+"""The cluster as it is drawn: nodes, pools and devices with their states, who has them, and what frames them.
+
+How a picture looks is known in `dra_plan.report`; what is left of a pool in `pool_remainder`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dra_plan.allocator import View
+from dra_plan.allocator.constraints import look_up
+from dra_plan.allocator.pools import PoolDevice
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import DeviceSelector, ResourceClaim, ResourceClaimSpec
+from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.pools import CounterSetLeft, DeviceState
+from dra_plan.planner import pools
+from dra_plan.planner.nodes import choose_nodes, with_nodes
+from dra_plan.planner.pools import PoolRemainder, SeenPool, seen_pools
+
+PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
+"""The attribute that frames devices where the input compares nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnDevice:
+    """A device: `reason` says what is in the way, `frame` what it has in common with its neighbours, or ""."""
+
+    name: str
+    state: DeviceState
+    reason: str = ""
+    model: str = ""
+    profile: str = ""
+    """What kind of part it is, of a device that draws from counters."""
+    frame: str = ""
+    tainted: bool = False
+    holders: tuple[ClaimHolder, ...] = ()
+    capacity: Mapping[str, tuple[str, str]] | None = None
+    """Of a device that may be shared: what is left and what there is, by name."""
+    draws: Mapping[str, Mapping[str, int]] | None = None
+    """How much it draws from counters, by counter set and name, in nano-units."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPool:
+    """A pool in one state, and the nodes that see it so."""
+
+    driver: str
+    name: str
+    state: str
+    problem: str
+    nodes: tuple[str, ...]
+    framed_by: str
+    """The attribute whose values frame the devices, or ""."""
+    devices: tuple[DrawnDevice, ...]
+    counter_sets: tuple[CounterSetLeft, ...]
+    seen: SeenPool
+    home: str = ""
+    """The node that the devices are on, or that alone sees them; "" where several do."""
+
+    def at(self, view: View, claims: Iterable[ResourceClaim]) -> DrawnPool:
+        """The pool when `claims`, and no others, have devices of it; `view` is of the same cluster."""
+        then = view.with_claims(tuple(claims))
+        return _pool(self.seen, then, [self.framed_by] if self.framed_by else [], _DeviceUsers(then))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPicture:
+    """All nodes in input order, and the pools in the order of `pools`."""
+
+    nodes: tuple[str, ...]
+    pools: tuple[DrawnPool, ...]
+
+
+def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> ClusterPicture:
+    """The cluster of which `view` is the view. InputError for an input without nodes, AllocationError for bad pools."""
+    inventory, _ = with_nodes(inventory, infer=infer_nodes)
+    seen_by = seen_pools(view, choose_nodes(inventory.nodes, ()), everywhere=True)
+    frames = list(_frames(inventory, view))
+    users = _DeviceUsers(view)
+    return ClusterPicture(
+        tuple(node.metadata.name for node in inventory.nodes),
+        tuple(_pool(seen, view, frames, users) for seen in seen_by),
+    )
+
+
+class _DeviceUsers:
+    """The claims that have a device, with their pods."""
+
+    def __init__(self, view: View) -> None:
+        self._claims: dict[str, ResourceClaim] = {claim.key: claim for claim in view.claims if claim.allocation}
+        self._state = view.state
+
+    def of(self, device: PoolDevice) -> Iterator[ClaimHolder]:
+        keys = [self._state.dedicated[device.id]] if device.id in self._state.dedicated else []
+        for key in dict.fromkeys([*keys, *self._state.shared.get(device.id, ())]):
+            claim = self._claims.get(key)
+            reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+            namespace, _, name = key.partition("/")
+            yield ClaimHolder(namespace=namespace, name=name, pods=[user.name for user in reserved])
+
+
+def _pool(seen: SeenPool, view: View, frames: Sequence[str], users: _DeviceUsers) -> DrawnPool:
+    left = PoolRemainder(view, seen.pool)
+    framed_by = next((name for name in frames if _tells(name, left.devices)), "")
+    return DrawnPool(
+        driver=seen.pool.id.driver,
+        name=seen.pool.id.pool,
+        state=seen.pool.state.value,
+        problem=str(seen.pool.problem or ""),
+        nodes=tuple(node.metadata.name for node in seen.nodes),
+        framed_by=framed_by,
+        devices=tuple(_device(device, left, framed_by, users) for device in left.devices),
+        counter_sets=tuple(left.counter_sets()),
+        seen=seen,
+        home=_home(seen),
+    )
+
+
+def _home(seen: SeenPool) -> str:
+    """Other nodes may see a pool for its counters alone."""
+    nodes = [node.metadata.name for node in seen.nodes]
+    slices = [each.object.spec for each in (*seen.pool.slices, *seen.pool.elsewhere)]
+    names = {spec.node_name for spec in slices if spec.devices}
+    if len(nodes) > 1 and len(names) == 1:
+        [name] = names
+        return name if name in nodes else ""
+    return nodes[0] if len(nodes) == 1 else ""
+
+
+def _device(device: PoolDevice, left: PoolRemainder, framed_by: str, users: _DeviceUsers) -> DrawnDevice:
+    state, reason = left.state(device)
+    draws: dict[str, dict[str, int]] = {}
+    for counter_set, name, amount in device.consumption:
+        if amount:
+            draws.setdefault(counter_set, {})[name] = amount
+    capacity = None
+    if device.device.allow_multiple_allocations:
+        capacity = {
+            name: (text, str(device.device.capacity[name].value)) for name, text in left.capacity_texts(device).items()
+        }
+    return DrawnDevice(
+        name=device.id.device,
+        state=state,
+        reason=reason,
+        model=pools.model(device),
+        profile=pools.profile(device) if draws else "",
+        frame=_value(device, framed_by) if framed_by else "",
+        tainted=left.is_tainted(device),
+        holders=tuple(users.of(device)),
+        capacity=capacity,
+        draws=draws or None,
+    )
+
+
+# -- what frames devices -------------------------------------------------------------------------------------------
+
+
+def _frames(inventory: Inventory, view: View) -> Iterator[str]:
+    """Attributes that may frame devices: those that constraints compare, the PCIe root, those that selectors read."""
+    specs = [claim.spec for claim in inventory.claims] + [template.spec.spec for template in inventory.templates]
+    compared = (
+        name
+        for spec in specs
+        for constraint in spec.devices.constraints
+        for name in (constraint.match_attribute, constraint.distinct_attribute)
+        if name
+    )
+    yield from dict.fromkeys([*compared, PCIE_ROOT, *_read(inventory, specs, view)])
+
+
+def _read(inventory: Inventory, specs: Sequence[ResourceClaimSpec], view: View) -> Iterator[str]:
+    selectors = [selector for each in inventory.classes for selector in each.spec.selectors]
+    selectors += [selector for spec in specs for selector in _selectors(spec)]
+    for expression in dict.fromkeys(each.cel.expression for each in selectors if each.cel is not None):
+        try:
+            reads = view.compile(expression).reads or ()
+        except ValueError:
+            continue  # said elsewhere
+        yield from (f"{domain}/{name}" for kind, domain, name in sorted(reads) if kind == "attributes" and name)
+
+
+def _selectors(spec: ResourceClaimSpec) -> Iterator[DeviceSelector]:
+    for request in spec.devices.requests:
+        for each in (request.exactly, *request.first_available):
+            yield from each.selectors if each is not None else ()
+
+
+def _tells(name: str, devices: Sequence[PoolDevice]) -> bool:
+    """Whether the attribute puts devices together: the PCIe root always, others if two devices agree and two do not."""
+    values = [value for device in devices if (value := _value(device, name))]
+    return bool(values) and (name == PCIE_ROOT or 1 < len(set(values)) < len(values))
+
+
+def _value(device: PoolDevice, name: str) -> str:
+    found = look_up(device, name)
+    if found is None:
+        return ""
+    for value in (found.string_value, found.version_value, found.int_value, found.bool_value):
+        if value is not None:
+            return str(value).lower() if isinstance(value, bool) else str(value)
+    return ""

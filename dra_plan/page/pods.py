@@ -1,0 +1,133 @@
+"""Pods on a page: their articles, and on the picture the node of each and its devices there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.documents.scheduling import EvictedPod, ExplainedAttempt, ScheduledClaim, ScheduledPod
+from dra_plan.page import picks, told
+from dra_plan.page.picks import Mark, Pick
+from dra_plan.page.scene import Scene, ScenePlace
+from dra_plan.text import words
+from dra_plan.text.naming import device_name
+
+MOST_NAMED = 8
+"""Pods of a node that are named; of more, their number is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPod:
+    """A pod, NAMESPACE/NAME, its node, and the claims that it brings or uses, with their allocations."""
+
+    pod: str
+    node: str
+    claims: tuple[ResourceClaim, ...] = ()
+
+
+def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int, Mark]:
+    """Where the pod is, and what its requests get."""
+    made: dict[int, Mark] = {}
+    place = drawn.by_node.get(bound.node)
+    if place is not None:
+        made[place.number] = Mark(picks.GOOD, label)
+    for where, at, request in _devices(bound, drawn):
+        made.setdefault(where.number, Mark(picks.GOOD, "used")).gets[at] = f"request {request}"
+    return made
+
+
+def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
+    """What each node holds of the pods, and which of them gets which device."""
+    made: dict[int, Mark] = {}
+    held: dict[int, list[str]] = {}
+    users: dict[tuple[int, int], list[str]] = {}
+    for bound in pods:
+        place = drawn.by_node.get(bound.node)
+        if place is not None:
+            held.setdefault(place.number, []).append(bound.pod)
+            made.setdefault(place.number, Mark(picks.GOOD, ""))
+        for where, at, _ in _devices(bound, drawn):
+            made.setdefault(where.number, Mark(picks.GOOD, "used"))
+            users.setdefault((where.number, at), []).append(bound.pod)
+    for (number, at), given in users.items():
+        names = list(dict.fromkeys(given))
+        made[number].gets[at] = f"for {'pod' if len(names) == 1 else 'pods'} {words.listed(names, MOST_NAMED)}"
+    for number, named in held.items():
+        made[number].label = f"holds {words.counted(len(named), 'pod')}"
+        made[number].message = words.listed(named, MOST_NAMED)
+    return made
+
+
+def _devices(bound: DrawnPod, drawn: Scene) -> Iterator[tuple[ScenePlace, int, str]]:
+    """The devices of a pod, by place and position, with the requests."""
+    for claim in bound.claims:
+        for result in claim.allocation.devices.results if claim.allocation is not None else ():
+            for device in drawn.by_device.get(device_name(result), ())[:1]:
+                yield drawn.home[id(device)], device.at, result.request
+
+
+_TONES = {
+    "Bound": picks.GOOD,
+    "Waiting": picks.OTHER,
+    "Gated": picks.OTHER,
+    "Skipped": picks.OTHER,
+    "Undecided": picks.OTHER,
+    "Unknown": picks.OTHER,
+}
+
+
+PodKey = tuple[str, str]
+"""Namespace and name."""
+
+
+def pod_pick(pod: ScheduledPod, number: int) -> Pick:
+    """A pod of a schedule, to be picked."""
+    line = pod.message or pod.waiting or ""
+    if pod.node_name:
+        line = f"on {pod.node_name}" if pod.attempts else f"on {pod.node_name} before"
+    name = f"pod/{pod.namespace}/{pod.name}"
+    return Pick(f"pick-{number}", name, _TONES.get(pod.outcome, picks.BAD), pod.outcome, line, [])
+
+
+def pod_article(
+    pick: Pick,
+    pod: ScheduledPod,
+    claims: Sequence[ScheduledClaim],
+    evictions: Sequence[EvictedPod],
+    why: ExplainedAttempt | None = None,
+) -> told.Article:
+    """What is told of a pod of a schedule; `why` it has no node, if that is known."""
+    devices = [
+        f"{claim.name}, request {result.request}: {device_name(result)}"
+        for claim in claims
+        if claim.allocation is not None
+        and claim.namespace == pod.namespace
+        and any(user.name == pod.name for user in claim.reserved_for)
+        for result in claim.allocation.devices.results
+    ]
+    sentence = f"{pod.outcome} {pick.line}." if pod.node_name else f"{pod.outcome}."
+    article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence)
+    if not pod.node_name and pick.line:
+        article.summary.append(told.TextLine(words.scheduler_says(pick.line)))
+    article.summary += [told.TextLine(f"Claim {one}") for one in devices]
+    if pod.best_nodes:
+        article.summary.append(told.TextLine(f"Nodes with the highest score: {words.listed(pod.best_nodes, 8)}."))
+    if pod.nominated_node_name:
+        article.summary.append(told.TextLine(f"Nominated: {pod.nominated_node_name}."))
+    gone = [one.pod for one in evictions if one.preemptor == f"{pod.namespace}/{pod.name}"]
+    if gone:
+        article.summary.append(told.TextLine(f"Has to go for it: {words.listed(gone, 8)}."))
+    if why is not None:
+        article.summary += [told.TextLine(words.absent(found)) for found in why.absent]
+        article.stories = [told.story(story) for story in why.stories]
+    return article
+
+
+def claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, ResourceClaim]]:
+    """The claims with devices that are reserved for each pod."""
+    found: dict[PodKey, dict[str, ResourceClaim]] = {}
+    for claim in claims:
+        for user in claim.status.reserved_for if claim.status is not None and claim.allocation is not None else ():
+            found.setdefault((claim.metadata.namespace, user.name), {})[claim.key] = claim
+    return found

@@ -1,0 +1,476 @@
+"""The picture: nodes, pools and devices with their states, and devices that are parts of others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import gcd
+from typing import Any
+
+from dra_plan import shown
+from dra_plan.api import quantity
+from dra_plan.documents.pools import CounterSetLeft
+from dra_plan.page.picture import ClusterPicture, DrawnDevice, DrawnPool
+from dra_plan.text import columns, words
+
+WORDS = {"free": "free", "used": "in use", "shared": "shared", "tainted": "tainted", "out": "can't be had"}
+"""The states of a device and what a box says."""
+
+
+NOT_SUITABLE = "not suitable"
+"""What a box adds of a device that could be had, but does not do for what is picked."""
+
+
+LETTERS = {"free": "f", "used": "u", "shared": "s", "tainted": "t", "out": "o"}
+
+
+@dataclass(frozen=True, slots=True)
+class SceneDevice:
+    """A device at its position in its place."""
+
+    at: int
+    pool: DrawnPool
+    drawn: DrawnDevice
+
+    @property
+    def state(self) -> str:
+        """One of the words of `WORDS`."""
+        if self.drawn.state == "Available":
+            return "free"
+        if self.drawn.state == "Allocated":
+            return "used"
+        if self.drawn.state == "Shared":
+            return "shared"
+        return "tainted" if self.drawn.tainted and self.drawn.reason.startswith("taint ") else "out"
+
+    @property
+    def name(self) -> str:
+        """DRIVER/POOL/DEVICE."""
+        return f"{self.pool.driver}/{self.pool.name}/{self.drawn.name}"
+
+    @property
+    def detail(self) -> str:
+        """Who has it, what is left of it, or what is in the way."""
+        told = []
+        if self.drawn.holders:
+            told.append("by " + words.listed([words.holder(one) for one in self.drawn.holders]))
+        told += [f"{name}: {left} of {total} left" for name, (left, total) in (self.drawn.capacity or {}).items()]
+        if self.drawn.reason and self.state != "used":
+            told.append(self.drawn.reason)
+        return "; ".join(told)
+
+
+MOST_SLOTS = 32
+"""Slots of one row that are drawn; the styles know so many columns."""
+
+
+MOST_PIPS = 16
+"""A counter of up to so many is drawn one by one."""
+
+
+Span = tuple[int, int, SceneDevice]
+"""The first column of a part, from 1, how many columns it takes, and the part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place on a device: its number, and by whom it is taken, or ""."""
+
+    number: int
+    name: str
+    taken: bool
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """Slots of one kind beside each other."""
+
+    name: str
+    slots: list[Slot]
+
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return sum(slot.taken for slot in self.slots)
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """Parts of one profile that lie beside each other: each with its first column, from 1, and how many it spans."""
+
+    profile: str
+    parts: list[Span]
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A counter that is no row of slots: its name, what is left, what there is, and pips where it has few steps."""
+
+    name: str
+    left: str
+    total: str
+    percent: float
+    """How much of it is taken."""
+    pips: list[bool]
+    """For each step in which parts draw from it whether it is taken; empty where it is not drawn so."""
+
+    @property
+    def said(self) -> str:
+        """What is left, in words."""
+        return f"{self.left} of {self.total} left"
+
+    @property
+    def taken_pips(self) -> int:
+        """How many pips are taken."""
+        return sum(self.pips)
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalDevice:
+    """What a counter set stands for: its slots, the parts over them, other amounts, and devices without slots."""
+
+    name: str
+    model: str
+    slots: list[SlotRow]
+    rows: list[PartRow]
+    amounts: list[Amount]
+    whole: list[SceneDevice]
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the parts that are drawn tell which slots are taken: none lies elsewhere."""
+        return bool(self.rows) and not self.whole
+
+    @property
+    def columns(self) -> int:
+        """How many columns the longest row has."""
+        return max((len(row.slots) for row in self.slots), default=1)
+
+
+def physical_devices(sets: Sequence[CounterSetLeft], devices: Iterable[SceneDevice]) -> list[PhysicalDevice]:
+    """The physical devices that parts of a pool belong to, in the order of their counter sets."""
+    drawing = [device for device in devices if device.drawn.draws]
+    return [made for each in sets if (made := _physical(each, drawing)) is not None]
+
+
+def _physical(of: CounterSetLeft, devices: list[SceneDevice]) -> PhysicalDevice | None:
+    parts = [device for device in devices if of.name in (device.drawn.draws or {})]
+    if not parts:
+        return None
+    slot_rows = {name: row for name, row in columns.rows(of.total).items() if len(row) <= MOST_SLOTS}
+    # A GPU may have several kinds of slots (memory slices, engines). The first kind is the ruler that parts lie on.
+    ruler = next(iter(slot_rows.values()), None)
+    spans = [] if ruler is None else [span for part in parts if (span := _span(part, of.name, ruler)) is not None]
+    lying = {id(device) for _, _, device in spans}
+    in_rows = {name for row in slot_rows.values() for name in row.values()}
+    return PhysicalDevice(
+        name=of.name,
+        model=next((device.drawn.model for device in parts if device.drawn.model), ""),
+        slots=[_slot_row(name, row, of, parts) for name, row in slot_rows.items()],
+        rows=_part_rows(spans),
+        amounts=[_amount(name, of, parts) for name in of.total if name not in in_rows],
+        whole=[device for device in parts if id(device) not in lying],
+    )
+
+
+def _span(device: SceneDevice, counter_set: str, ruler: Mapping[int, str]) -> Span | None:
+    """Where a part lies on the slots; None if it takes none of them, or slots that are not beside each other."""
+    drawn = (device.drawn.draws or {}).get(counter_set, {})
+    columns = [column for column, name in enumerate(ruler.values(), start=1) if name in drawn]
+    if not columns or columns[-1] - columns[0] != len(columns) - 1:
+        return None
+    return columns[0], len(columns), device
+
+
+def _slot_row(name: str, row: Mapping[int, str], of: CounterSetLeft, parts: list[SceneDevice]) -> SlotRow:
+    holders = {
+        counter: device.drawn.name
+        for device in parts
+        if device.state == "used"
+        for counter in (device.drawn.draws or {})[of.name]
+    }
+    made = [
+        Slot(number, f"{of.name}/{counter}", of.left[counter] != of.total[counter], holders.get(counter, ""))
+        for number, counter in row.items()
+    ]
+    return SlotRow(name, made)
+
+
+def _part_rows(spans: list[Span]) -> list[PartRow]:
+    """Parts in rows, a row a profile; those that overlap get further rows. The widest come first.
+
+    Each part goes into the first row of its profile in which it overlaps nothing. As parts of one profile are equally
+    wide and come from left to right, that makes as few rows as there are parts over one slot at most.
+    """
+    by_profile: dict[str, list[Span]] = {}
+    for span in sorted(spans, key=lambda each: (-each[1], each[0])):
+        by_profile.setdefault(span[2].drawn.profile, []).append(span)
+    rows: list[PartRow] = []
+    for profile, members in by_profile.items():
+        own: list[PartRow] = []
+        for span in members:
+            row = next((row for row in own if not any(_overlap(span, other) for other in row.parts)), None)
+            if row is None:
+                row = PartRow(profile, [])
+                own.append(row)
+            row.parts.append(span)
+        rows += own
+    return rows
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one[0] < other[0] + other[1] and other[0] < one[0] + one[1]
+
+
+def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
+    """A counter, in steps of what all parts draw a multiple of.
+
+    An A100 has 98 multiprocessors and parts that draw 14, 28, 42, 56 and 98 of them: 7 steps of 14, each a pip. Where
+    the steps don't fill the counter, or are too many, there are no pips, only the amount.
+    """
+    left, total = quantity.parse(of.left[name]).nano, quantity.parse(of.total[name]).nano
+    step = gcd(*(draws[of.name].get(name, 0) for part in parts if of.name in (draws := part.drawn.draws or {})))
+    pips: list[bool] = []
+    if step and not total % step and 1 < total // step <= MOST_PIPS:
+        pips = [at * step < total - left for at in range(total // step)]
+    percent = round(100 * (total - left) / total, 1) if total else 0
+    return Amount(name, of.left[name], of.total[name], percent, pips)
+
+
+MOST_APART = 24
+"""Nodes that are drawn by themselves; of more, those that are alike are drawn once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Devices that have the same value of an attribute; without a label, all others."""
+
+    label: str
+    devices: list[SceneDevice]
+
+
+@dataclass(frozen=True)
+class ScenePool:
+    """A pool of a place, with its devices in frames and in parts."""
+
+    pool: DrawnPool
+    devices: list[SceneDevice]
+
+    @cached_property
+    def physical(self) -> list[PhysicalDevice]:
+        """The devices that are cut into parts, one for each counter set."""
+        return physical_devices(self.pool.counter_sets, self.devices)
+
+    @property
+    def frames(self) -> list[Frame]:
+        """The other devices, those with one value together, in the order of the first."""
+        parts = {device.at for one in self.physical for row in one.rows for _, _, device in row.parts}
+        parts |= {device.at for one in self.physical for device in one.whole}
+        groups: dict[str, list[SceneDevice]] = {}
+        for device in self.devices:
+            if device.at not in parts:
+                groups.setdefault(device.drawn.frame, []).append(device)
+        key = self.pool.framed_by.rpartition("/")[2]
+        return [Frame(f"{key} {value}" if value else "", devices) for value, devices in groups.items()]
+
+
+@dataclass(frozen=True)
+class ScenePlace:
+    """A node, or a pool that is not of one node; `node` is its name, or "" for a pool."""
+
+    number: int
+    title: str
+    node: str
+    pools: list[ScenePool]
+    reached_by: tuple[str, ...] = ()
+    is_new: bool = False
+    """Whether it is a node that there is not yet."""
+    is_apart: bool = False
+    """Whether it is drawn by itself, as the answer speaks of it."""
+
+    @cached_property
+    def devices(self) -> list[SceneDevice]:
+        """All devices, in order of their position."""
+        return [device for pool in self.pools for device in pool.devices]
+
+    @property
+    def likeness(self) -> tuple[Any, ...]:
+        """What places of one kind agree in: the devices, and how many of each model are in which state."""
+        looks = tuple(
+            (d.pool.driver, d.drawn.name, d.drawn.model, d.drawn.profile, d.drawn.frame) for d in self.devices
+        )
+        states = Counter((d.pool.driver, d.drawn.model, d.drawn.profile, d.state) for d in self.devices)
+        pools = tuple((pool.pool.driver, pool.pool.state, len(pool.devices)) for pool in self.pools)
+        single = self.number if self.is_apart or not self.node else None
+        return single, self.is_new, looks, pools, frozenset(states.items())
+
+    @property
+    def models(self) -> list[CountedModel]:
+        """Each model, or driver, with how many devices are free and how many there are; parts are not counted."""
+        return counted_models(device for pool in self.pools for device in whole_devices(pool))
+
+
+def whole_devices(pool: ScenePool) -> list[SceneDevice]:
+    """The devices of a pool that are no parts of others: they can be counted."""
+    return [device for frame in pool.frames for device in frame.devices] if pool.physical else pool.devices
+
+
+@dataclass
+class CountedModel:
+    """How many devices of a model, or of a driver that names none, there are, are free, and are shared."""
+
+    name: str
+    total: int = 0
+    free: int = 0
+    shared: int = 0
+
+    @property
+    def said(self) -> str:
+        """What is free, in words."""
+        return f"{self.free} of {self.total} free" + (f", {self.shared} shared" if self.shared else "")
+
+
+def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
+    """Each model, or driver, with how many are free and how many there are."""
+    found: dict[str, CountedModel] = {}
+    for device in devices:
+        name = device.drawn.model or device.pool.driver
+        model = found.setdefault(name, CountedModel(name))
+        model.total += 1
+        model.free += device.state == "free"
+        model.shared += device.state == "shared"
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class AlikePlaces:
+    """Places that are alike; the first is drawn."""
+
+    number: int
+    places: list[ScenePlace]
+
+    @property
+    def first(self) -> ScenePlace:
+        """The one that is drawn."""
+        return self.places[0]
+
+    @property
+    def title(self) -> str:
+        """`gpu-a`, or `gpu-a and 3 like it`."""
+        more = len(self.places) - 1
+        return f"{self.first.title} and {more} like it" if more else self.first.title
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all places."""
+        return [place.title for place in self.places]
+
+
+@dataclass
+class Scene:
+    """One picture: `title` says of what, where there are two."""
+
+    places: list[ScenePlace]
+    title: str = ""
+    by_node: dict[str, ScenePlace] = field(default_factory=dict)
+    by_device: dict[str, list[SceneDevice]] = field(default_factory=dict)
+    home: dict[int, ScenePlace] = field(default_factory=dict)
+    """The place of a device, by the id of the device."""
+
+    @cached_property
+    def kinds(self) -> list[AlikePlaces]:
+        """The kinds: new nodes first, then those with devices, pools, and nodes without devices."""
+        groups: dict[tuple[Any, ...], list[ScenePlace]] = {}
+        for place in self.places:
+            groups.setdefault(place.likeness, []).append(place)
+        return [AlikePlaces(number, places) for number, places in enumerate(sorted(groups.values(), key=_rank))]
+
+    @cached_property
+    def models(self) -> list[CountedModel]:
+        """Each model of the cluster with how many are free and how many there are, the most first."""
+        found = counted_models(d for place in self.places for pool in place.pools for d in whole_devices(pool))
+        return sorted(found, key=lambda each: -each.total)
+
+    @cached_property
+    def states(self) -> list[str]:
+        """The states that some device has, in the order of `WORDS`."""
+        found = {device.state for place in self.places for device in place.devices}
+        return [state for state in WORDS if state in found]
+
+    def plain(self) -> dict[str, Any]:
+        """What the script needs: each place with its kind, and of its devices the states and details."""
+        texts = Texts()
+        kinds = {place.number: kind.number for kind in self.kinds for place in kind.places}
+        return {
+            "places": [
+                {
+                    "name": shown.printable(place.title),
+                    "kind": kinds[place.number],
+                    "states": "".join(LETTERS[device.state] for device in place.devices),
+                    "pools": [[shown.printable(pool.pool.name), len(pool.devices)] for pool in place.pools],
+                    "details": {str(d.at): texts.at(d.detail) for d in place.devices if d.detail},
+                }
+                for place in self.places
+            ],
+            "texts": texts.all,
+        }
+
+
+class Texts:
+    """Texts by number, each kept once."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self._known: dict[str, int] = {}
+
+    def at(self, text: str) -> int:
+        """The number of a text."""
+        number = self._known.get(text)
+        if number is None:
+            number = self._known[text] = len(self.all)
+            self.all.append(shown.printable(text))
+        return number
+
+
+def _rank(places: list[ScenePlace]) -> tuple[int, int]:
+    place = places[0]
+    if not place.node:
+        return 1, place.number
+    return (-1 if place.is_new else 0 if place.devices else 2), place.number
+
+
+def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = (), apart: Collection[str] = ()) -> Scene:
+    """The places of a cluster, and where its nodes and devices are found among them.
+
+    Nodes that are `new` stand first; those `apart` are drawn by themselves, unless they are many.
+    """
+    apart = apart if len(apart) <= MOST_APART else ()
+    own: dict[str, list[DrawnPool]] = {name: [] for name in picture.nodes}
+    others = []
+    for pool in picture.pools:
+        if pool.home in own:
+            own[pool.home].append(pool)
+        else:
+            others.append(pool)
+    made = Scene([], title)
+    for name, pools in own.items():
+        _add(made, name, name, pools, is_new=name in new, is_apart=name in apart)
+    for pool in others:
+        _add(made, f"{pool.driver}/{pool.name}", "", [pool])
+    return made
+
+
+def _add(to: Scene, title: str, node: str, pools: list[DrawnPool], **what: bool) -> None:
+    numbered: Iterator[int] = iter(range(sum(len(pool.devices) for pool in pools)))
+    drawn = [ScenePool(pool, [SceneDevice(next(numbered), pool, each) for each in pool.devices]) for pool in pools]
+    reached = pools[0].nodes if not node else ()
+    place = ScenePlace(len(to.places), title, node, drawn, reached, **what)
+    to.places.append(place)
+    if node:
+        to.by_node[node] = place
+    for device in place.devices:
+        to.by_device.setdefault(device.name, []).append(device)
+        to.home[id(device)] = place

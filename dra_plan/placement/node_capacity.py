@@ -1,0 +1,274 @@
+"""What one node of a kind can hold: the largest combinations of pods, found by asking the allocator and the filters.
+
+A combination says how many pods of each kind. If one fits, so does every smaller one; if one does not fit, no larger
+one does. So the largest that fit describe all that fit, and most answers follow from earlier ones without asking.
+
+`inner` are the largest that fit, `outer` those beyond which nothing is possible: the same, unless a question stayed
+open or there were too many to ask.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dra_plan.allocator import NodeOutcome, Outcome
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.releases import Quirk
+
+from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, StepBudget
+from .verify import CarriedOut
+
+Combination = tuple[int, ...]
+
+MOST_QUESTIONS = 2_000
+MOST_VISITS = 20_000
+"""So many combinations are asked about, and looked at, on a kind of node; what is not known by then stays open."""
+_MOST_SHARED_CLAIMS = 6
+"""Of more shared claims than that only some of the sets that may be on a node are looked at."""
+
+BY_ORDER: frozenset[Quirk] = frozenset(
+    {"all_alternative_loses_index", "all_drops_exhausted", "capacity_of_wrong_device", "counters_by_pool_name"}
+)
+"""Defects by which pods may fit in another order, or on a node asked earlier, than the one that is asked about."""
+
+
+class FitAnswer(enum.Enum):
+    """Whether a combination fits a node."""
+
+    YES = "yes"
+    NO = "no"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class NodeCapacity:
+    """What a node of a kind can hold."""
+
+    inner: tuple[Combination, ...]
+    outer: tuple[Combination, ...]
+    complete: bool = True
+    """False if there were more questions than `MOST_QUESTIONS`."""
+
+
+class CapacityFinder:
+    """Asks about combinations of these kinds of pods, and remembers what was answered."""
+
+    def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], budget: StepBudget | None = None) -> None:
+        """With a budget questions may stay open that could be answered."""
+        self._ground, self._kinds, self._budget = ground, kinds, budget
+
+    def room(self, node_kind: AlikeNodes) -> NodeCapacity:
+        """What a node of the kind can hold."""
+        return _Search(self._ground, self._kinds, node_kind, self._budget).room()
+
+
+class _Search:
+    """The combinations of one kind of node."""
+
+    def __init__(
+        self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kind: AlikeNodes, budget: StepBudget | None
+    ) -> None:
+        self._ground, self._kinds, self._node, self._budget = ground, kinds, node_kind.first, budget
+        limit = max(0, self._node.allowed_pods - len(self._node.pods))
+        self._most_of = [
+            0 if refusal is not None else min(kind.count, limit)
+            for kind, refusal in zip(kinds, node_kind.refusals, strict=True)
+        ]
+        """By kind: no combination has more of it."""
+        self._fits: list[Combination] = []
+        self._fails: list[Combination] = []
+        self._open: set[Combination] = set()
+        self._asked = self._visited = 0
+
+    @property
+    def _is_exhausted(self) -> bool:
+        is_spent = self._budget is not None and self._budget.is_spent
+        return is_spent or self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
+
+    def room(self) -> NodeCapacity:
+        """All largest combinations, or as many as the questions allow."""
+        nothing = [0] * len(self._most_of)
+        for index, most in enumerate(self._most_of):
+            if most:  # what does not fit alone fits in no combination; an open question counts as room
+                self._most_of[index] = self._most_beside(nothing, index, most, (FitAnswer.YES, FitAnswer.OPEN))
+        inner: dict[Combination, None] = {}
+        outer: dict[Combination, None] = {}
+        complete = True
+        for allowed in self._kinds_by_shared_claims():
+            bounds = [most if index in allowed else 0 for index, most in enumerate(self._most_of)]
+            inner.update(dict.fromkeys(self._candidates(bounds, (FitAnswer.YES,))))
+            complete = complete and not self._is_exhausted
+            if complete and not self._open:
+                outer.update(inner)  # every answer was yes or no
+                continue
+            possible = list(self._candidates(bounds, (FitAnswer.YES, FitAnswer.OPEN)))
+            complete = complete and not self._is_exhausted
+            # The candidates of a walk that was cut short don't bound anything.
+            outer.update(dict.fromkeys([tuple(bounds)] if self._is_exhausted else possible))
+        return NodeCapacity(self._largest(inner), self._largest(outer), complete)
+
+    def _largest(self, candidates: Iterable[Combination]) -> tuple[Combination, ...]:
+        """Those that are below no other one with the same shared claims.
+
+        A claim can be on this node or on another. So a combination without it is kept beside a larger one that uses it.
+        """
+        kept: dict[frozenset[str], list[Combination]] = {}
+        for each in sorted(set(candidates), reverse=True):  # whatever is above another one comes before it
+            others = kept.setdefault(claims_of(self._kinds, each), [])
+            if not any(_is_below(each, other) for other in others):
+                others.append(each)
+        return tuple(each for others in kept.values() for each in others)
+
+    def _kinds_by_shared_claims(self) -> list[frozenset[int]]:
+        """The sets of kinds that may be together on a node: one for each set of shared claims that may be there.
+
+        Of more than `_MOST_SHARED_CLAIMS` claims: the sets of the first ones, and all.
+        """
+        sharing = [i for i, kind in enumerate(self._kinds) if kind.shared and self._most_of[i]]
+        plain = frozenset(i for i, kind in enumerate(self._kinds) if not kind.shared)
+        found = {plain: None}
+        claims = sorted({claim for i in sharing for claim in self._kinds[i].shared})
+        for number in range(1, 2 ** min(len(claims), _MOST_SHARED_CLAIMS)):  # its bits say which claims are there
+            here = {claim for bit, claim in enumerate(claims) if number >> bit & 1}
+            found[plain | {i for i in sharing if self._kinds[i].shared <= here}] = None
+        if len(claims) > _MOST_SHARED_CLAIMS:
+            found[plain | set(sharing)] = None
+        return list(found)
+
+    def _candidates(self, bounds: Sequence[int], answers: tuple[FitAnswer, ...]) -> Iterator[Combination]:
+        """Combinations within the bounds that have such an answer, all of the largest among them."""
+        used = [index for index, bound in enumerate(bounds) if bound]
+        if not used:
+            yield tuple([0] * len(bounds))
+            return
+        yield from self._completed([0] * len(bounds), used, bounds, answers)
+
+    def _completed(
+        self, chosen: list[int], left: Sequence[int], bounds: Sequence[int], answers: tuple[FitAnswer, ...]
+    ) -> Iterator[Combination]:
+        """For each number of every kind left but the last that can be chosen: as many of the last as then fit.
+
+        A largest combination has as many of its last kind as fit beside the others, so it is one of these. `chosen`
+        is worked on in place, and as it was in the end.
+        """
+        self._visited += 1
+        index, *others = left
+        most = self._most_beside(chosen, index, bounds[index], answers)
+        if not others:
+            chosen[index] = most
+            yield tuple(chosen)
+            chosen[index] = 0
+            return
+        for number in range(most, -1, -1):  # the largest first: their answers settle most of the smaller ones
+            chosen[index] = number
+            yield from self._completed(chosen, others, bounds, answers)
+            if self._is_exhausted:
+                break
+        chosen[index] = 0
+
+    def _most_beside(self, chosen: Sequence[int], index: int, bound: int, answers: tuple[FitAnswer, ...]) -> int:
+        """How many of a kind fit beside what is chosen.
+
+        Steps that double until one fails, then halving what is left: few fit on most nodes, whatever the bound is, and
+        a question about many pods costs more than one about few.
+        """
+
+        def fits(number: int) -> bool:
+            return self._answer((*chosen[:index], number, *chosen[index + 1 :])) in answers
+
+        low, high, step = 0, bound, 1
+        while low < high:  # `low` fits, more than `high` do not
+            probe = min(low + step, high)
+            if not fits(probe):
+                high = probe - 1
+                break
+            low, step = probe, step * 2
+        while low < high:
+            probe = (low + high + 1) // 2
+            if fits(probe):
+                low = probe
+            else:
+                high = probe - 1
+        return low
+
+    # One combination
+
+    def _answer(self, wanted: Combination) -> FitAnswer:
+        """Whether the combination fits, asked only if no earlier answer implies it."""
+        if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
+            return FitAnswer.YES
+        if any(_is_below(known, wanted) for known in self._fails):
+            return FitAnswer.NO
+        if wanted in self._open or self._is_exhausted:
+            return FitAnswer.OPEN
+        self._asked += 1
+        answer = self._ask(wanted)
+        if answer is FitAnswer.YES:
+            self._fits.append(wanted)
+        elif answer is FitAnswer.NO:
+            self._fails.append(wanted)
+        else:
+            self._open.add(wanted)
+        return answer
+
+    def _ask(self, wanted: Combination) -> FitAnswer:
+        ground, node = self._ground, self._node
+        pods = pods_of(self._kinds, wanted)
+        _, refused = ground.counted(pods, node)
+        if refused is not None:
+            return FitAnswer.NO
+        claims = ground.joint_claims(pods, node)
+        if not claims:
+            return FitAnswer.YES
+        outcome = ground.allocate(claims, node, ground.joint, self._budget)
+        if outcome.outcome is Outcome.UNDECIDED:
+            return FitAnswer.OPEN
+        if outcome.outcome is Outcome.FITS:
+            return self._tried(pods, outcome) if self._is_doubtful(claims, outcome) else FitAnswer.YES
+        if outcome.outcome is Outcome.DOES_NOT_FIT or len(pods) == 1:
+            has = self._ground.target.quirks.among(outcome.sighted)
+            return FitAnswer.OPEN if BY_ORDER.intersection(has) else FitAnswer.NO
+        return self._without_defects(pods)
+
+    def _is_doubtful(self, claims: Sequence[ResourceClaim], found: NodeOutcome) -> bool:
+        """Whether a defect of the release may keep pods that come one after the other from what was found."""
+        has = set(self._ground.target.quirks.among(found.sighted))
+        if "admin_take_blocks" in has and not any(map(_is_privileged, claims)):
+            has.remove("admin_take_blocks")
+        return bool(has)
+
+    def _without_defects(self, pods: Sequence[PodToPlace]) -> FitAnswer:
+        """The answer where an error ended the search for several pods: one pod alone need not come by it."""
+        claims = self._ground.joint_claims(pods, self._node)
+        promised = self._ground.allocate(claims, self._node, self._ground.promised, self._budget)
+        if promised.outcome is Outcome.FITS:
+            return self._tried(pods, promised)
+        return FitAnswer.OPEN
+
+    def _tried(self, pods: Sequence[PodToPlace], outcome: NodeOutcome) -> FitAnswer:
+        """Whether the release takes the pods one after the other, each with the devices that were found for it."""
+        claims = self._ground.joint_claims(pods, self._node)
+        hint = {claim.metadata.uid: got for claim, got in zip(claims, outcome.allocations, strict=True)}
+        trial = CarriedOut(self._ground, self._node.name)
+        return FitAnswer.OPEN if any(trial.place(pod, self._node.name, hint) for pod in pods) else FitAnswer.YES
+
+
+def _is_privileged(claim: ResourceClaim) -> bool:
+    """Whether a request of the claim asks for admin access."""
+    return any(request.exactly is not None and request.exactly.admin_access for request in claim.spec.devices.requests)
+
+
+def pods_of(kinds: Sequence[PodKind], wanted: Combination) -> list[PodToPlace]:
+    """The first pods of each kind, as many as the combination says."""
+    return [pod for kind, number in zip(kinds, wanted, strict=True) for pod in kind.take(number)]
+
+
+def claims_of(kinds: Sequence[PodKind], combination: Combination) -> frozenset[str]:
+    """The shared claims that the pods of a combination use."""
+    return frozenset(claim for kind, number in zip(kinds, combination, strict=True) if number for claim in kind.shared)
+
+
+def _is_below(small: Combination, large: Combination) -> bool:
+    return all(one <= other for one, other in zip(small, large, strict=True))

@@ -1,0 +1,69 @@
+"""Kinds of the input that can refuse, hold back or end pods and that nobody simulates: named where they matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory, Notice
+
+from .suspended import QUEUE_LABEL
+
+CODE = "not-simulated"
+
+_ADMISSION = "admissionregistration.k8s.io"
+_REFUSING = (
+    f"ValidatingAdmissionPolicy.{_ADMISSION}",
+    f"MutatingAdmissionPolicy.{_ADMISSION}",
+    f"ValidatingWebhookConfiguration.{_ADMISSION}",
+    f"MutatingWebhookConfiguration.{_ADMISSION}",
+    ".constraints.gatekeeper.sh",
+    "Policy.kyverno.io",
+    "Policy.policies.kyverno.io",
+)
+_HOLDING = (".kueue.x-k8s.io", ".scheduling.volcano.sh")
+_ENDING = (
+    "DeschedulerPolicy.descheduler",
+    "VerticalPodAutoscaler.autoscaling.k8s.io",
+    "HorizontalPodAutoscaler.autoscaling",
+    "ScaledObject.keda.sh",
+    "NodePool.karpenter.sh",
+)
+"""Ends of KIND.GROUP."""
+
+
+def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, settles: bool) -> list[Notice]:
+    """What of the input is not simulated and may change the answer.
+
+    `pods` are those that are planned. With `creates` objects are created for the answer, which admission may refuse;
+    with `settles` it goes on until nothing changes, in which time others may end pods.
+    """
+    if not inventory.skipped:
+        return []
+    queued = {
+        (each.kind, each.metadata.namespace, each.metadata.name)
+        for each in inventory.workloads
+        if QUEUE_LABEL in (each.metadata.labels or {})
+    }
+    waits = any(_is_queued(pod, queued) for pod in pods)
+    words: Mapping[str, tuple[tuple[str, ...], bool]] = {
+        "may refuse or change what is created here": (_REFUSING, creates),
+        "may hold back pods, or end them for others": (_HOLDING, waits or settles),
+        "may end pods or want other numbers of them": (_ENDING, settles),
+    }
+    found = ((said, list(_present(inventory, ends))) for said, (ends, matters) in words.items() if matters)
+    return [Notice(CODE, f"not simulated, and {said}: {', '.join(kinds)}") for said, kinds in found if kinds]
+
+
+def _present(inventory: Inventory, ends: tuple[str, ...]) -> Iterator[str]:
+    """How many objects of these kinds there are, by kind."""
+    for name, number in sorted(inventory.skipped.items()):
+        if name.endswith(ends):
+            yield f"{number} {name.partition('.')[0]}"
+
+
+def _is_queued(pod: Pod, queued: Set[tuple[str, str, str]]) -> bool:
+    owner = pod.metadata.controller
+    if QUEUE_LABEL in (pod.metadata.labels or {}):
+        return True
+    return owner is not None and (owner.kind, pod.metadata.namespace, owner.name) in queued

@@ -1,0 +1,319 @@
+"""One claim set on all nodes: the search, with its time and its defects told, and what stands in the way first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import structs
+
+from dra_plan.allocator import Allocator, NodeOutcome, Outcome, View
+from dra_plan.allocator.search import pack, unpack
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.api.workloads import CustomWorkload, Job, pod_template
+from dra_plan.claims.index import not_judged, pod_owner, workload_owner
+from dra_plan.claims.sets import NOT_AVAILABLE, ClaimSet, Owner, asked
+from dra_plan.documents.base import ClaimName, ObjectName
+from dra_plan.documents.claim_sets import NodeExclusion
+from dra_plan.documents.reasons import LeadingReason
+from dra_plan.explanation.suggest.admissions import AdmissionSearch, Tolerating
+from dra_plan.manifests import kinds
+from dra_plan.planner import notices
+from dra_plan.planner.notices import TimeoutWatch
+from dra_plan.planner.question import Question
+from dra_plan.planner.refused import RefusedOwner
+from dra_plan.releases import Target
+from dra_plan.scheduler.refusals import NodeRules
+
+if TYPE_CHECKING:
+    from dra_plan.explanation.explainer import SetExplanation
+
+
+class AllocatedClaim(NamedTuple):
+    """A pending claim, and what it gets."""
+
+    claim: ResourceClaim
+    allocation: AllocationResult
+
+    def __repr__(self) -> str:
+        devices = [f"{result.pool}/{result.device}" for result in self.allocation.devices.results]
+        return f"<AllocatedClaim {self.claim.key}: {', '.join(devices)}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ClaimSetPlan:
+    """The answers for one claim set, by node in input order: what `for` goes through.
+
+    The allocator's word about a node is its outcome; `excluded` are the nodes that other rules keep the pod off.
+    """
+
+    claim_set: ClaimSet
+    nodes: tuple[NodeOutcome, ...]
+    explanation: SetExplanation | None = None
+    excluded: Mapping[str, list[NodeExclusion]] = field(default_factory=dict)
+    leading: tuple[LeadingReason, ...] = ()
+    """What is in the way of a set that fits nowhere, on the nodes that were looked at for that."""
+    lacking: frozenset[str] = frozenset()
+    """Kinds of which the input has nothing, and without which a set that does not fit is Unknown."""
+    refused: tuple[RefusedOwner, ...] = ()
+    """Those of whom it is made that the API server does not let be: the set fits nowhere then."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it comes from another process, which may have asked about many nodes."""
+        packed = pack(self.nodes)
+        rest = self.explanation, self.excluded, self.leading, self.lacking, self.refused
+        if packed is None:
+            return ClaimSetPlan, (self.claim_set, self.nodes, *rest)
+        return _unpacked, (self.claim_set, packed, *rest)
+
+    def __iter__(self) -> Iterator[NodeOutcome]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        fits = f"on {len(self.fitting_nodes)} of {len(self.nodes)} nodes"
+        return f"<ClaimSetPlan of {self.name}: {self.outcome.value} {fits}>"
+
+    @property
+    def name(self) -> str:
+        """KIND NAMESPACE/NAME of the owner or, without one, of the claims."""
+        if self.claim_set.owner is not None:
+            part = self.claim_set.part
+            return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
+        return ", ".join(f"ResourceClaim {claim.key}" for claim in self.claim_set.claims) or "no claims"
+
+    @property
+    def outcome(self) -> Outcome:
+        """The set's outcome: an error on any node ends the scheduling attempt upstream, whatever fits elsewhere.
+
+        Excluded nodes are not asked there. What the API server refuses comes to no attempt at all.
+        """
+        if self.refused:
+            return Outcome.REFUSED
+        if self.lacking and self._found not in (Outcome.FITS, Outcome.UNDECIDED):
+            return Outcome.UNKNOWN
+        return self._found
+
+    @property
+    def _found(self) -> Outcome:
+        """The outcome by what is in the input."""
+        found = [node.outcome for node in self.nodes if node.node not in self.excluded]
+        if self.claim_set.error is not None:
+            return Outcome.ERROR
+        for outcome in (Outcome.ERROR, Outcome.FITS, Outcome.UNDECIDED):
+            if outcome in found:
+                return outcome
+        return Outcome.DOES_NOT_FIT
+
+    @property
+    def fitting_nodes(self) -> list[str]:
+        """The names of the nodes on which all claims fit, and which no rule excludes; none of what is refused."""
+        if self.refused:
+            return []
+        return [node.node for node in self.nodes if node.outcome is Outcome.FITS and node.node not in self.excluded]
+
+    def claims_on(self, node: str) -> list[AllocatedClaim]:
+        """The pending claims with what they get on a node; none where the set does not fit. KeyError: no such node."""
+        for outcome in self.nodes:
+            if outcome.node == node:
+                return _allocated(self.claim_set.claims, outcome)
+        raise KeyError(node)
+
+
+def _unpacked(claim_set: ClaimSet, packed: bytes, *rest: Any) -> ClaimSetPlan:
+    return ClaimSetPlan(claim_set, unpack(packed), *rest)
+
+
+def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[AllocatedClaim]:
+    if outcome.outcome is not Outcome.FITS:
+        return []
+    return [AllocatedClaim(*pair) for pair in zip(claims, outcome.allocations, strict=True)]
+
+
+def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
+    """Whose claims these are, whether they fit and where: the fields that every document has of a claim set."""
+    return {**set_name(plan), "outcome": plan.outcome, "fitting_nodes": plan.fitting_nodes}
+
+
+def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
+    """Whose claims these are."""
+    owner = plan.claim_set.owner
+    return {
+        "owner": ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
+        "claims": [
+            ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name) for claim in plan.claim_set.claims
+        ],
+        "copies": plan.claim_set.copies,
+        "not_judged": list(dict.fromkeys(rule for pod in plan.claim_set.pods for rule in not_judged(pod.spec))),
+        "part": plan.claim_set.part,
+    }
+
+
+class PlannedSet(NamedTuple):
+    """The plan of a claim set, and what is to be said about it."""
+
+    plan: ClaimSetPlan
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def tells_of_all_alike(self) -> bool:
+        """Whether it holds for all sets that ask for the same: an error names the claim that it is about."""
+        return self.plan.claim_set.error is None and all(node.error is None for node in self.plan.nodes)
+
+    def told_of(self, claim_set: ClaimSet) -> PlannedSet:
+        """The same, of a set that asks for the same."""
+        about, source = notices.about(claim_set)
+        told = tuple(structs.replace(notice, object=about, source=source) for notice in self.notices)
+        return PlannedSet(ClaimSetPlan(claim_set, self.plan.nodes), told)
+
+
+class SetPlanner:
+    """Plans claim set after claim set, each on its own."""
+
+    def __init__(
+        self, view: View, nodes: Sequence[Node], question: Question, deadline: float | None, total: int = 0
+    ) -> None:
+        self.view, self.nodes, self.deadline = view, nodes, deadline
+        self.max_steps = question.max_steps
+        self._question, self._total, self._done = question, total, 0
+
+    def plan(self, claim_set: ClaimSet) -> PlannedSet:
+        """The answers for one claim set on all chosen nodes."""
+        if claim_set.error is not None:
+            names = [node.metadata.name for node in self.nodes]
+            refused = [NodeOutcome(name, Outcome.ERROR, message=str(claim_set.error)) for name in names]
+            return PlannedSet(ClaimSetPlan(claim_set, tuple(refused)))
+        allocator = Allocator(claim_set.claims, self.view, max_steps=self.max_steps, deadline=self.deadline)
+        watch = notices.Watch(self.view, claim_set, self.max_steps, self.deadline)
+        clock = TimeoutWatch(self.view.target, claim_set, allocator, self.deadline)
+        outcomes = []
+        for node in self.nodes:
+            outcome = allocator.allocate(node, self._question.probe)
+            watch.saw(node, outcome)
+            clock.saw(node, outcome)
+            outcomes.append(_with_allocated(outcome, claim_set, node))
+            self.answered(1)
+        return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
+
+    def answered(self, questions: int) -> None:
+        """Tells of progress."""
+        self._done += questions
+        if self._question.progress is not None:
+            self._question.progress(self._done, self._total)
+
+
+def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> NodeOutcome:
+    """Allocated claims of the set exclude nodes that their node selector does not match."""
+    if outcome.outcome is not Outcome.FITS or not claim_set.out_of_reach(node):
+        return outcome
+    return NodeOutcome(
+        outcome.node, Outcome.DOES_NOT_FIT, message=NOT_AVAILABLE, steps=outcome.steps, out_of_reach=True
+    )
+
+
+class Admissions:
+    """Adds what was found to one plan after the other."""
+
+    def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
+        self._nodes = {node.metadata.name: node for node in nodes}
+        self._target = target
+        self._pods = {pod_owner(pod): pod for pod in inventory.pods}
+        self._workloads = {workload_owner(workload): workload for workload in inventory.workloads}
+
+    def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
+        """The plan with what would let its pods onto excluded nodes on which all claims fit.
+
+        Nothing for one that fits already, or whose attempt an error ends.
+        """
+        if plan.explanation is None or plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNDECIDED):
+            return plan
+        room = [self._nodes[answer.node] for answer in self._excluded(plan, Outcome.FITS)]
+        if not room:
+            return plan
+        failing = [self._nodes[answer.node] for answer in self._excluded(plan, Outcome.ERROR)]
+        search = AdmissionSearch(self._excludes, UNSCHEDULABLE, plan.claim_set.pods, failing)
+        found = tuple(search.found(room, self._tolerating(plan.claim_set)))
+        told = replace(plan.explanation, admissions=found, admissions_tried=search.tried)
+        return replace(plan, explanation=told)
+
+    def _excluded(self, plan: ClaimSetPlan, outcome: Outcome) -> list[NodeOutcome]:
+        return [answer for answer in plan.nodes if answer.outcome is outcome and answer.node in plan.excluded]
+
+    def _excludes(self, nodes: Sequence[Node], pods: Sequence[Pod]) -> Mapping[str, object]:
+        return NodeRules(nodes, self._target).exclusions(pods)
+
+    def _tolerating(self, claim_set: ClaimSet) -> list[Tolerating]:
+        """Where the tolerations of all its pods stand; nothing where that is not known of one of them."""
+        owners = [claim_set.owner] if claim_set.owner is not None else list(map(pod_owner, claim_set.pods))
+        found = [self._place(owner) for owner in owners]
+        known = [place for place in found if place is not None]
+        return known if len(known) == len(found) else []
+
+    def _place(self, owner: Owner) -> Tolerating | None:
+        pod, workload = self._pods.get(owner), self._workloads.get(owner)
+        if pod is not None:
+            return Tolerating(owner, pod.api_version, _path(pod.kind), tuple(pod.spec.tolerations))
+        if workload is None or isinstance(workload, CustomWorkload):
+            return None  # where such a kind keeps its template, and in which form, is its own affair
+        tolerations = tuple(pod_template(workload).spec.tolerations)
+        is_fixed = isinstance(workload, Job)
+        return Tolerating(owner, workload.api_version, _path(workload.kind), tolerations, recreate=is_fixed)
+
+
+def _path(kind: str) -> str:
+    """Where objects of the kind have the tolerations of pods."""
+    found = kinds.named(kind)
+    assert found is not None, "an object of a kind that planning reads"
+    return "/".join(("", *found.pod_spec, "tolerations"))
+
+
+MOST_NODES = 50
+"""Nodes that are looked at for one claim set."""
+
+
+MOST_LOOKS = 1_000
+"""Nodes that are looked at for all claim sets."""
+
+
+class Leading:
+    """Looks at claim sets one after the other; those that ask for the same share what is found."""
+
+    def __init__(self, view: View, nodes: Sequence[Node]) -> None:
+        self._view, self._nodes = view, nodes
+        self._looks = 0
+        self._known: dict[Any, tuple[LeadingReason, ...]] = {}
+
+    def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
+        """What is in the way of a set that fits on no node; nothing for others, and after too many looks."""
+        if plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNKNOWN):
+            return ()
+        from dra_plan.explanation.document import of_nodes
+
+        claim_set = plan.claim_set
+        chosen = self._chosen(plan)
+        key = (asked(claim_set), tuple(chosen))
+        if key not in self._known and self._looks >= MOST_LOOKS:
+            return ()
+        if key not in self._known:
+            self._looks += len(chosen)
+            nodes, answers = [self._nodes[at] for at in chosen], [plan.nodes[at] for at in chosen]
+            self._known[key] = tuple(of_nodes(self._view, claim_set, nodes, answers))
+        return self._known[key]
+
+    def _chosen(self, plan: ClaimSetPlan) -> list[int]:
+        """Nodes that refuse and are not excluded, spread over all of them; those with devices of their own first."""
+        refusing = [
+            at
+            for at, answer in enumerate(plan.nodes)
+            if answer.outcome is not Outcome.FITS and answer.node not in plan.excluded
+        ]
+        equipped = [at for at in refusing if self._view.gatherer.local_slices(plan.nodes[at].node)]
+        chosen = equipped or refusing
+        step = -(-len(chosen) // MOST_NODES) or 1
+        return chosen[::step]

@@ -1,0 +1,209 @@
+"""What is in the way of one more pod, what runs out first, and what would let one more fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dra_plan.allocator import Allocator, Outcome
+from dra_plan.allocator.identity import DeviceID
+from dra_plan.api.core import Node
+from dra_plan.claims.sets import ClaimSet, Owner
+from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
+from dra_plan.planner import pools
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.nodes import amount_text
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.status import NoDevices, Obstacle, ResourceShort, Status
+from dra_plan.scheduler.refusals import Refusals
+from dra_plan.scheduler.simulation import Simulation
+
+if TYPE_CHECKING:
+    from dra_plan.explanation.explainer import SetExplanation
+
+
+MOST_NODES = 50
+"""Nodes that are looked at closely."""
+
+
+def next_copy(
+    simulation: Simulation,
+    refused: PodRecord,
+    found: Refusals,
+    copies: Mapping[str, int],
+    max_steps: int | None,
+    own: Set[str] = frozenset(),
+) -> NextCopy:
+    """Why the pod was refused, of which so many `copies` are on nodes by name; nothing of the simulation is changed.
+
+    To give up what copies have is not suggested, nor claims, by key, that are the `own` ones of who is copied.
+    """
+    obstacles = _obstacles(found, copies)
+    closely = _to_look_at(simulation, found, copies)
+    if not closely or not (found.claims or found.allocated):
+        return NextCopy(obstacles=obstacles, looked_at=0, ran_out=[], leading=[], in_use=[], suggestions=[])
+    return _explained(simulation, refused, found, copies, obstacles, closely, max_steps, own)
+
+
+# -- all that filters say ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Nodes:
+    """The nodes on which one reason is in the way, with what it is about on each."""
+
+    nodes: dict[str, Obstacle | None] = field(default_factory=dict)
+    alone: list[str] = field(default_factory=list)
+
+
+def _obstacles(found: Refusals, copies: Mapping[str, int]) -> list[CopyObstacle]:
+    seen: dict[tuple[str, str], _Nodes] = {}
+    for node, statuses in found.of_nodes.items():
+        reasons = [(status.plugin, reason) for status in statuses for reason in status.reasons]
+        for plugin, reason in reasons:
+            known = seen.setdefault((plugin, reason.text), _Nodes())
+            known.nodes[node] = reason.about
+            if len(reasons) == 1:
+                known.alone.append(node)
+    made = [_obstacle(plugin, message, where, copies) for (plugin, message), where in seen.items()]
+    return sorted(made, key=lambda one: (-one.nodes_with_copies, -one.other_nodes))
+
+
+def _obstacle(plugin: str, message: str, where: _Nodes, copies: Mapping[str, int]) -> CopyObstacle:
+    holding = sum(node in copies for node in where.nodes)
+    kind, resource, need, left = "Other", "", "", ""
+    match next(iter(where.nodes.values())):
+        case ResourceShort(resource, asked):
+            most = max(_left(where.nodes[name]) for name in where.alone or where.nodes)
+            kind, need, left = "Resource", amount_text(resource, asked), amount_text(resource, most)
+        case NoDevices():
+            kind = "Devices"
+    return CopyObstacle(
+        plugin=plugin,
+        kind=kind,
+        resource=resource,
+        message=message,
+        nodes_with_copies=holding,
+        other_nodes=len(where.nodes) - holding,
+        alone=len(where.alone),
+        need=need,
+        left=left,
+    )
+
+
+def _left(obstacle: Obstacle | None) -> int:
+    return obstacle.left if isinstance(obstacle, ResourceShort) else 0
+
+
+# -- what of the devices ----------------------------------------------------------------------------------------------
+
+
+def _to_look_at(simulation: Simulation, found: Refusals, copies: Mapping[str, int]) -> list[Node]:
+    """Some nodes that devices are in the way on: if there are any, those where nothing else is.
+
+    Those with copies come first, those without devices of their own last.
+    """
+    refusing = {name: statuses for name, statuses in found.of_nodes.items() if _is_about_devices(statuses)}
+    alone = [name for name, statuses in refusing.items() if len(statuses) == 1]
+    chosen = alone or list(refusing)
+    local = simulation.cluster.view.gatherer.local_slices
+    nodes = simulation.cluster.nodes
+    equipped = [name for name in chosen if name not in copies and local(name)]
+    bare = [name for name in chosen if name not in copies and not local(name)]
+    holding = [name for name in chosen if name in copies]
+    some = _spread(holding, MOST_NODES)
+    some += _spread(equipped, MOST_NODES - len(some))
+    some += _spread(bare, MOST_NODES - len(some))
+    return [nodes[name].node for name in some]
+
+
+def _is_about_devices(statuses: Sequence[Status]) -> bool:
+    return any(status.plugin == plugin_names.DYNAMIC_RESOURCES for status in statuses)
+
+
+def _spread(names: list[str], most: int) -> list[str]:
+    """At most so many of them, from all over."""
+    if most <= 0:
+        return []
+    step = -(-len(names) // most) or 1
+    return names[::step]
+
+
+def _explained(
+    simulation: Simulation,
+    refused: PodRecord,
+    found: Refusals,
+    copies: Mapping[str, int],
+    obstacles: list[CopyObstacle],
+    nodes: Sequence[Node],
+    max_steps: int | None,
+    own: Set[str],
+) -> NextCopy:
+    from dra_plan.explanation import document, explainer
+    from dra_plan.explanation.document import leading_reasons, of_nodes
+
+    cluster = simulation.cluster
+    claims = tuple(cluster.claims.seen())
+    others = {claim.key for claim in simulation.inventory.claims} - own
+    view = cluster.view.with_claims(claims)
+    metadata = refused.pod.metadata
+    claim_set = ClaimSet(
+        owner=Owner("Pod", metadata.namespace, metadata.name), claims=found.claims, allocated=found.allocated
+    )
+    allocator = Allocator(found.claims, view, max_steps=max_steps)
+    answers = [allocator.allocate(node) for node in nodes]
+    refusing = [
+        (node, answer)
+        for node, answer in zip(nodes, answers, strict=True)
+        if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
+    ]
+    suggests = len(found.of_nodes[nodes[0].metadata.name]) == 1
+    told = explainer.explain(
+        view,
+        simulation.inventory,
+        claim_set,
+        [node for node, _ in refusing],
+        [answer for _, answer in refusing],
+        max_steps=max_steps,
+        suggests=suggests,
+        kept=[claim for claim in claims if claim.key not in others],
+    )
+    holding = [(node, answer) for node, answer in refusing if node.metadata.name in copies]
+    return NextCopy(
+        obstacles=obstacles,
+        looked_at=len(refusing),
+        ran_out=of_nodes(view, claim_set, [node for node, _ in holding], [answer for _, answer in holding]),
+        leading=leading_reasons(told.groups),
+        in_use=_in_use(told, copies),
+        suggestions=[document.suggestion(one) for one in told.suggestions],
+        sought=suggests,
+        own_claims=len(own),
+    )
+
+
+def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
+    """The devices that the requests' selectors pass and that somebody has, the commonest first."""
+    from dra_plan.explanation.funnel import wanted
+
+    found: dict[DeviceID, pools.DeviceKind] = {}
+    holding: set[DeviceID] = set()
+    for offer in (offer for group in told.groups for offer in group.offers if offer is not None):
+        for funnel in offer.funnels:
+            for removal in (removal for removal in funnel.removals if removal.step == "in-use"):
+                devices = {device.id: pools.kind(device) for device in wanted(offer, funnel.want, removal.devices)}
+                found |= devices
+                if offer.placement.node.metadata.name in copies:
+                    holding |= devices.keys()
+    numbers, with_copies = Counter(found.values()), Counter(found[device] for device in holding)
+    return [
+        DevicesInUse(
+            driver=kind.driver,
+            model=kind.model,
+            profile=kind.profile,
+            devices=devices,
+            on_nodes_with_copies=with_copies[kind],
+        )
+        for kind, devices in sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]

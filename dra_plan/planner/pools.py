@@ -1,0 +1,231 @@
+"""Pools as the nodes see them, what is left of them, and devices that are parts of others."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from dra_plan.allocator import PoolGatherer, View
+from dra_plan.allocator.capacity import Counters, summed
+from dra_plan.allocator.ledger import Ledger
+from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState
+from dra_plan.allocator.reasons import CounterShort
+from dra_plan.allocator.taints import blocks
+from dra_plan.api import quantity
+from dra_plan.api.core import Node
+from dra_plan.api.resource import CounterSet
+from dra_plan.documents.pools import CounterSetLeft, DeviceState, PartitionProfile
+
+_MODEL = ("model", "productName", "product")
+
+
+_PROFILE = ("profile", "type")
+"""Attributes of the driver's own domain under which drivers publish what a device is."""
+
+
+def model(device: PoolDevice) -> str:
+    """What the device is, as far as the driver says so."""
+    return _first(device, _MODEL)
+
+
+def profile(device: PoolDevice) -> str:
+    """What kind of part the device is: as the driver says, or by its name without numbers."""
+    return _first(device, _PROFILE) or re.sub(r"[-_.]?\d+", "", device.id.device) or device.id.device
+
+
+class DeviceKind(NamedTuple):
+    """Devices that are told together."""
+
+    driver: str
+    model: str
+    profile: str
+    """Of parts."""
+
+
+def kind(device: PoolDevice) -> DeviceKind:
+    """The driver, what the device is, and of a part what kind of part."""
+    return DeviceKind(device.id.driver, model(device), profile(device) if device.consumption else "")
+
+
+def _first(device: PoolDevice, names: Sequence[str]) -> str:
+    attributes = device.device.attributes
+    for name in names:
+        found = attributes.get(name) or attributes.get(f"{device.id.driver}/{name}")
+        if found is not None and found.string_value:
+            return found.string_value
+    return ""
+
+
+def physical(devices: Sequence[PoolDevice]) -> int:
+    """The counter sets that the devices draw from: each stands for one physical device."""
+    return len({counter_set for device in devices for counter_set, _, _ in device.consumption})
+
+
+def profiles(
+    counters: Counters, pool: Pool, devices: Sequence[PoolDevice], available: Sequence[PoolDevice]
+) -> list[PartitionProfile]:
+    """The kinds of parts: how many there are, and how many still fit if nothing else is taken, one after the other."""
+    total = Counter(profile(device) for device in devices if device.consumption)
+    fit: Counter[str] = Counter()
+    spent: dict[str, dict[tuple[Hashable, str, str], int]] = {}
+    for device in available:
+        if not device.consumption:
+            continue
+        name = profile(device)
+        taken = spent.setdefault(name, {})
+        if counters.short(device, counters.table(device, pool, set()), taken) is None:
+            fit[name] += 1
+            for counter_set, counter, amount in summed(device.consumption):
+                place = (counters.key(device), counter_set, counter)
+                taken[place] = taken.get(place, 0) + amount
+    return [PartitionProfile(profile=name, devices=total[name], fit=fit[name]) for name in sorted(total)]
+
+
+class PoolRemainder:
+    """What is left of one pool before anything new is allocated."""
+
+    def __init__(self, view: View, pool: Pool) -> None:
+        self._view, self._pool = view, pool
+        target = view.target
+        # Counters are kept by pool here whatever Q1 does: the list shows each pool on its own.
+        self.counters = Counters(view.state, target.repaired("counters_by_pool_name"))
+        self._empty = Ledger(0)
+        slices = [*pool.slices, *pool.elsewhere]
+        slices.sort(key=lambda slice_: slice_.name if target.rules.sorted else slice_.position)
+        self.devices = [device for slice_ in slices for device in slice_.devices]
+
+    def is_tainted(self, device: PoolDevice) -> bool:
+        """Whether a taint keeps requests without toleration away."""
+        return self._view.target.features.device_taints and any(
+            blocks(taint, self._view.target.rules) for taint in device.taints
+        )
+
+    def state(self, device: PoolDevice) -> tuple[DeviceState, str]:
+        """Allocated, Shared (allocated, with something left), Available, or Unavailable; and what is in the way."""
+        state = self._view.state
+        if device.id in state.dedicated:
+            return "Allocated", ""
+        if device.id in state.shared:
+            used_up = [name for name, left in self.capacity(device).items() if left <= 0]
+            return ("Allocated", f"no {used_up[0]} left") if used_up else ("Shared", self._obstacle(device))
+        obstacle = self._obstacle(device)
+        return ("Unavailable", obstacle) if obstacle else ("Available", "")
+
+    def _obstacle(self, device: PoolDevice) -> str:
+        """Why no request can have the device, or only one that tolerates its taints."""
+        return self.withheld(device) or (self._counter_obstacle(device) if device.device.consumes_counters else "")
+
+    def withheld(self, device: PoolDevice) -> str:
+        """The same as far as it is not for what is in use."""
+        pool, target = self._pool, self._view.target
+        if not pool.usable and (target.rules.skips_unusable_pools or pool.state is not PoolState.INCOMPLETE):
+            return f"pool is {pool.state.value.lower()}"
+        if device.device.binding_conditions and not target.features.binding_conditions:
+            return "binding conditions, with DRADeviceBindingConditions off"
+        if self.is_tainted(device):
+            taint = next(taint for taint in device.taints if blocks(taint, target.rules))
+            return f"taint {taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
+        if device.device.consumes_counters and not target.features.partitionable_devices:
+            return "counters, with DRAPartitionableDevices off"
+        return ""
+
+    def _counter_obstacle(self, device: PoolDevice) -> str:
+        if device.id in self._view.state.aggregate:
+            return ""  # the shares that exist have paid for it
+        short = self.counters.refuses(self._empty, device, self._pool, set())
+        if short is None:
+            return ""
+        like = self._total(device, short)
+        need, left = _text(short.need, like), _text(short.left, like)
+        which = f"counter {short.counter} of {short.counter_set}"
+        # a counter that more was taken from than there is keeps the whole pool from being used (Q7)
+        return f"{which}: {need} needed, {left} left" if short.need else f"{which} is overdrawn: {left} left"
+
+    def _total(self, device: PoolDevice, short: CounterShort) -> quantity.Quantity:
+        """The counter's total, whose notation the amounts get."""
+        sources = self._pool.counter_slices if self._view.target.rules.counter_slices else [device.slice]
+        sets = {each.name: each for slice_ in sources for each in slice_.object.spec.shared_counters}
+        return quantity.parse(sets[short.counter_set].counters[short.counter].value)
+
+    def capacity(self, device: PoolDevice) -> dict[str, int]:
+        """Nano-units left of each capacity of a device that may be shared."""
+        used = self._view.state.aggregate.get(device.id, {})
+        return {
+            name: quantity.parse(capacity.value).nano - used.get(name, 0)
+            for name, capacity in device.device.capacity.items()
+        }
+
+    def capacity_texts(self, device: PoolDevice) -> dict[str, str]:
+        """The same as quantities, in the notation of the total."""
+        left = self.capacity(device)
+        return {
+            name: _text(left[name], quantity.parse(capacity.value)) for name, capacity in device.device.capacity.items()
+        }
+
+    def counter_sets(self) -> list[CounterSetLeft]:
+        """Totals and remainders of every counter set, in the order of the slices."""
+        pool = self._pool
+        own = not self._view.target.rules.counter_slices
+        sources = pool.slices if own else pool.counter_slices
+        return [
+            self._counter_set(slice_, counter_set)
+            for slice_ in sources
+            for counter_set in slice_.object.spec.shared_counters
+        ]
+
+    def _counter_set(self, slice_: PoolSlice, counter_set: CounterSet) -> CounterSetLeft:
+        left = self.counters.remaining(self._pool, slice_)
+        totals = {name: quantity.parse(counter.value) for name, counter in counter_set.counters.items()}
+        return CounterSetLeft(
+            name=counter_set.name,
+            total={name: total.text for name, total in totals.items()},
+            left={name: _text(left[counter_set.name, name], total) for name, total in totals.items()},
+        )
+
+
+def _text(nano: int, like: quantity.Quantity) -> str:
+    """An amount in the notation of another one."""
+    if nano == like.nano:
+        return like.text
+    whole, rest = divmod(nano, 10**9)
+    return quantity.make(nano, -9, like.format).text if rest else quantity.canonical(whole, like.format)
+
+
+@dataclass(slots=True)
+class SeenPool:
+    """A pool in one state, and the nodes that see it so. Two nodes may see different generations, or states."""
+
+    pool: Pool
+    nodes: list[Node] = field(default_factory=list)
+
+
+def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[SeenPool]:
+    """Each pool as different nodes see it, sorted by driver, pool name and generation."""
+    found: dict[tuple[Any, ...], SeenPool] = {}
+    for node in nodes:
+        obsolete: list[Pool] = []
+        for pool in (*view.gatherer.gather(node, obsolete=obsolete), *obsolete):
+            found.setdefault(_key(pool, view.gatherer), SeenPool(pool)).nodes.append(node)
+    if everywhere:
+        for pool in _unseen(view, {(seen.pool.id, seen.pool.generation) for seen in found.values()}):
+            found[_key(pool, view.gatherer)] = SeenPool(pool)
+    return [found[key] for key in sorted(found)]
+
+
+def _key(pool: Pool, gatherer: PoolGatherer) -> tuple[Any, ...]:
+    """What two nodes must agree on to see the same pool: which slices it has, and what that makes of it."""
+    slices: tuple[int, ...] = ()  # all of its generation, as for most pools
+    if pool.seen != len(gatherer.generation(pool.id, pool.generation).slices):
+        slices = tuple(sorted(each.position for each in (*pool.slices, *pool.counter_slices)))
+    return (*pool.id, pool.generation, pool.state.value, str(pool.problem or ""), pool.seen, slices)
+
+
+def _unseen(view: View, seen: set[Any]) -> Iterable[Pool]:
+    """Generations of pools that no node sees: older ones, and those for nodes that are not in the input."""
+    for pool_id, slices in view.gatherer.slices.items():
+        for generation in sorted({slice_.generation for slice_ in slices}):
+            if (pool_id, generation) not in seen:
+                yield view.gatherer.whole(pool_id, generation)

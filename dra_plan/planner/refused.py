@@ -1,0 +1,156 @@
+"""What the API server refuses of the objects that a question is about: it is never part of a yes.
+
+`OwnerRefusals` is asked for single owners and claim sets; `accepted` gives the cluster without what is refused, for
+answers that let pods compete. The rules are those of `validate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.workloads import AnyWorkload, pod_template
+from dra_plan.claims.owners import is_over, is_waiting
+from dra_plan.claims.sets import ClaimSet
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.refusals import REFUSED, ApiServerRefusal, Refusals
+from dra_plan.manifests.objects import pod_spec_of
+from dra_plan.releases import Target
+
+from .question import Question
+
+if TYPE_CHECKING:
+    from dra_plan.validation.rule import Finding
+    from dra_plan.validation.served import RuntimeConfig
+
+Owned = Pod | AnyWorkload | ResourceClaim
+"""What can be asked about."""
+
+
+class OwnerRefusals:
+    """Asks of owners what the API server refuses of them; each object is judged once.
+
+    `runtime_config` is the API server's: `{}` its default; None: it serves all that the release can.
+    """
+
+    def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
+        from dra_plan.validation.refusals import ApiServerRefusals  # nothing else of planning needs the rules
+
+        self._inventory = inventory
+        self._rules = ApiServerRefusals(inventory, target, runtime_config)
+        self._makers = {id(pod_spec_of(one).resource_claims): one for one in inventory.workloads}
+        """The workloads by the claims of their pods: the very list, which pods that stand for them have, too."""
+        self._given = {id(one) for one in inventory.claims}
+
+    def of(self, owner: Owned) -> tuple[Finding, ...]:
+        """Why the API server refuses the owner, or what it needs; empty if it takes all of it."""
+        return self._rules.of(owner)
+
+    def without_claims(self, question: Question) -> list[RefusedOwner]:
+        """Those without claims, of which no claim set is made, among the pods that wait and the workloads chosen."""
+        pods = (pod for pod in self._inventory.pods if is_waiting(pod))
+        workloads = (one for one in self._inventory.workloads if not is_over(one))
+        asked = (one for one in (*pods, *workloads) if not pod_spec_of(one).resource_claims)
+        chosen = (one for one in asked if question.chooses(one.metadata))
+        return [RefusedOwner.of(one, findings) for one in chosen if (findings := self.of(one))]
+
+    def of_set(self, claim_set: ClaimSet) -> tuple[RefusedOwner, ...]:
+        """Those of whom a claim set is made, pods, workloads and lone claims, that the API server does not let be."""
+        asked: list[Owned] = [self._makers.get(id(pod.spec.resource_claims), pod) for pod in claim_set.pods]
+        if claim_set.owner is None:
+            asked += [claim for claim in claim_set.claims if id(claim) in self._given]
+        return tuple(RefusedOwner.of(one, findings) for one in asked if (findings := self.of(one)))
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedOwner:
+    """A pod, workload or claim that the API server does not let be, and why."""
+
+    owner: ObjectName
+    findings: tuple[Finding, ...]
+
+    @property
+    def name(self) -> str:
+        """NAMESPACE/NAME."""
+        return f"{self.owner.namespace}/{self.owner.name}"
+
+    @classmethod
+    def of(cls, owner: Owned, findings: tuple[Finding, ...]) -> RefusedOwner:
+        """Of an object."""
+        return cls(ObjectName(kind=owner.kind, namespace=owner.metadata.namespace, name=owner.metadata.name), findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A cluster without the pods and workloads that its API server refuses, and these."""
+
+    inventory: Inventory
+    refused: tuple[RefusedOwner, ...] = ()
+
+
+def accepted(
+    inventory: Inventory,
+    target: Target,
+    chosen: Callable[[Pod], bool],
+    runtime_config: RuntimeConfig | None = None,
+) -> Accepted:
+    """The cluster as far as its API server takes it: of the pods that wait and are chosen, and of workloads.
+
+    Pods that are on nodes, have ended or are not asked about stay, and so do the pods that refused workloads have.
+    """
+    from dra_plan.scheduler.new_pods import pod_of  # claim sets do without the scheduler
+
+    pods = [pod for pod in inventory.pods if is_waiting(pod) and chosen(pod)]
+    working = (one for one in inventory.workloads if not is_over(one))
+    workloads = [one for one in working if chosen(pod_of(one, pod_template(one), one.metadata.name))]
+    if not (pods or workloads):
+        return Accepted(inventory)
+    asked = OwnerRefusals(inventory, target, runtime_config)
+    found = [(one, findings) for one in (*pods, *workloads) if (findings := asked.of(one))]
+    if not found:
+        return Accepted(inventory)
+    gone = {id(one) for one, _ in found}
+    kept = replace(
+        inventory,
+        pods=[pod for pod in inventory.pods if id(pod) not in gone],
+        workloads=[one for one in inventory.workloads if id(one) not in gone],
+    )
+    return Accepted(kept, tuple(RefusedOwner.of(*each) for each in found))
+
+
+def entries(refused: Iterable[RefusedOwner]) -> Refusals:
+    """The findings as documents have them, each once, with all owners that it keeps from running."""
+    owners: dict[Finding, list[ObjectName]] = {}
+    for each in refused:
+        for finding in each.findings:
+            owners.setdefault(finding, []).append(each.owner)
+    return [_entry(finding, named) for finding, named in owners.items()] or UNSET
+
+
+def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
+    """The findings as warnings, for answers that are not about what waits."""
+    return [
+        Notice("refused", f"{REFUSED}: {finding.code}: {finding.message}", f"{one.owner.kind} {one.name}", finding.file)
+        for one in refused
+        for finding in one.findings
+    ]
+
+
+def _entry(finding: Finding, owners: list[ObjectName]) -> ApiServerRefusal:
+    return ApiServerRefusal(
+        code=finding.code,
+        object=finding.object,
+        field=finding.field,
+        message=finding.message,
+        file=finding.file,
+        line=finding.line,
+        suggestion=finding.suggestion,
+        fix=finding.rule.fix,
+        owners=owners,
+    )

@@ -1,0 +1,165 @@
+"""Answers in which controllers act: a cluster is settled where they would do anything after a pass of the scheduler.
+
+`schedule --settle` always settles; what compares, drains or grows asks `settle_chosen`, which leaves a cluster in which
+nobody would act as one pass of the scheduler leaves it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dra_plan.allocator import View
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.claims.owners import DEPLOYMENT, deployment_of
+from dra_plan.releases import Target
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
+from dra_plan.scheduler.simulation import Simulation
+
+from .question import Chosen, Question
+
+if TYPE_CHECKING:
+    from dra_plan.controllers.endings import PodKey
+    from dra_plan.controllers.events import EventStep
+    from dra_plan.controllers.settle import Settled
+
+FOR_EVER = math.inf
+"""The patience of answers that tell every eviction that is to come, however late."""
+
+
+@dataclass(frozen=True)
+class SettledOutcome:
+    """What became of pods in the end, and how; `settled` is None where controllers had nothing to do."""
+
+    result: SimulationResult
+    settled: Settled | None = None
+
+    def records(self) -> dict[PodKey, PodRecord]:
+        """The records by namespace and name; a pod that was made in the place of another stands under its name.
+
+        A pod that ended, and in whose place there is none, has no record.
+        """
+        found = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in self.result.pods}
+        if self.settled is None:
+            return found
+        places = self.settled.places
+        heirs = {key: found.pop(_key(heir), None) for key, (_, heir) in places.items() if heir is not None}
+        for key in places:
+            found.pop(key, None)
+        return found | {key: record for key, record in heirs.items() if record is not None}
+
+
+def _key(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name
+
+
+def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ...]:
+    """What settling would change: most inputs have nothing that could, and are asked no more."""
+    inventory = simulation.inventory
+    if not (
+        outcome.evictions
+        or has_quotas(inventory)
+        or inventory.taint_rules
+        or any(node.spec.taints for node in inventory.nodes)
+        or any(device.taints for each in inventory.slices for device in each.spec.devices)
+    ):
+        return ()
+    from dra_plan.controllers.foreseen import outlook
+
+    return tuple(outlook(simulation, outcome))
+
+
+def has_quotas(inventory: Inventory) -> bool:
+    """Whether admission may refuse what controllers create, so that nothing is there from the start."""
+    return bool(inventory.quotas or inventory.limit_ranges)
+
+
+def settled_result(
+    simulation: Simulation,
+    chosen: Chosen,
+    events: Sequence[EventStep] = (),
+    never_ready: Sequence[str] = (),
+    patience: float | None = None,
+    then: Sequence[Inventory] = (),
+) -> tuple[SimulationResult, Settled]:
+    """Settle the simulation, and again in each later state.
+
+    The chosen pods that the API server refuses are in the result, too.
+    """
+    from dra_plan.controllers.settle import PATIENCE_SECONDS, Settling
+
+    patience = PATIENCE_SECONDS if patience is None else patience
+    settled = Settling(simulation, never_ready, patience).run(events, then)
+    result = result_of(simulation)
+    refused = [PodRecord(pod, message=said, refused=True) for pod, said in settled.not_made if chosen(pod)]
+    result.pods = [*result.pods, *refused]
+    return result, settled
+
+
+def settle_chosen(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    chosen: Chosen,
+    common: Common | None = None,
+    view: View | None = None,
+    *,
+    ordered: bool = False,
+    always: bool = False,
+) -> SettledOutcome:
+    """What becomes of the chosen pods in the end. The others stay as they are, unless controllers end them.
+
+    Settled is only where controllers would do anything, or `always`.
+    """
+    chosen = with_successors(chosen, inventory.pods)
+
+    def started(*, makes: bool) -> Simulation:
+        return Simulation(
+            inventory,
+            target=target,
+            max_steps=question.max_steps,
+            deadline=question.deadline(),
+            chosen=chosen,
+            makes=makes,
+            ordered=ordered,
+            common=common,
+            view=view,
+        )
+
+    if not (always or has_quotas(inventory)):
+        simulation = started(makes=True)
+        result = simulate(simulation)
+        if not outlook_of(simulation, result):
+            return SettledOutcome(result)
+    simulation = started(makes=not has_quotas(inventory))
+    return SettledOutcome(*settled_result(simulation, chosen, patience=FOR_EVER))
+
+
+def with_successors(chosen: Chosen, pods: Iterable[Pod]) -> Chosen:
+    """The choice, and besides the pods that are made in the place of chosen ones: their controllers are the same."""
+    given, owners = set(), set()
+    for pod in pods:
+        given.add((pod.metadata.namespace, pod.metadata.name))
+        if chosen(pod):
+            owners.update(_owners(pod.metadata))
+
+    def is_chosen(pod: Pod) -> bool:
+        if chosen(pod):
+            return True
+        key = (pod.metadata.namespace, pod.metadata.name)
+        return key not in given and not owners.isdisjoint(_owners(pod.metadata))
+
+    return is_chosen
+
+
+def _owners(metadata: ObjectMeta) -> list[tuple[str, str, str]]:
+    """Kind, namespace and name of the controller, and of the Deployment behind it."""
+    controller, deployment = metadata.controller, deployment_of(metadata)
+    named = [(controller.kind, metadata.namespace, controller.name)] if controller is not None else []
+    return [*named, (DEPLOYMENT, metadata.namespace, deployment)] if deployment else named

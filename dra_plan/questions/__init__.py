@@ -1,0 +1,1 @@
+"""What a cluster can be asked: a folder for each question, and their registry."""

@@ -1,0 +1,1 @@
+"""Where claims fit, and which devices they get."""

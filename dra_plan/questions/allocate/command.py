@@ -1,0 +1,121 @@
+"""`dra-plan allocate`: the main job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.declared import takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.allocate import ask
+
+if TYPE_CHECKING:
+    from dra_plan.questions.allocate.document import AllocationDocument
+    from dra_plan.text.formats import Format
+    from dra_plan.text.gate import Gate
+    from dra_plan.text.reports.claim_sets import Origins
+    from dra_plan.text.reports.content import Content
+
+
+@takes(
+    options.Sources,
+    options.EveryNamespace,
+    ask.AllocateOptions,
+    Edits,
+    ReleaseOptions,
+    ServedVersions,
+    options.Messages,
+)
+def allocate(
+    context: typer.Context,
+    *,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to plan, instead of 2.")
+    ] = False,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace",
+            help="Before the answer, show the search step by step, for one claim set on one node (--node).",
+        ),
+    ] = False,
+    require_fit: options.CompetingFit = False,
+    min_nodes: options.MinNodes = 1,
+    fail_on: options.FailOn = "error",
+    output: options.Output = "table",
+    report: options.Reports = None,
+    progress: options.Progress = True,
+) -> Exit:
+    """Say where claims fit and which devices they get.
+
+    PATH... hold the cluster (nodes, resource slices, device classes, allocated claims) and what is to be planned
+    (pods, workloads, claims, claim templates), in any order: files, directories, or - for standard input. Each pod,
+    workload and lone claim is planned on its own, against the cluster as it is. Arguments that are no files choose
+    what is planned, as kubectl names it: pod/train, deploy/serve, po train, train.
+    """
+    from dra_plan.cli.inputs import opened, options_of
+    from dra_plan.cli.live import progress_bar
+    from dra_plan.cli.printing import ALLOWED_EMPTY, print_document, print_hint, print_warnings
+    from dra_plan.errors import InputError, UsageError
+    from dra_plan.questions.allocate.gate import JUDGE
+    from dra_plan.text.formats import parse_lazily
+
+    with Reporting(context, report) as reports:
+        form = parse_lazily(output, _parse)
+        if trace and output not in ("table", "wide"):
+            raise UsageError(f"--trace is for reading: it goes with -o table or wide, not with {output}")
+        heard = None
+        if trace:
+            from dra_plan.questions.allocate.trace import SearchTrace, with_trace
+
+            heard = SearchTrace()
+            form = with_trace(heard, form)
+        gate = options.gate(require_fit=require_fit, min_nodes=min_nodes, fail_on=fail_on)
+        asked = opened(context)
+        with progress_bar(wanted=progress) as advance:
+            plan = ask.allocate(
+                asked.cluster,
+                *asked.owners,
+                **options_of(context, asked, ask.AllocateOptions),
+                competing=require_fit,
+                progress=advance,
+                probe=heard,
+            )
+        document = plan.document
+        if plan.is_empty and not (document.refusals or allow_empty):
+            print_warnings(document.warnings)
+            if plan.unplanned:
+                raise InputError("nothing to plan: what was named waits for no devices (--allow-empty accepts that)")
+            where = f", in namespace {asked.namespace}" if asked.namespace else ""
+            where += f", with labels {context.params['selector']}" if asked.selector is not None else ""
+            raise InputError(
+                f"nothing to plan: the input has no pending claim, and no pod or workload that uses one{where}"
+                f" {ALLOWED_EMPTY}"
+            )
+        reports.tell(
+            lambda: content(document, gate, asked.cluster.inventory.origins, anchor=reports.anchor),
+            page_of(asked.cluster, plan),
+        )
+        print_document(document, form)
+        status = of_document(document, JUDGE, gate)
+        if status == Exit.DOES_NOT_FIT and output in ("table", "wide"):
+            print_hint("dra-plan explain, with the same paths, says why, down to the device")
+        return status
+
+
+def _parse(option: str) -> Format[AllocationDocument]:
+    from dra_plan.questions.allocate.text import parse
+
+    return parse(option)
+
+
+def content(document: AllocationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
+    """What reports for CI say; what makes them is only loaded if there are any."""
+    from dra_plan.questions.allocate import report
+
+    return report.content(document, gate, origins, anchor=anchor)

@@ -1,0 +1,40 @@
+"""`allocate --require-fit`: whether the pods of the claim sets also fit when they compete, as the scheduler does it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dra_plan.api.inventory import Inventory
+from dra_plan.documents.claim_sets import Competition, PodWithoutNode
+from dra_plan.planner.question import Question
+from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.releases import Target
+
+
+def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target, question: Question) -> AllocationPlan:
+    """The plan with what becomes of all pods that the question chooses, replicas of workloads included, in turn.
+
+    The same plan where no pods were planned, or some nodes only, one set, or devices alone. What the API server refuses
+    is left out: the plan tells it. Raises as `schedule_pods`.
+    """
+    if question.nodes or question.together or question.devices_only:
+        return plan
+    if not any(each.claim_set.pods for each in plan):
+        return plan
+    from dra_plan.questions.schedule.answer import (
+        schedule_pods,  # the whole scheduler, which single claim sets do without
+    )
+
+    found = schedule_pods(inventory, target, replace(question, progress=None, probe=None))
+    tried = [pod for pod in found if pod.attempts or pod.outcome not in ("Bound", "Skipped", "Refused")]
+    left = [
+        PodWithoutNode(
+            namespace=pod.namespace,
+            name=pod.name,
+            undecided=pod.is_undecided,
+            message=pod.message or pod.waiting or None,
+        )
+        for pod in tried
+        if pod.outcome != "Bound"
+    ]
+    return replace(plan, competition=Competition(pods=len(tried), without_node=left))

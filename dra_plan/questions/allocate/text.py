@@ -1,0 +1,224 @@
+"""`allocate -o table`, `-o wide` and `-o name`: alike claim sets in one row, and what the table does not say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dra_plan import shown
+from dra_plan.allocator import Outcome
+from dra_plan.documents.claim_sets import Competition, PlannedClaimSet, PlannedNode
+from dra_plan.documents.refusals import REFUSED
+from dra_plan.questions.allocate.document import AllocationDocument
+from dra_plan.text import formats, refusals, stories, words
+from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.formats import Format, Formats
+from dra_plan.text.naming import claim_set_name, consumed, device_name, node_list, owner_name, target
+from dra_plan.text.stories import ALONE, copies, judged_alone, left_out
+from dra_plan.text.words import counted, listed
+
+
+def allocation(document: AllocationDocument) -> str:
+    """`KIND/NAMESPACE/NAME node/NODE` for every node that fits."""
+    return "".join(
+        shown.line(f"{owner_name(claim_set)} node/{node}") + "\n"
+        for claim_set in document.claim_sets
+        for node in claim_set.fitting_nodes
+    )
+
+
+def footer(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[Part]:
+    """Sentences about copies and rivals, and about the rules that are left out; nothing where none of it matters.
+
+    `groups` are the claim sets, those with the same answer together.
+    """
+    if document.competition:
+        return [*_competition(document.competition)]
+    return [*_alone(document, groups), *left_out(document.claim_sets)]
+
+
+def _competition(of: Competition) -> Iterator[Part]:
+    """What `schedule` says of the pods together: it judges copies, rivals and all that pods ask for."""
+    bound = of.pods - len(of.without_node)
+    yield f"When they compete, the scheduler binds {bound} of {counted(of.pods, 'pod')}."
+    made = Table(("WITHOUT A NODE", "THE SCHEDULER SAYS"), flexible=(0, 1))
+    said: dict[str, list[str]] = {}
+    for pod in of.without_node:
+        said.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
+    for message, names in said.items():
+        made.add(listed(names), message)
+    if made.rows:
+        yield made
+
+
+def _alone(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> Iterator[str]:
+    many = copies(document.claim_sets)
+    rivals = _rivals(document, groups)
+    with_pods = [claim_set_name(each) for each in rivals if each.owner is not None]
+    if many or len(with_pods) > 1:
+        wants = [listed(many)] if many else []
+        wants += [f"{listed(with_pods)} would be given the same devices"] if len(with_pods) > 1 else []
+        yield judged_alone(wants)
+    elif rivals:
+        names = listed([claim_set_name(each) for each in rivals])
+        yield f"{ALONE}: {names} would be given the same devices. --together plans all of it as one set on one node."
+
+
+def _rivals(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[PlannedClaimSet]:
+    """The claim sets that are given a device on some node which another one is given, too."""
+    holders: dict[tuple[str, str, str], set[int]] = {}
+    for number, group in enumerate(groups):
+        if group[0].outcome is Outcome.REFUSED:
+            continue
+        for node in group[0].nodes:
+            if not node.excluded_by:
+                for device in _taken(node):
+                    holders.setdefault(device, set()).add(number)
+    found = {at for users in holders.values() if len(users) > 1 or len(groups[min(users)]) > 1 for at in users}
+    rivals = {id(claim_set) for at in found for claim_set in groups[at]}
+    return [claim_set for claim_set in document.claim_sets if id(claim_set) in rivals]
+
+
+def _taken(node: PlannedNode) -> Iterator[tuple[str, str, str]]:
+    """The devices that the node would give to nobody else then."""
+    for claim in node.claims:
+        for result in claim.allocation.devices.results:
+            if not result.admin_access and not result.share_id:
+                yield result.driver, result.pool, result.device
+
+
+Groups = list[list[PlannedClaimSet]]
+"""Claim sets with the same answer together."""
+
+
+def table(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
+    """What a person wants first: does it fit and where, one example of who gets what, and the nodes that refuse."""
+    parts: list[Part] = [*refusals.paragraphs(document.refusals)]
+    groups = stories.alike(document.claim_sets)
+    if groups:
+        parts += [_summary(groups), _totals(document)]
+    parts += [part for part in (_examples(groups), _others(groups), _excluded(groups)) if part.rows]
+    return [*parts, *footer(document, groups), target(document)]
+
+
+def _summary(groups: Groups) -> Table:
+    """One row per claim set, or for those with the same answer: where they fit, or what is in the way."""
+    refused = any(in_the_way(group[0]) for group in groups)
+    headers = ("CLAIM SET", "OUTCOME", "NODES", "FITS ON", *(["REASON"] if refused else []))
+    made = Table(headers, flexible=(0, 3, 4) if refused else (0, 3))
+    for group in groups:
+        claim_set = group[0]
+        fitting = claim_set.fitting_nodes
+        count = f"{len(fitting)}/{len(claim_set.nodes)}"
+        cells = (stories.names(group), claim_set.outcome.value, count, node_list(fitting))
+        made.add(*cells, *([in_the_way(claim_set)] if refused else []))
+    return made
+
+
+def in_the_way(claim_set: PlannedClaimSet) -> str:
+    """Why the set fits nowhere, as far as a cell can say it: an error, where its devices are, the rules against it."""
+    if claim_set.outcome is Outcome.REFUSED:
+        return REFUSED
+    if claim_set.outcome is Outcome.UNKNOWN:
+        return words.UNKNOWN
+    if claim_set.outcome is Outcome.ERROR:
+        said = next((node.message for node in claim_set.nodes if node.outcome is Outcome.ERROR), "")
+        return said.partition("; ")[0]  # what follows explains the error, and stands below
+    leading = words.cell(claim_set.leading[0]) if claim_set.leading else ""
+    return stories.room(claim_set) or leading
+
+
+def _totals(document: AllocationDocument) -> str:
+    """How many claim sets came to what: `3 Fits, 1 DoesNotFit.`."""
+    counts = Counter(claim_set.outcome for claim_set in document.claim_sets)
+    return f"{', '.join(f'{counts[outcome]} {outcome.value}' for outcome in Outcome if counts[outcome])}."
+
+
+def _examples(groups: Groups) -> Table:
+    """One row per device on the first node that fits, of those with the same answer for the first."""
+    rows = [
+        (claim_set_name(claim_set), node.name, *cells)
+        for claim_set, *_ in groups
+        for node in claim_set.nodes
+        if node.name == next(iter(claim_set.fitting_nodes), None)
+        for cells in _devices(node)
+    ]
+    headers = ("CLAIM SET", "EXAMPLE NODE", "CLAIM", "REQUEST", "DEVICE", "CONSUMES")
+    shown = len(headers) if any(row[-1] for row in rows) else len(headers) - 1
+    made = Table(headers[:shown], grouped=2, flexible=range(2, shown))
+    for row in rows:
+        made.add(*row[:shown])
+    return made
+
+
+def _devices(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
+    """(claim, request, device, consumed) in allocation order."""
+    for claim in node.claims:
+        for result in claim.allocation.devices.results:
+            yield claim.name, result.request, device_name(result), consumed(result)
+
+
+def _others(groups: Groups) -> Table:
+    """Nodes of which more is known than that nothing was found; those with the same message and reasons in one row."""
+    rows = []
+    for group in groups:
+        said: dict[tuple[str, str, str], list[str]] = {}
+        for node in group[0].nodes:
+            if node.outcome is not Outcome.FITS and not node.excluded_by and _says_more(node):
+                said.setdefault((node.outcome.value, node.message, _codes(node)), []).append(node.name)
+        for (outcome, message, codes), nodes in said.items():
+            count = f"{len(nodes)}/{len(group[0].nodes)}"
+            rows.append((stories.names(group), count, outcome, message, codes, node_list(nodes)))
+    headers = ("CLAIM SET", "NODES", "OUTCOME", "MESSAGE", "REASONS", "ON")
+    shown = [column for column in range(6) if column != 4 or any(row[4] for row in rows)]
+    made = Table([headers[column] for column in shown], grouped=1, flexible=range(3, len(shown)))
+    for row in rows:
+        made.add(*(row[column] for column in shown))
+    return made
+
+
+def _says_more(node: PlannedNode) -> bool:
+    """Whether there is more to say of a node than that nothing was found on it."""
+    return node.outcome is not Outcome.DOES_NOT_FIT or node.out_of_reach or bool(node.reasons)
+
+
+def _excluded(groups: Groups) -> Table:
+    """Nodes that the scheduler's rules keep the pods off, whatever devices they have."""
+    made = Table(("CLAIM SET", "NODES", "EXCLUDED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
+    for group in groups:
+        for nodes, found in stories.excluded_nodes(group[0]):
+            count = f"{len(nodes)}/{len(group[0].nodes)}"
+            cells = (stories.plugins(found), stories.messages(found), node_list(nodes))
+            made.add(stories.names(group), count, *cells)
+    return made
+
+
+def _codes(node: PlannedNode) -> str:
+    """The codes of the node's reasons, each once."""
+    return ", ".join(dict.fromkeys(reason.code for reason in node.reasons))
+
+
+def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
+    """Every node of every claim set, one row per device that it would give."""
+    headers = ("CLAIM SET", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
+    made = Table(headers, grouped=4, flexible=(4, 5, 6, 7, 8))
+    for claim_set in document.claim_sets:
+        for node in claim_set.nodes:
+            for cells in list(_devices(node)) or [("", "", "", "")]:
+                name, steps = claim_set_name(claim_set), str(node.steps)
+                said = ", ".join(filter(None, (node.message, stories.messages(node.excluded_by))))
+                made.add(name, node.name, node.outcome.value, steps, *cells, said)
+    return [
+        *refusals.paragraphs(document.refusals),
+        *([made] if made.rows else []),
+        *footer(document, stories.alike(document.claim_sets)),
+        target(document),
+    ]
+
+
+FORMATS = Formats(table=table, wide=wide, name=allocation)
+
+
+def parse(option: str) -> Format[AllocationDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return formats.parse(option, FORMATS)

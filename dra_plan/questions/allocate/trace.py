@@ -1,0 +1,161 @@
+"""`allocate --trace`: one search, step by step, as lines of text.
+
+The trace is heard while the search goes on, so that only what will be shown is kept. How the search works, and why it
+takes a step, does not belong here: docs/internals/search.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from dra_plan.allocator import DeviceID, Outcome, PoolDevice, Probe
+from dra_plan.allocator.reasons import DeviceReason, InUse, NothingMatches, RequestReason, SelectorRefused
+from dra_plan.allocator.requests import Want
+from dra_plan.documents.devices import DeviceCheck
+from dra_plan.explanation.reasons import code, refusal_fields
+from dra_plan.questions.allocate.document import AllocationDocument
+from dra_plan.text import words
+from dra_plan.text.columns import Screen, render
+from dra_plan.text.devices import removed
+from dra_plan.text.formats import Format
+from dra_plan.text.naming import claim_set_name
+
+MOST_EVENTS = 1_000
+"""Events that are kept; those after them are counted."""
+
+
+_DEEPEST = 10
+"""Lines are indented for so many devices taken, and no further."""
+
+
+class _Event(NamedTuple):
+    """What happened to some devices at a slot, while `depth` devices were taken."""
+
+    depth: int
+    want: Want | None
+    slot: int
+    before: str
+    devices: list[DeviceID]
+    after: str
+
+
+class SearchTrace(Probe):
+    """Hears one search; `lines` tells it."""
+
+    def __init__(self, most: int = MOST_EVENTS) -> None:
+        self._most, self._left_out = most, 0
+        self._events: list[_Event] = []
+        self._depth = 0
+        self._restarted = False
+
+    def lines(self) -> Iterator[str]:
+        """A line for each event, indented by how many devices are taken; devices refused for one reason share one."""
+        if self._restarted:
+            yield "begun again, pruned, because the plain search takes long"
+        named = _TraceNames(self._events)
+        for event in self._events:
+            indent = "  " * min(event.depth, _DEEPEST)
+            devices = words.listed([named.device(device) for device in event.devices]) if event.devices else ""
+            what = f"{event.before}{devices}{event.after}"
+            yield f"{indent}{named.slot(event.want, event.slot)}: {what}" if event.want else f"{indent}{what}"
+        if self._left_out:
+            yield f"{words.counted(self._left_out, 'more event')} left out"
+
+    def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
+        """A device was looked at and can't be used now."""
+        after = f": {_why_not(reason)}"
+        last = self._events[-1] if self._events and not self._left_out else None
+        if last is not None and last.before == "not " and (last.want, last.slot, last.after) == (want, slot, after):
+            last.devices.append(device.id)
+        else:
+            self._add(want, slot, "not ", device, after)
+
+    def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
+        """The want was given up before any device was tried."""
+        if isinstance(reason, NothingMatches):
+            self._add(want, slot, "no device of the node matches")
+        else:
+            self._add(want, slot, f"{reason.need} devices for the claim, which may have {reason.limit}")
+
+    def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
+        """A device was taken; the search goes on below."""
+        self._add(want, slot, "take ", device)
+        self._depth += 1
+
+    def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
+        """Nothing was found below; the device was given back."""
+        self._depth -= 1
+        self._add(want, slot, "give ", device, " back")
+
+    def pruned(self, want: Want, slot: int) -> None:
+        """From this slot on there is no solution."""
+        self._add(want, slot, "pruned, there is no solution from here on")
+
+    def restarted(self) -> None:
+        """What was heard before does not count."""
+        self._events.clear()
+        self._depth = self._left_out = 0
+        self._restarted = True
+
+    def solved(self) -> None:
+        """All claims have their devices."""
+        self._add(None, 0, "solved")
+
+    def _add(
+        self, want: Want | None, slot: int, before: str, device: PoolDevice | None = None, after: str = ""
+    ) -> None:
+        if len(self._events) == self._most:
+            self._left_out += 1
+        else:
+            self._events.append(_Event(self._depth, want, slot, before, [device.id] if device else [], after))
+
+
+def ending(outcome: Outcome, steps: int) -> str:
+    """The last line of a trace."""
+    return f"{outcome.value}, {words.counted(steps, 'step')}"
+
+
+def with_trace(trace: SearchTrace, form: Format[AllocationDocument]) -> Format[AllocationDocument]:
+    """The format, with the search for the document's only claim set on its only node in front."""
+    return Format(lambda document, screen: chain([_text(trace, document, screen)], form.parts(document, screen)))
+
+
+def _text(trace: SearchTrace, document: AllocationDocument, screen: Screen | None) -> str:
+    """Nothing if there was nothing to plan."""
+    if not document.claim_sets:
+        return ""
+    [claim_set] = document.claim_sets
+    [node] = claim_set.nodes
+    heading = f"{claim_set_name(claim_set)} on node {node.name}, step by step"
+    return render([[heading, *trace.lines(), ending(node.outcome, node.steps)], []], screen)
+
+
+class _TraceNames:
+    """Names that are as long as it takes to tell the claims and devices of the events apart."""
+
+    def __init__(self, events: Sequence[_Event]) -> None:
+        devices = {device for event in events for device in event.devices}
+        self._with_pool = len({device.pool_id for device in devices}) > 1
+        self._with_driver = len({device.driver for device in devices}) > 1
+        self._with_namespace = len({event.want.claim.metadata.namespace for event in events if event.want}) > 1
+
+    def device(self, device: DeviceID) -> str:
+        """DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE."""
+        if self._with_driver:
+            return f"{device.driver}/{device.pool}/{device.device}"
+        return f"{device.pool}/{device.device}" if self._with_pool else device.device
+
+    def slot(self, want: Want, slot: int) -> str:
+        """CLAIM/REQUEST[SLOT], with the namespace in front where claims of several are planned together."""
+        claim = want.claim.key if self._with_namespace else want.claim.metadata.name
+        return f"{claim}/{want.full_name}[{slot}]"
+
+
+def _why_not(reason: DeviceReason) -> str:
+    if isinstance(reason, InUse):
+        return f"in use by claim {reason.claim}" if reason.claim is not None else "taken already"
+    if isinstance(reason, SelectorRefused):
+        return f"{words.selector(reason.position, reason.class_name)} is false"
+    return removed(DeviceCheck(step=code(reason).step, passed=False, **refusal_fields(reason)))

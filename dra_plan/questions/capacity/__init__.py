@@ -1,0 +1,1 @@
+"""How many copies of a pod there is room for."""

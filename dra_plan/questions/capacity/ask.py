@@ -1,0 +1,58 @@
+"""What `capacity` can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from dra_plan.options import Bounded, Flag, InNamespace, WithoutNodes, spelled_out
+
+if TYPE_CHECKING:
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.capacity.answer import CapacityPlan
+
+
+class CapacityOptions(InNamespace, WithoutNodes, Bounded, total=False):
+    """How many copies are counted, and how."""
+
+    mix: Annotated[bool, Flag("--mix", "Count all owners together, in the proportion of their replicas.")]
+    possible: Annotated[
+        bool | None,
+        Flag(
+            "--possible/--no-possible",
+            "Seek the best placement, whatever the scheduler does, however long it takes; or not at all. Usually it is"
+            " sought for a few seconds, and not with --mix.",
+        ),
+    ]
+    limit: Annotated[int | None, Flag("--limit", "Try so many copies at most (default: 10,000).", metavar="N", least=1)]
+
+
+@spelled_out
+def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: Unpack[CapacityOptions]) -> CapacityPlan:
+    """How many copies of pods there is room for beside what is on nodes, each owner on its own.
+
+    `owners` are names of pods and workloads, or pods as plain dicts; without them, the pods that wait for a node
+    and the workloads of the input, or of `namespace`. Copies are created one after the other, as many as
+    kube-scheduler binds and quotas allow, and no more than `limit` (10,000). Other pods that wait stay aside. With
+    `mix` all owners are counted together, in the proportion of their replicas. What is possible at best is sought
+    for a few seconds (not for a mix); if `possible` is true, thoroughly, and if it is false, not at all. Raises
+    UsageError for an unknown owner, InputError for a pod that can't be decoded and for an input without nodes.
+    """
+    from dra_plan.arguments import at_least_one, required, truth
+    from dra_plan.manifests.decode import from_dicts
+    from dra_plan.planner.suspended import resumed
+    from dra_plan.questions.capacity import answer
+
+    for owner in owners:
+        required(owner, (str, dict), "owners", "names, or pods as dicts")
+    plain = [owner for owner in owners if not isinstance(owner, str)]
+    named = [owner for owner in owners if isinstance(owner, str)]
+    inventory = resumed(cluster.inventory, named, options.get("namespace"))
+    copied = [answer.Copied.of_pod(pod) for pod in from_dicts(plain).pods]
+    if named or not plain:
+        copied += answer.choose_copied(inventory, named, options.get("namespace"))
+    asked = cluster.question(options={**options, "namespace": None})
+    mix, possible, limit = truth(options.get("mix", False), "mix"), options.get("possible"), options.get("limit")
+    seeks = None if possible is None else truth(possible, "possible")
+    most = answer.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
+    counted = answer.count_copies(inventory, cluster.target, copied, asked, limit=most, mix=mix, seeks=seeks)
+    return cluster.with_edits(counted)

@@ -1,0 +1,75 @@
+"""`dra-plan capacity`: how many more fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.declared import takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.capacity import ask
+
+if TYPE_CHECKING:
+    from dra_plan.questions.capacity.document import CapacityDocument
+    from dra_plan.text.formats import Format
+
+
+@takes(
+    options.Sources,
+    options.EveryNamespace,
+    ask.CapacityOptions,
+    Edits,
+    ReleaseOptions,
+    ServedVersions,
+    options.Messages,
+)
+def capacity(
+    context: typer.Context,
+    *,
+    at_least: Annotated[
+        int, typer.Option("--at-least", min=0, metavar="N", help="Exit with 1 unless there is room for N copies.")
+    ] = 0,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to copy, instead of 2.")
+    ] = False,
+    fail_on: options.FailOn = "error",
+    output: options.Output = "table",
+    report: options.Pages = None,
+) -> Exit:
+    """Say how many copies of a pod there is room for.
+
+    PATH... hold the cluster and the pods: files, directories, or - for standard input. Copies of each waiting pod and
+    of each workload's pod, or of those that are named (pod/train, deploy/serve, train), are created one after the other
+    beside what is on the nodes, until kube-scheduler refuses one.
+    """
+    from dra_plan.cli.inputs import opened, options_of
+    from dra_plan.cli.printing import nothing_to_do, print_document
+    from dra_plan.questions.capacity.gate import JUDGE
+    from dra_plan.text.formats import parse_lazily
+
+    with Reporting(context, report, pages_only=True) as reports:
+        form = parse_lazily(output, _parse)
+        gate = options.gate(min_copies=at_least, fail_on=fail_on)
+        asked = opened(context)
+        found = ask.capacity(asked.cluster, *asked.owners, **options_of(context, asked, ask.CapacityOptions))
+        document = found.document
+        if not document.items and not allow_empty:
+            raise nothing_to_do(
+                document.warnings,
+                "nothing to copy: the input has no pod that waits and no workload; name a pod, whatever has become of"
+                " it",
+            )
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(document, form)
+        return of_document(document, JUDGE, gate)
+
+
+def _parse(option: str) -> Format[CapacityDocument]:
+    from dra_plan.questions.capacity.text import parse
+
+    return parse(option)

@@ -1,0 +1,227 @@
+"""`capacity`: which devices of the fleet are idle, and which of these are of no use to any owner asked about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dra_plan.allocator import Pool, PoolDevice, SelectorError, View
+from dra_plan.allocator.identity import DeviceID, PoolID
+from dra_plan.allocator.ledger import AllocatedState
+from dra_plan.allocator.pools import device_is_on
+from dra_plan.allocator.reasons import AllocationError
+from dra_plan.allocator.requests import Want
+from dra_plan.api.core import Node
+from dra_plan.planner import pools
+from dra_plan.planner.pools import DeviceKind, PoolRemainder
+from dra_plan.questions.capacity.document import FleetFigures, IdleDevices, StrandedFor, WithheldDevices
+from dra_plan.scheduler.framework.status import NoDevices
+from dra_plan.scheduler.refusals import Refusals
+
+_Cause = tuple[str, str]
+"""Why a device is of no use: a code, and with `node` the scheduler's words."""
+
+
+_NEARNESS = ("not-wanted", "node", "not-enough")
+"""Of several owners' causes the one tells that comes nearest to being of use."""
+
+
+@dataclass
+class _SeenPool:
+    """A pool, as the first node sees it, its devices that are idle, and the nodes that reach each device."""
+
+    pool: Pool
+    idle: dict[DeviceID, PoolDevice] = field(default_factory=dict)
+    nodes: dict[DeviceID, list[str]] = field(default_factory=dict)
+    parts: bool = False
+
+    def fit(self, view: View, devices: Sequence[PoolDevice]) -> dict[str, int]:
+        """How many of the parts fit side by side, by profile."""
+        left = PoolRemainder(view, self.pool)
+        return {one.profile: one.fit for one in pools.profiles(left.counters, self.pool, left.devices, devices)}
+
+
+class Fleet:
+    """The devices that the nodes reach. It is told how each count ended, and knows then what was left over by all."""
+
+    def __init__(self, view: View, nodes: Iterable[Node]) -> None:
+        self._view = view
+        self._pools: dict[PoolID, _SeenPool] = {}
+        self._kinds: dict[tuple[str, int], DeviceKind] = {}
+        self._totals: Counter[DeviceKind] = Counter()
+        self._withheld: dict[DeviceKind, Counter[str]] = {}
+        """What is neither idle nor used up, by what is in the way; "" for what is shared and has room."""
+        self._left: dict[PoolID, dict[DeviceID, _Cause]] | None = None
+        """What is left over by all that have ended, and why; None as long as there is none."""
+        self._fits: dict[PoolID, dict[str, int]] = {}
+        self._known = True
+        for node in nodes:
+            self._see(node)
+        for seen in self._pools.values():
+            self._find_idle(seen)
+
+    def _see(self, node: Node) -> None:
+        try:
+            pools = self._view.gatherer.gather(node)
+        except AllocationError:
+            return
+        for pool in pools:
+            seen = self._pools.setdefault(pool.id, _SeenPool(pool))
+            for device in (device for slice_ in pool.slices for device in slice_.devices):
+                if device_is_on(device, node):
+                    seen.nodes.setdefault(device.id, []).append(node.metadata.name)
+
+    def _find_idle(self, seen: _SeenPool) -> None:
+        left = PoolRemainder(self._view, seen.pool)
+        for device in left.devices:
+            if device.id in seen.nodes:
+                kind = self._kind(device)
+                self._totals[kind] += 1
+                state, _ = left.state(device)
+                withheld = left.withheld(device) if state not in ("Available", "Allocated") else ""
+                if state == "Available":
+                    seen.idle[device.id] = device
+                    seen.parts = seen.parts or bool(device.consumption)
+                elif state == "Shared" or withheld:
+                    self._withheld.setdefault(kind, Counter())[withheld] += 1
+
+    def _kind(self, device: PoolDevice) -> DeviceKind:
+        """The device's kind, found once for devices of a driver that are one in the input."""
+        key = device.id.driver, id(device.device)
+        if key not in self._kinds:
+            self._kinds[key] = pools.kind(device)
+        return self._kinds[key]
+
+    # -- how counts end ------------------------------------------------------------------------------------------------
+
+    def cut_short(self) -> None:
+        """A count ended before a copy was refused: what would be left over is not known."""
+        self._known = False
+
+    def ended(self, state: AllocatedState, refusals: Refusals) -> None:
+        """A count ended, with these devices in use, and this in the way of one more copy."""
+        view = self._view.with_state(state)
+        wants = [want for ready in view.requests(refusals.claims) for wants in ready.requests for want in wants]
+        in_the_way = {name: _besides_devices(refusals, name) for name in refusals.of_nodes}
+        left: dict[PoolID, dict[DeviceID, _Cause]] = {}
+        for pool_id, seen in self._pools.items():
+            before = None if self._left is None else self._left[pool_id]
+            now = left[pool_id] = {}
+            for device in _still_idle(view, seen):
+                if before is None or device.id in before:
+                    cause = _cause(device, wants, [in_the_way.get(name, "") for name in seen.nodes[device.id]])
+                    now[device.id] = cause if before is None else _nearer(cause, before[device.id])
+            if seen.parts:
+                fits = seen.fit(view, [seen.idle[device] for device in now])
+                known = self._fits.get(pool_id, fits)
+                self._fits[pool_id] = {profile: min(fit, known.get(profile, 0)) for profile, fit in fits.items()}
+        self._left = left
+
+    # -- figures -------------------------------------------------------------------------------------------------------
+
+    def figures(self) -> FleetFigures:
+        """What is idle, and what of it is of no use."""
+        idle: Counter[DeviceKind] = Counter()
+        on_nodes: dict[DeviceKind, Counter[str]] = {}
+        reasons: dict[DeviceKind, Counter[_Cause]] = {}
+        for pool_id, seen in self._pools.items():
+            fits = seen.fit(self._view, list(seen.idle.values())) if seen.parts else {}
+            for kind, number, device in self._units(seen.idle.values(), fits):
+                idle[kind] += number
+                numbers = on_nodes.setdefault(kind, Counter())
+                for node in seen.nodes[device.id]:
+                    numbers[node] += number
+            left = self._left[pool_id] if self._left is not None else {}
+            for kind, number, device in self._units([seen.idle[name] for name in left], self._fits.get(pool_id, {})):
+                reasons.setdefault(kind, Counter())[left[device.id]] += number
+        known = self._known and self._left is not None
+        return FleetFigures(
+            kinds=[
+                _figures(
+                    kind,
+                    self._totals[kind],
+                    idle[kind],
+                    self._withheld.get(kind, {}),
+                    reasons.get(kind, {}) if known else None,
+                    on_nodes.get(kind, {}),
+                )
+                for kind in sorted(self._totals)
+            ]
+        )
+
+    def _units(
+        self, devices: Iterable[PoolDevice], fits: Mapping[str, int]
+    ) -> list[tuple[DeviceKind, int, PoolDevice]]:
+        """Devices by kind, each once; parts by profile, as many as fit side by side, with the first of them."""
+        found: list[tuple[DeviceKind, int, PoolDevice]] = []
+        profiles: set[str] = set()
+        for device in devices:
+            kind = self._kind(device)
+            if not device.consumption:
+                found.append((kind, 1, device))
+            elif kind.profile not in profiles:
+                profiles.add(kind.profile)
+                found.append((kind, fits.get(kind.profile, 0), device))
+        return found
+
+
+def _figures(
+    kind: DeviceKind,
+    devices: int,
+    idle: int,
+    withheld: Mapping[str, int],
+    reasons: Mapping[_Cause, int] | None,
+    on_nodes: Mapping[str, int],
+) -> IdleDevices:
+    most = max(on_nodes.values(), default=0)
+    told = sorted((reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+    return IdleDevices(
+        driver=kind.driver,
+        model=kind.model,
+        profile=kind.profile,
+        devices=devices,
+        idle=idle,
+        withheld=[
+            WithheldDevices(code="withheld" if message else "shared", message=message, devices=number)
+            for message, number in sorted(withheld.items(), key=lambda pair: (-pair[1], pair[0]))
+        ],
+        stranded=None if reasons is None else sum(reasons.values()),
+        reasons=[StrandedFor(code=code, message=message, devices=number) for (code, message), number in told if number],
+        most_on_one_node=most,
+        node=next((node for node, number in on_nodes.items() if number == most), ""),
+    )
+
+
+def _still_idle(view: View, seen: _SeenPool) -> list[PoolDevice]:
+    if seen.parts:
+        left = PoolRemainder(view, seen.pool)
+        return [device for device in seen.idle.values() if left.state(device)[0] == "Available"]
+    state = view.state
+    return [device for name, device in seen.idle.items() if name not in state.dedicated and name not in state.shared]
+
+
+def _besides_devices(refusals: Refusals, node: str) -> str:
+    """What else than devices is in the way on a node, in the scheduler's words; "" if nothing is."""
+    reasons = (reason for status in refusals.of_nodes[node] for reason in status.reasons)
+    return next((reason.text for reason in reasons if not isinstance(reason.about, NoDevices)), "")
+
+
+def _cause(device: PoolDevice, wants: Sequence[Want], in_the_way: Sequence[str]) -> _Cause:
+    """Why nobody can use an idle device, of which it is known that no copy does; `in_the_way` is told node by node."""
+    if not any(_passes(want, device) for want in wants):
+        return "not-wanted", ""
+    if all(in_the_way):
+        return "node", Counter(in_the_way).most_common(1)[0][0]
+    return "not-enough", ""
+
+
+def _passes(want: Want, device: PoolDevice) -> bool:
+    try:
+        return want.device_class is not None and want.selector_refusal(device) is None
+    except SelectorError:
+        return False
+
+
+def _nearer(one: _Cause, other: _Cause) -> _Cause:
+    return max(one, other, key=lambda cause: _NEARNESS.index(cause[0]))

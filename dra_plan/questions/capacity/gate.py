@@ -1,0 +1,56 @@
+"""What gates make of a CapacityPlan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from dra_plan.questions.capacity.document import CapacityDocument, MixCapacity, OwnerCapacity
+from dra_plan.text.gate import Gate, Judge, Verdict
+
+
+def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
+    """The verdict on one owner: whether there is room for so many copies."""
+    found, best = item.scheduled, item.possible
+    if found.ended == "Refused" and found.copies < max(gate.min_copies, 1):
+        return Verdict.FAILED
+    if found.copies >= gate.min_copies and (gate.min_copies or found.ended != "Undecided"):
+        return Verdict.PASSED
+    is_short = best is not None and best.at_most is not None and best.at_most < gate.min_copies
+    return gate.undecided if found.ended in ("Undecided", "Limit") and not is_short else Verdict.FAILED
+
+
+def of_mix(gate: Gate, mix: MixCapacity, items: Sequence[OwnerCapacity]) -> Verdict:
+    """The verdict on owners that are counted together: whether there is room for so many sets."""
+    ends = {item.scheduled.ended for item in items}
+    if "Refused" in ends and mix.sets < max(gate.min_copies, 1):
+        return Verdict.FAILED
+    if mix.sets >= gate.min_copies and (gate.min_copies or "Undecided" not in ends):
+        return Verdict.PASSED
+    return gate.undecided if ends & {"Undecided", "Limit"} else Verdict.FAILED
+
+
+def _verdicts(gate: Gate, document: CapacityDocument) -> list[Verdict]:
+    if document.mix is not UNSET:
+        return [of_mix(gate, document.mix, document.items)]
+    return [of_owner(gate, item) for item in document.items]
+
+
+def _causes(gate: Gate, document: CapacityDocument) -> list[str]:
+    from dra_plan.questions.capacity.text import copied_owner
+    from dra_plan.text.gate_words import cause
+
+    few = [
+        f"{copied_owner(item.owner)} for {item.scheduled.copies}"
+        for item in document.items
+        if of_owner(gate, item) is Verdict.FAILED
+    ]
+    if document.mix is not UNSET:
+        is_short = of_mix(gate, document.mix, document.items) is Verdict.FAILED
+        few = [f"all together for {document.mix.sets}"] if is_short else []
+    verbs = [f"{verb} room for fewer than {gate.min_copies} copies (--at-least)" for verb in ("has", "have")]
+    return cause(few, "owner", *verbs)
+
+
+JUDGE = Judge(_verdicts, _causes)

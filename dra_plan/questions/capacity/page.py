@@ -1,0 +1,135 @@
+"""The page of `capacity`: whose copies there is room for, and how they fill the nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec import UNSET, structs
+
+from dra_plan.allocator import View
+from dra_plan.api.inventory import Inventory
+from dra_plan.page import picks, told
+from dra_plan.page.content import Page
+from dra_plan.page.pages import begin, drawn
+from dra_plan.page.picks import Mark, Pick
+from dra_plan.page.pods import MOST_NAMED
+from dra_plan.page.scene import Scene
+from dra_plan.page.told import BarRow, Bars, Segment
+from dra_plan.questions.capacity import text as capacity
+from dra_plan.questions.capacity.answer import CapacityPlan
+from dra_plan.questions.capacity.document import CapacityDocument, IdleDevices, OwnerCapacity, PlacedCopy
+from dra_plan.questions.capacity.text import FORMATS, copied_owner, why_stranded, withheld
+from dra_plan.text import words
+
+
+def page(answer: CapacityPlan, inventory: Inventory | None, view: View | None) -> Page:
+    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    made = begin(answer.document, "capacity", FORMATS)
+    made.scenes = drawn(inventory, view)
+    fill_capacity(made, answer.document)
+    return made
+
+
+def fill_capacity(made: Page, document: CapacityDocument) -> None:
+    """Whose copies there is room for, and how they fill the nodes."""
+    made.picks_title, made.gets_word = "Who is copied", "in a copy"
+    made.headline = _room(document)
+    made.marks_devices = any(_placed(item, document) for item in document.items)
+    bars = Bars("Devices, when no more copies are bound", [_bar(kind, document) for kind in document.fleet.kinds])
+    for number, item in enumerate(document.items):
+        alone = structs.replace(document, items=[item])
+        best = _placed(item, document)
+        pick = _pick(item, best, made.scenes[0] if made.scenes else Scene([]), f"pick-{number}")
+        if not made.scenes:
+            pick.marks = []
+        made.picks.append(pick)
+        blocks = told.blocks([*capacity.details(alone), *told.without(capacity.nodes(alone), "OWNER")])
+        sentence = f"The scheduler binds {pick.word}."
+        article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence, [told.TextLine(pick.line)])
+        if best and made.scenes:
+            article.summary.append(told.TextLine(_MARKED))
+        article.bars, article.blocks = bars, blocks
+        made.articles.append(article)
+
+
+_MARKED = "Marked on the picture: the devices of each copy of the best placement that is known."
+
+
+def _placed(item: OwnerCapacity, document: CapacityDocument) -> list[PlacedCopy]:
+    """The owner's copies in the placement that is known, if there is one; with a mix, that of all owners."""
+    mix = None if document.mix is UNSET else document.mix
+    found = item.possible or (mix.possible if mix is not None else None)
+    return [] if found is None else [copy for copy in found.placement if copy.owner == item.owner]
+
+
+def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
+    """Devices of one kind: in use before, withheld, of use to copies, and stranded, with the reasons."""
+    stranded = of.stranded or 0
+    why = why_stranded(of, document)
+    of_use = "idle, not known whether stranded" if of.stranded is None else "of use to copies"
+    held = sum(one.devices for one in of.withheld)
+    in_use = "in use, or parts of what is" if of.profile else "in use"
+    return BarRow(
+        " ".join(part for part in (of.model or of.driver, of.profile) if part),
+        [
+            Segment(of.devices - of.idle - held, picks.OTHER, f"{of.devices - of.idle - held} {in_use}"),
+            Segment(held, picks.OTHER, withheld(of)),
+            Segment(of.idle - stranded, picks.GOOD, f"{of.idle - stranded} {of_use}"),
+            Segment(stranded, picks.BAD, f"{stranded} stranded ({why})"),
+        ],
+    )
+
+
+def _room(document: CapacityDocument) -> str:
+    items = document.items
+    if not items:
+        return "Nothing to copy"
+    if len(items) == 1:
+        return f"Room for {_copies(items[0])}"
+    room = sum(item.scheduled.copies > 0 for item in items)
+    noun = "pods" if all(item.owner.kind == "Pod" for item in items) else "workloads"
+    least = capacity.at_least(items) if room < len(items) else ""
+    return (
+        f"Room for copies of {least}{room} of {len(items)} {noun}{', each on its own' if document.mix is UNSET else ''}"
+    )
+
+
+def _copies(item: OwnerCapacity) -> str:
+    return capacity.at_least([item]) + words.counted(item.scheduled.copies, "copy", "copies")
+
+
+def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -> Pick:
+    """How the copies of one owner fill the nodes, and the devices of those in the best placement."""
+    found = item.scheduled
+    marks: dict[int, Mark] = {
+        place.number: Mark(picks.OTHER, "no copy") for place in scene.by_node.values() if place.node
+    }
+    for node in found.nodes:
+        if node.name in scene.by_node:
+            marks[scene.by_node[node.name].number] = Mark(picks.GOOD, words.counted(node.copies, "copy", "copies"))
+    _mark_devices(best, scene, marks)
+    return Pick(
+        key=key,
+        name=copied_owner(item.owner),
+        tone=picks.GOOD if found.copies else picks.BAD,
+        word=_copies(item),
+        line=f"The next one: {found.message}" if found.message else found.ended,
+        marks=[marks],
+    )
+
+
+def _mark_devices(best: list[PlacedCopy], scene: Scene, marks: dict[int, Mark]) -> None:
+    """The devices of each copy, by its number; a node that holds another number than the scheduler binds says so."""
+    held = Counter(copy.node for copy in best)
+    for name, place in scene.by_node.items() if best else ():
+        label = words.counted(held[name], "copy", "copies") if held[name] else "no copy"
+        if place.number in marks and label != marks[place.number].label:
+            marks[place.number].message = f"in the best placement {label}"
+    users: dict[tuple[int, int], list[str]] = {}
+    for number, copy in enumerate(best, start=1):
+        for taken in copy.devices:
+            for device in scene.by_device.get(f"{taken.driver}/{taken.pool}/{taken.device}", ())[:1]:
+                users.setdefault((scene.home[id(device)].number, device.at), []).append(str(number))
+    for (where, at), numbers in users.items():
+        mark = marks.setdefault(where, Mark(picks.GOOD, "used"))
+        mark.gets[at] = f"{'copy' if len(numbers) == 1 else 'copies'} {words.listed(numbers, MOST_NAMED)}"

@@ -1,0 +1,414 @@
+"""`capacity -o table` and `-o wide`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from dra_plan import shown
+from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
+from dra_plan.questions.capacity.document import (
+    CapacityDocument,
+    FleetFigures,
+    IdleDevices,
+    NodeCopies,
+    OwnerCapacity,
+    OwnerReplicas,
+    PossibleCopies,
+    ScheduledCopies,
+    StrandedFor,
+)
+from dra_plan.text import formats, obstacles, refusals, words
+from dra_plan.text.columns import Paragraph, Part, Screen, Table
+from dra_plan.text.formats import Format, Formats
+from dra_plan.text.naming import named, target, with_part
+from dra_plan.text.words import counted, listed
+
+if TYPE_CHECKING:
+    from dra_plan.questions.capacity.document import CopiedOwner
+
+
+_ENDS = {
+    "Limit": "as many as were asked for (--limit)",
+    "OtherRefused": "a copy of another owner was refused",
+    "Refused": "the API server does not take one",
+    "Undecided": "undecided: the search was cut short (--max-steps)",
+}
+"""What stands for a message where the scheduler refused nothing."""
+
+
+def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
+    """One row per owner: how many copies, and what runs out. Then what the scheduler says, and more of each owner."""
+    fleet = parts(document)
+    told = [*refusals.paragraphs(document.refusals), _owners(document), *_captions(document)]
+    return [*told, *details(document), *fleet, target(document)]
+
+
+def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
+    """The same, with every node that holds copies."""
+    fleet = parts(document)
+    told = [*_captions(document), *nodes(document), *details(document)]
+    refused = refusals.paragraphs(document.refusals)
+    return [*refused, _owners(document), *told, *fleet, target(document)]
+
+
+def details(document: CapacityDocument) -> list[Part]:
+    """What all owners together come to; how the copies of each fill the nodes, and what is in the way of one more."""
+    return [*_mix(document), *_stories(document)]
+
+
+def nodes(document: CapacityDocument) -> list[Part]:
+    """A table of the nodes that hold copies, if there are any."""
+    made = Table(("OWNER", "NODE", "MORE", "POSSIBLE"), grouped=1)
+    for item in document.items:
+        _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)
+    if document.mix is not UNSET:
+        _nodes(made, "all together", [], document.mix.possible)
+    return [made] if made.rows else []
+
+
+def _nodes(made: Table, name: str, scheduled: Sequence[NodeCopies], possible: PossibleCopies | None) -> None:
+    """A row for each node with copies; of those that are scheduled they are in the order of the input."""
+    best = {node.name: node.copies for node in possible.nodes} if possible is not None else {}
+    done = {node.name: node.copies for node in scheduled}
+    for node in dict.fromkeys((*done, *best)):
+        made.add(name, node, str(done.get(node, 0)), str(best.get(node, 0)) if possible is not None else "")
+
+
+def _mix(document: CapacityDocument) -> list[Part]:
+    """What all owners together come to."""
+    if document.mix is UNSET:
+        return []
+    shares = listed([f"{share.copies} of {copied_owner(share.owner)}" for share in document.mix.shares], 8)
+    at_best = possible(document.mix.possible)
+    scheduled = f"{at_least(document.items)}{counted(document.mix.sets, 'whole set')}"
+    best = f"; {at_best} with the best choice" if at_best else ""
+    return [f"All together, {shares} to a set: kube-scheduler binds {scheduled}{best}."]
+
+
+def _owners(document: CapacityDocument) -> Table:
+    made = Table(("OWNER", "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4))
+    for item in document.items:
+        first = runs_out(item.next_copy) if item.next_copy is not None else ""
+        first = "refused when created" if _is_refused(item.scheduled) else first
+        best = possible(item.possible)
+        made.add(copied_owner(item.owner), _number(item), best, f"{len(item.scheduled.nodes):,}", first)
+    return made
+
+
+def _captions(document: CapacityDocument) -> list[Part]:
+    """What the numbers mean, and what the scheduler says of one copy more: once for all owners of whom it says it."""
+    if not document.items:
+        return []
+    mixed = document.mix is not UNSET
+    more = "MORE: copies that kube-scheduler binds beside what runs, one after the other"
+    more += ", of all owners in turn." if mixed else "."
+    best = " POSSIBLE: as many as the best choice of nodes and devices holds."
+    sought = any(item.possible is not None for item in document.items)
+    return [more + (best if sought else ""), *_said(document.items)]
+
+
+def _said(items: Sequence[OwnerCapacity]) -> list[Part]:
+    """The words of the scheduler and of the API server about one copy more, each once."""
+    who = {False: "The scheduler says of one more", True: "The API server creates no more"}
+    return [part for refused, says in who.items() for part in _words(items, says, refused=refused)]
+
+
+def _words(items: Sequence[OwnerCapacity], says: str, *, refused: bool) -> list[Part]:
+    owners: dict[str, list[str]] = {}
+    for item in items:
+        is_told = item.scheduled.ended not in _ENDS or _is_refused(item.scheduled)
+        if item.scheduled.message and is_told and _is_refused(item.scheduled) is refused:
+            owners.setdefault(item.scheduled.message, []).append(copied_owner(item.owner))
+    if len(owners) == 1:
+        [(message, named)] = owners.items()
+        whose = "" if len(items) == 1 else " of each" if len(named) == len(items) else f" of {listed(named)}"
+        return [f"{says}{whose}: {message}"]
+    lines = [f"  {listed(named)}: {message}" for message, named in owners.items()]
+    return [Paragraph([f"{says}:", *lines])] if lines else []
+
+
+def _is_refused(of: ScheduledCopies) -> bool:
+    return of.ended == "Refused"
+
+
+def _stories(document: CapacityDocument) -> list[Part]:
+    """How the copies of each owner fill the nodes, and what is in the way of one more."""
+    return [
+        Paragraph(
+            [
+                _spread(item),
+                *_end(item.scheduled),
+                *replicas(item.replicas, item.scheduled),
+                *better(item.scheduled, item.possible),
+                *(lines(item.next_copy) if item.next_copy is not None else ()),
+            ]
+        )
+        for item in document.items
+    ]
+
+
+def _number(item: OwnerCapacity) -> str:
+    return f"{at_least([item])}{item.scheduled.copies:,}"
+
+
+def at_least(items: Sequence[OwnerCapacity]) -> str:
+    """What stands before a number of copies where there may be room for more; a blank ends it."""
+    return "at least " if any(item.scheduled.ended in OPEN_ENDS for item in items) else ""
+
+
+def _spread(item: OwnerCapacity) -> str:
+    """How the copies fill the nodes: so many on each of so many nodes."""
+    parts = spread(item.scheduled.nodes)
+    evicted = item.scheduled.evicted
+    if evicted:
+        parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to go for them")
+    none = "not known" if at_least([item]) else "none on any node"
+    return f"{copied_owner(item.owner)}: {', '.join(parts) or none}."
+
+
+def _end(of: ScheduledCopies) -> Iterator[str]:
+    """Why the count ended, where the scheduler says nothing of one copy more."""
+    if not of.message or (of.ended in _ENDS and not _is_refused(of)):
+        yield f"  The count ended there: {_ENDS.get(of.ended, of.ended)}."
+
+
+def names(document: CapacityDocument) -> str:
+    """`KIND/NAMESPACE/NAME COPIES` for every owner."""
+    return "".join(shown.line(f"{copied_owner(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+MOST_OBSTACLES = 4
+"""Obstacles that are told; the rest is counted."""
+
+
+MOST_SUGGESTIONS = 3
+"""Suggestions that are told, the most plausible ones; documents have all of them."""
+
+
+MOST_PROFILES = 8
+"""Kinds of parts of one model that are told."""
+
+
+_LEFT_ALONE = "; what its own pods have was left to them"
+
+
+def possible(of: PossibleCopies | None) -> str:
+    """`7` if that is exact, else both bounds; nothing if it was not sought."""
+    if of is None:
+        return ""
+    if of.at_most is None:
+        return f"at least {of.copies}"
+    return str(of.copies) if of.at_most == of.copies else f"{of.copies} to {of.at_most}"
+
+
+OPEN_ENDS = ("Limit", "Undecided")
+"""Ends of a count after which there may be room for more copies."""
+
+
+def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[str]:
+    """How many replicas have a node already, and that those without one are among the copies."""
+    copies = scheduled.copies
+    if of is None or not of.wanted:
+        return
+    there = of.wanted - of.missing
+    number = f"{there:,} of its" if there else "None of its"
+    had = f"  {number} {of.wanted:,} replicas {'have' if there > 1 else 'has'} a node"
+    if of.wanted == 1:
+        had = f"  Its 1 replica has {'a' if there else 'no'} node"
+    missing = "the missing one" if of.missing == 1 else f"the {of.missing:,} missing ones"
+    if not of.missing:
+        yield f"{had}: copies would come beside."
+    elif of.missing <= copies:
+        yield f"{had}: {missing} {'is' if of.missing == 1 else 'are'} part of the {copies:,} more."
+    elif scheduled.ended in OPEN_ENDS:
+        some = (
+            f"of {missing} at least {copies:,} would get one, more is"
+            if copies
+            else f"whether {missing} would get one is"
+        )
+        yield f"{had}: {some} not known."
+    else:
+        yield f"{had}: of {missing} {copies:,} would get one." if copies else f"{had}: {missing} would get none."
+
+
+def better(scheduled: ScheduledCopies, of: PossibleCopies | None) -> Iterator[str]:
+    """What first fit wastes, and what the bound leaves out."""
+    if of is not None and of.copies > scheduled.copies:
+        yield f"  {of.copies} are possible: {', '.join(spread(of.nodes))}"
+    if of is not None and of.brief and of.at_most not in (None, of.copies):
+        yield f"  whether more than {of.copies} are possible stayed open: --possible seeks longer"
+    if of is not None and of.besides:
+        yield f"  the bound does not count with {listed(of.besides)}"
+
+
+def spread(nodes: Sequence[NodeCopies]) -> list[str]:
+    """How copies fill nodes: so many on each of so many nodes."""
+    numbers = Counter(node.copies for node in nodes)
+    return [
+        f"{copies} {'on 1 node' if many == 1 else f'each on {many} nodes'}"
+        for copies, many in sorted(numbers.items(), reverse=True)
+    ]
+
+
+def runs_out(of: NextCopy) -> str:
+    """What the nodes with copies lack most; all of what they lack equally often."""
+    first = [one for one in of.obstacles if one.nodes_with_copies == of.obstacles[0].nodes_with_copies]
+    if not of.obstacles or not first[0].nodes_with_copies:
+        first = of.obstacles[:1]
+    return ", ".join(_thing(one, of) for one in first)
+
+
+def _thing(of: CopyObstacle, told: NextCopy) -> str:
+    """What is lacking, in a few words."""
+    if of.kind == "Resource":
+        return of.resource
+    if of.kind != "Devices":
+        return of.message
+    leading = told.ran_out or told.leading
+    if leading and leading[0].code == "in-use" and told.in_use:
+        used = [one for one in told.in_use if one.on_nodes_with_copies or not told.ran_out]
+        drivers = {one.driver: [each for each in used if each.driver == one.driver] for one in used}
+        return ", ".join(map(_models, drivers.values()))
+    return f"devices: {words.phrase(leading[0])}" if leading else "devices"
+
+
+def _models(of: list[DevicesInUse]) -> str:
+    """A driver, with its models."""
+    models = list(dict.fromkeys(one.model for one in of if one.model))
+    return f"{of[0].driver} {listed(models)}" if models else of[0].driver
+
+
+def _used(of: Sequence[DevicesInUse]) -> Iterator[str]:
+    """`8 gpu.example.com A100`; of one driver and model the parts together, `2 1g.5gb and 1 3g.20gb of ...`."""
+    together: dict[tuple[str, bool], list[DevicesInUse]] = {}
+    for one in of:
+        together.setdefault((f"{one.driver} {one.model}".strip(), bool(one.profile)), []).append(one)
+    for (name, are_parts), devices in together.items():
+        if are_parts:
+            yield f"{listed([f'{one.devices} {one.profile}' for one in devices], MOST_PROFILES)} of {name}"
+        else:
+            yield f"{sum(one.devices for one in devices)} {name}"
+
+
+def lines(of: NextCopy) -> Iterator[str]:
+    """What is in the way of one more, and what would help, each on a line."""
+    for one in of.obstacles[:MOST_OBSTACLES]:
+        yield f"  In the way of one more: {_obstacle(one)}"
+        if one.kind == "Devices":
+            yield from (f"    {line}" for line in _devices(of))
+    if len(of.obstacles) > MOST_OBSTACLES:
+        yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
+    for tried in of.suggestions[:MOST_SUGGESTIONS]:
+        yield f"  One more fits: {obstacles.suggestion(tried)}."
+    if of.sought and not of.suggestions:
+        yield f"  No change was found with which one more fits{_LEFT_ALONE if of.own_claims else ''}."
+
+
+def _obstacle(of: CopyObstacle) -> str:
+    """`cpu on 3 nodes with copies and 2 others: 4 needed, at most 2 left`."""
+    if of.kind == "Resource":
+        return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left{' at most' if _node_list(of) > 1 else ''}"
+    return f"{'devices' if of.kind == 'Devices' else of.message} {_where(of)}"
+
+
+def _node_list(of: CopyObstacle) -> int:
+    return of.nodes_with_copies + of.other_nodes
+
+
+def _where(of: CopyObstacle) -> str:
+    with_, others = of.nodes_with_copies, of.other_nodes
+    if not with_:
+        return f"on {counted(others, 'node')} without copies"
+    told = f"on {counted(with_, 'node')} with copies"
+    return f"{told} and {others} without" if others else told
+
+
+def _devices(of: NextCopy) -> Iterator[str]:
+    """What was found out about the nodes that refuse devices."""
+    if of.leading:
+        refusing = sum(_node_list(one) for one in of.obstacles if one.kind == "Devices")
+        some = of.looked_at < refusing
+        where = f"{of.looked_at:,} of these {refusing:,} nodes looked at" if some else f"of {counted(refusing, 'node')}"
+        told = [f"{words.cell(one)} on {one.nodes}" for one in of.leading[: words.MOST]]
+        yield f"{where}: {', '.join(told)}"
+    if of.in_use:
+        yield f"would do, but in use: {listed(list(_used(of.in_use)))}"
+
+
+def parts(document: CapacityDocument) -> list[Part]:
+    """One row per driver and model, and nothing for a cluster without devices."""
+    fleet = document.fleet
+    profiles = any(kind.profile for kind in fleet.kinds)
+    headers = (
+        "DRIVER",
+        "MODEL",
+        *(("PROFILE",) if profiles else ()),
+        "DEVICES",
+        "IDLE",
+        "MOST ON A NODE",
+        "STRANDED",
+        "WHY",
+    )
+    made = Table(headers, grouped=1, flexible=(1, len(headers) - 1))
+    for kind in fleet.kinds:
+        profile = (kind.profile,) if profiles else ()
+        made.add(kind.driver, kind.model, *profile, f"{kind.devices:,}", f"{kind.idle:,}", *_rest(kind, document))
+    return [made, *_notes(fleet)] if made.rows else []
+
+
+def _notes(fleet: FleetFigures) -> Iterator[Part]:
+    """What the numbers leave out: devices that are neither idle nor used up, and that parts exclude each other."""
+    lines = [
+        f"  {' '.join(part for part in (kind.driver, kind.model, kind.profile) if part)}: {withheld(kind)}"
+        for kind in fleet.kinds
+        if kind.withheld
+    ]
+    if lines:
+        yield Paragraph(["Neither idle nor used up:", *lines])
+    kinds = Counter((kind.driver, kind.model) for kind in fleet.kinds if kind.profile)
+    if any(number > 1 for number in kinds.values()):
+        yield "Parts of one device exclude each other: a profile is counted as if no other one were taken."
+
+
+def withheld(of: IdleDevices) -> str:
+    """Devices that are neither idle nor used up, in words."""
+    told = [f"{one.devices:,} {f'({one.message})' if one.message else 'shared, with room left'}" for one in of.withheld]
+    return listed(told)
+
+
+def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]:
+    most = f"{kind.most_on_one_node:,} ({kind.node})" if kind.most_on_one_node else "0"
+    stranded = "not known" if kind.stranded is None else f"{kind.stranded:,}"
+    return most, stranded, why_stranded(kind, document)
+
+
+def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
+    """Why idle devices are of no use, each reason with their number."""
+    what = "more" if document.mix is UNSET else "more set"
+    return ", ".join(f"{reason.devices:,} {_why(reason, what)}" for reason in of.reasons)
+
+
+def _why(reason: StrandedFor, what: str) -> str:
+    match reason.code:
+        case "not-wanted":
+            return "not asked for"
+        case "node":
+            return reason.message
+    return f"too few for one {what}"
+
+
+def copied_owner(owner: CopiedOwner) -> str:
+    """KIND/NAMESPACE/NAME, with the field of the pod template where the owner has several."""
+    return with_part(named(owner), owner.part)
+
+
+def parse(option: str) -> Format[CapacityDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return formats.parse(option, FORMATS)

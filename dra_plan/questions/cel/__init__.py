@@ -1,0 +1,1 @@
+"""What a selector expression is, and which devices it selects."""

@@ -1,0 +1,177 @@
+"""`cel`: what an expression is (type, estimated cost, what it reads), and what it gives on the devices of an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import UNSET
+
+from dra_plan import releases
+from dra_plan.allocator import View
+from dra_plan.allocator.identity import named_device
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.resource import Device
+from dra_plan.cel.cost import COST_LIMIT
+from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
+from dra_plan.documents.base import DeviceName, answer_target, warnings
+from dra_plan.errors import UsageError
+from dra_plan.near import nearest
+from dra_plan.questions.cel.document import DeviceMatch, PartValue, SelectorDocument, SelectorRead
+from dra_plan.releases import Target
+
+if TYPE_CHECKING:
+    from dra_plan.cel import Selector
+    from dra_plan.cel.explain import EvaluatedPart
+
+
+class DeviceAsked(NamedTuple):
+    """A device that the expression is evaluated on, and the node that it is on; "" if that is not told by name."""
+
+    name: DeviceName
+    device: Device
+    node: str
+
+
+@dataclass(frozen=True)
+class SelectorReport:
+    """The answer of `cel`."""
+
+    target: Target
+    selector: Selector
+    result_type: str
+    refused: str | None
+    devices: tuple[DeviceAsked, ...]
+    explained: bool
+    notices: tuple[Notice, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `dra-plan cel -o json` prints, as plain values."""
+        return self.document.to_dict()
+
+    @cached_property
+    def document(self) -> SelectorDocument:
+        """The document that `dra-plan cel` prints, made once."""
+        return SelectorDocument(
+            target=answer_target(self.target),
+            expression=self.selector.expression,
+            result_type=self.result_type,
+            max_cost=self.selector.max_cost,
+            cost_limit=COST_LIMIT,
+            reads=_reads(self.selector),
+            devices=[_evaluated(self.selector, asked) for asked in self.devices],
+            new_expression_error=UNSET if self.refused is None else self.refused,
+            explanation=_explanation(self.selector, self.devices[0]) if self.explained else UNSET,
+            warnings=warnings(self.notices),
+        )
+
+
+def report_selector(
+    expression: str,
+    inventory: Inventory | None = None,
+    *,
+    device: DeviceName | None = None,
+    kubernetes_version: str | None = None,
+    feature_gates: Mapping[str, bool] | None = None,
+) -> SelectorReport:
+    """What an expression is, and what it gives on each device of the input, or on one with the values of its parts.
+
+    Compiled as the scheduler does; what the API server thinks of it on create becomes a warning. Raises
+    CelCompileError for an expression that the scheduler refuses, UsageError for a device that the input does not have.
+    """
+    from dra_plan.cel import compile_selector
+    from dra_plan.cel.environment import environment
+    from dra_plan.cel.selector import check
+
+    target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, "upstream")
+    selector = compile_selector(expression, kubernetes_version=target.version, feature_gates=target.gates)
+    checked = check(expression, environment(target.version, target.gates))
+    refused = _refused(expression, target)
+    devices = tuple(_devices(inventory, target)) if inventory is not None else ()
+    notices = [*target.notices, *(inventory.notices if inventory is not None else ())]
+    notices += _notices(selector, refused)
+    chosen = devices if device is None else (_chosen(devices, device),)
+    return SelectorReport(
+        target, selector, str(checked.result_type), refused, chosen, device is not None, tuple(notices)
+    )
+
+
+def parse_device(text: str) -> DeviceName:
+    """The device that DRIVER/POOL/DEVICE names; a pool's name may have slashes itself. UsageError for anything else."""
+    return DeviceName(**named_device(text)._asdict())
+
+
+def _refused(expression: str, target: Target) -> str | None:
+    """Why the API server would not let the expression be created; None if it would."""
+    from dra_plan.cel import compile_selector
+
+    try:
+        compile_selector(expression, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
+    except CelCompileError as error:
+        return str(error)
+    return None
+
+
+def _notices(selector: Selector, refused: str | None) -> Iterator[Notice]:
+    if refused is not None:
+        yield Notice("selector-refused", f"the API server refuses this expression on create: {refused}")
+    elif selector.max_cost > COST_LIMIT:
+        cost = f"estimated cost {selector.max_cost} exceeds {COST_LIMIT}"
+        yield Notice("selector-too-expensive", f"the API server refuses this expression on create: {cost}")
+
+
+def _devices(inventory: Inventory, target: Target) -> Iterator[DeviceAsked]:
+    """The devices of each pool's newest generation, in the order of the input."""
+    gatherer = View.of(inventory, target).gatherer
+    newest = [slice_ for pool in gatherer.slices for slice_ in gatherer.newest(pool).slices]
+    for slice_ in sorted(newest, key=lambda slice_: slice_.position):
+        spec = slice_.object.spec
+        for device in spec.devices:
+            driver, pool = slice_.pool_id
+            name = DeviceName(driver=driver, pool=pool, device=device.name)
+            node = device.node_name if spec.per_device_node_selection else spec.node_name
+            yield DeviceAsked(name, device, node or "")
+
+
+def _chosen(devices: Sequence[DeviceAsked], name: DeviceName) -> DeviceAsked:
+    for asked in devices:
+        if asked.name == name:
+            return asked
+    near = nearest(str(name), (str(known.name) for known in devices))
+    hint = f" (did you mean {near!r}?)" if near else ""
+    raise UsageError(f"unknown device {str(name)!r}{hint}: the input has {len(devices)} devices")
+
+
+def _reads(selector: Selector) -> list[SelectorRead] | None:
+    if selector.reads is None:
+        return None
+    return [SelectorRead(kind=kind, domain=domain, id=name) for kind, domain, name in sorted(selector.reads)]
+
+
+def _evaluated(selector: Selector, asked: DeviceAsked) -> DeviceMatch:
+    driver, pool, device = asked.name.driver, asked.name.pool, asked.name.device
+    try:
+        found = selector.evaluate(asked.device, driver=driver)
+    except CelRuntimeError as error:
+        return DeviceMatch(driver=driver, pool=pool, device=device, node_name=asked.node, error=str(error))
+    return DeviceMatch(
+        driver=driver, pool=pool, device=device, node_name=asked.node, match=found.match, cost=found.cost
+    )
+
+
+def _explanation(selector: Selector, asked: DeviceAsked) -> PartValue:
+    try:
+        return _explained(selector.explain(asked.device, driver=asked.name.driver))
+    except CelRuntimeError as error:  # an attribute that can't be converted: nothing is evaluated
+        return PartValue(expression=selector.expression, error=str(error), parts=[])
+
+
+def _explained(explanation: EvaluatedPart) -> PartValue:
+    return PartValue(
+        expression=explanation.text,
+        value=explanation.value,
+        error=explanation.error,
+        parts=[_explained(part) for part in explanation.parts],
+    )

@@ -1,0 +1,73 @@
+"""`dra-plan cel`: what an expression is, and which devices it selects."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import completing, options
+from dra_plan.cli.declared import given, takes
+from dra_plan.cli.running import Exit
+from dra_plan.options import GateOptions
+
+if TYPE_CHECKING:
+    from dra_plan.questions.cel.document import SelectorDocument
+    from dra_plan.text.formats import Format
+
+
+@takes(options.Sources, GateOptions)
+def cel(
+    context: typer.Context,
+    expression: Annotated[
+        str, typer.Argument(metavar="EXPRESSION", help="The expression; - reads it from standard input.")
+    ],
+    *,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device",
+            autocompletion=completing.devices,
+            metavar="DRIVER/POOL/DEVICE",
+            help="This device only, with the value of every sub-expression.",
+        ),
+    ] = None,
+    output: options.Output = "table",
+) -> Exit:
+    """Check a selector expression, and evaluate it on devices.
+
+    Prints the type of EXPRESSION, the cost that the API server estimates for it, and what it reads. With PATH...
+    (files, directories, or - for standard input, which hold resource slices) it says for every device whether it
+    matches; with --device what every sub-expression gives.
+    """
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.text.formats import parse_lazily
+
+    form = parse_lazily(output, _parse)
+    params, release = context.params, given(context, GateOptions)
+    sources = [*(params["paths"] or ()), *(params["filenames"] or ())]
+    if expression == "-":
+        if "-" in sources:
+            raise UsageError("standard input can't be both the expression and a manifest")
+        expression = sys.stdin.read().rstrip("\r\n")
+    from dra_plan.questions.cel.answer import parse_device, report_selector
+
+    chosen = None if device is None else parse_device(device)
+    if chosen is not None and not sources:
+        raise UsageError("--device needs the manifests that have the device: name files or directories")
+    inventory = None
+    if sources:
+        from dra_plan.cli.inputs import load_cluster
+
+        inventory = load_cluster(sources, None, recursive=params["recursive"]).inventory
+    report = report_selector(expression, inventory, device=chosen, **release)
+    print_document(report.document, form)
+    return Exit.OK
+
+
+def _parse(option: str) -> Format[SelectorDocument]:
+    from dra_plan.questions.cel.text import parse
+
+    return parse(option)

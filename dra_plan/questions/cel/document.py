@@ -1,0 +1,69 @@
+"""`SelectorReport`, the document of `cel`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text, one_of
+
+
+class SelectorRead(DocumentPart, frozen=True, kw_only=True):
+    """Something of a device that an expression looks at."""
+
+    kind: Annotated[str, one_of("driver", "allowMultipleAllocations", "attributes", "capacity")]
+    domain: str = ""
+    id: str = ""
+
+
+class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
+    """What an expression gives on a device: `match` and `cost`, or `error`."""
+
+    driver: str
+    pool: str
+    device: str
+    node_name: Annotated[
+        str, Meta(description="The node that has the device; absent if slice and device name none.")
+    ] = ""
+    match: bool | None = None
+    cost: Annotated[Amount | None, Meta(description="What the evaluation cost by the scheduler's count.")] = None
+    error: Annotated[Text | None, Meta(description="The run-time error, which stops a pod on all nodes.")] = None
+
+
+class PartValue(DocumentPart, frozen=True, kw_only=True):
+    """A sub-expression: its value or error; neither if it was not evaluated."""
+
+    expression: str
+    value: str | None = None
+    error: str | None = None
+    parts: list[ShownPart]
+
+
+ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["value", "error"]}})]
+
+
+class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
+    """What a selector expression is, and what it gives on devices."""
+
+    kind: Literal["SelectorReport"] = "SelectorReport"
+    expression: str
+    result_type: Annotated[Text, Meta(description="The static type: bool, or that of an attribute.")]
+    max_cost: Annotated[
+        Amount, Meta(description="The cost that the API server estimates; 2^64-1 stands for that and everything above.")
+    ]
+    cost_limit: Annotated[int, Meta(ge=1)]
+    reads: Annotated[
+        list[SelectorRead] | None,
+        Meta(description="What the expression looks at; null when it may look at everything."),
+    ]
+    devices: list[
+        Annotated[
+            DeviceMatch, Meta(extra_json_schema={"oneOf": [{"required": ["match", "cost"]}, {"required": ["error"]}]})
+        ]
+    ]
+    new_expression_error: Annotated[
+        Text | UnsetType, Meta(description="Why the API server refuses the expression on create.")
+    ] = UNSET
+    explanation: ShownPart | UnsetType = UNSET
+    warnings: list[PrintedWarning]

@@ -1,0 +1,105 @@
+"""`cel -o table` and `-o wide`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from dra_plan import shown
+from dra_plan.questions.cel.document import PartValue, SelectorDocument, SelectorRead
+from dra_plan.text import formats
+from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.formats import Format, Formats
+from dra_plan.text.naming import device_name, target
+from dra_plan.text.words import counted
+
+INDENT = "  "
+
+
+def table(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
+    """What the expression is; below, the devices with what it gives; below, the values of its parts on one device."""
+    devices = _devices(document)
+    made: list[Part] = [_about(document)]
+    if devices.rows:
+        made += [devices, _total(document)]
+    values = _values(document)
+    return [*made, *([values] if values.rows else []), target(document)]
+
+
+def _total(document: SelectorDocument) -> str:
+    """On how much of the cluster the expression is true: `4,100 of 12,000 devices match, on 510 nodes.`.
+
+    Devices that are on no one node are told by their pools.
+    """
+    matching = [device for device in document.devices if device.match]
+    errors = sum(device.error is not None for device in document.devices)
+    nodes = len({device.node_name for device in matching if device.node_name})
+    pools = len({(device.driver, device.pool) for device in matching if not device.node_name})
+    places = [f"on {counted(nodes, 'node')}"] if nodes else []
+    places += [f"in {counted(pools, 'pool')} that nodes share"] if pools else []
+    found = f", {' and '.join(places)}" if places else ""
+    failing = f"; it fails on {errors:,}" if errors else ""
+    what = "device" if len(document.devices) == 1 else "devices"
+    verb = "matches" if len(matching) == 1 else "match"
+    return f"{len(matching):,} of {len(document.devices):,} {what} {verb}{found}{failing}."
+
+
+def _about(document: SelectorDocument) -> Table:
+    made = Table(("TYPE", "ESTIMATED COST", "LIMIT", "READS"), flexible=(3,))
+    made.add(document.result_type, str(document.max_cost), str(document.cost_limit), _reads(document.reads))
+    return made
+
+
+def _reads(reads: list[SelectorRead] | None) -> str:
+    if reads is None:
+        return "everything"
+    return ", ".join(_read(read) for read in reads) or "nothing"
+
+
+def _read(read: SelectorRead) -> str:
+    return f"{read.kind} {read.domain}/{read.id}" if read.id else read.kind
+
+
+def _devices(document: SelectorDocument) -> Table:
+    made = Table(("DRIVER", "POOL", "DEVICE", "MATCH", "COST", "ERROR"), grouped=2, flexible=(1, 2, 5))
+    for device in document.devices:
+        match = "error" if device.error is not None else "yes" if device.match else "no"
+        made.add(
+            device.driver,
+            device.pool,
+            device.device,
+            match,
+            "" if device.cost is None else str(device.cost),
+            device.error or "",
+        )
+    return made
+
+
+def _values(document: SelectorDocument) -> Table:
+    made = Table(("VALUE", "EXPRESSION"), flexible=(0, 1))
+    if document.explanation is not UNSET:
+        for depth, part in _flat(document.explanation, 0):
+            value = "not evaluated" if part.value is None else part.value
+            made.add(value if part.error is None else f"error: {part.error}", INDENT * depth + part.expression)
+    return made
+
+
+def _flat(part: PartValue, depth: int) -> Iterator[tuple[int, PartValue]]:
+    """The parts of an expression, each before its own parts, with how deep it lies."""
+    yield depth, part
+    for inner in part.parts:
+        yield from _flat(inner, depth + 1)
+
+
+def names(document: SelectorDocument) -> str:
+    """`DRIVER/POOL/DEVICE` for every device that matches."""
+    return "".join(f"{shown.line(device_name(device))}\n" for device in document.devices if device.match)
+
+
+FORMATS = Formats(table=table, wide=table, name=names)
+
+
+def parse(option: str) -> Format[SelectorDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return formats.parse(option, FORMATS)

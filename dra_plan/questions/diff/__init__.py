@@ -1,0 +1,1 @@
+"""What two states of a cluster, or two releases, answer differently."""

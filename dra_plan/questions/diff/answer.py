@@ -1,0 +1,394 @@
+"""`diff`: what two states of a cluster, or two releases, answer differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dra_plan.allocator import View
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.resource import DeviceSelector
+from dra_plan.claims.sets import ClaimSet
+from dra_plan.documents.base import AppliedEdit, ObjectName, answer_target, warnings
+from dra_plan.documents.devices import ClaimHolder
+from dra_plan.planner import notices
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.owners import chosen_pods
+from dra_plan.planner.question import Chosen, Question
+from dra_plan.planner.settling import FOR_EVER, has_quotas
+from dra_plan.planner.suspended import resumed
+from dra_plan.questions.allocate.answer import AllocationPlan, plan_claim_sets
+from dra_plan.questions.diff.differences import (
+    PodKey,
+    changed_claim_sets,
+    changed_pods,
+    changed_pools,
+    changed_selectors,
+    followed_states,
+    held_devices,
+    pod_states,
+)
+from dra_plan.questions.diff.document import (
+    ChangedClaimSet,
+    ChangedPod,
+    ChangedPool,
+    ChangedSelector,
+    ComparedPod,
+    ComparedState,
+    DiffDocument,
+    DiffReason,
+    HeldDevice,
+)
+from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_chosen, schedule_pods
+from dra_plan.releases import DEFECTS, Quirks, Target, target
+
+
+class State(NamedTuple):
+    """One side: objects, seen as one target sees them, and the changes that led to them."""
+
+    inventory: Inventory
+    view: View
+    what_if: tuple[AppliedEdit, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class ClusterDiff(PrintedAnswer[DiffDocument]):
+    """The answer of `diff`: what differs, which `for` goes through: claim sets, pods, pools, devices, selectors."""
+
+    before: State
+    after: State
+    claim_sets: tuple[ChangedClaimSet, ...]
+    pods: tuple[ChangedPod, ...]
+    pools: tuple[ChangedPool, ...]
+    held_devices: tuple[HeldDevice, ...]
+    selectors: tuple[ChangedSelector, ...]
+    notices: tuple[Notice, ...]
+    unsettled: tuple[str, str] = ("", "")
+    """Why the clusters of the two states never come to rest, if they do not."""
+
+    def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | HeldDevice | ChangedSelector]:
+        yield from self.claim_sets
+        yield from self.pods
+        yield from self.pools
+        yield from self.held_devices
+        yield from self.selectors
+
+    def __len__(self) -> int:
+        return sum(map(len, (self.claim_sets, self.pods, self.pools, self.held_devices, self.selectors)))
+
+    def __repr__(self) -> str:
+        return f"<ClusterDiff: {counted(len(self), 'difference')}>"
+
+    def _document(self) -> DiffDocument:
+        return DiffDocument(
+            target=answer_target(self.after.view.target),
+            before=_compared(self.before, self.unsettled[0]),
+            after=_compared(self.after, self.unsettled[1]),
+            claim_sets=list(self.claim_sets),
+            pods=list(self.pods),
+            pools=list(self.pools),
+            held_devices=list(self.held_devices),
+            selectors=list(self.selectors),
+            warnings=warnings(self.notices),
+        )
+
+
+def _compared(state: State, unsettled: str) -> ComparedState:
+    target = answer_target(state.view.target)
+    return ComparedState(target=target, what_if=list(state.what_if), unsettled=unsettled)
+
+
+def compare(before: State, after: State, question: Question) -> ClusterDiff:
+    """Asks both states the same question, and tells what differs. Raises what `allocate` and `schedule` raise.
+
+    With `together` only the claims are asked about, not the pods.
+    """
+    before, after = (
+        state._replace(inventory=resumed(state.inventory, question.owners, question.namespace))
+        for state in (before, after)
+    )
+    old, new = (plan_claim_sets(state.inventory, state.view, question) for state in (before, after))
+    selectors = tuple(changed_selectors((before.inventory, before.view), (after.inventory, after.view)))
+
+    def why(claim_set: ClaimSet) -> list[DiffReason]:
+        return reasons(claim_set, old, new, before.view, selectors)
+
+    plans = [] if question.together else _scheduled((before, after), question)
+    asked = _asked((before, after), plans, question)
+    pods: Iterable[ChangedPod] = ()
+    if plans:
+        pods = changed_pods(followed_states(plans[0]), followed_states(plans[1]), asked)
+        pods = because_of_others(
+            pods, *(_asking_pods(*side, question) for side in zip((before, after), plans, strict=True))
+        )
+    pools = tuple(changed_pools(before.view, after.view))
+    told = [[*plan.notices] for plan in (old, new)]
+    for notices_of_side, plan in zip(told, plans, strict=False):
+        notices_of_side += plan.outcome.notices
+    return ClusterDiff(
+        before,
+        after,
+        tuple(with_switches(list(changed_claim_sets(old, new, why)), old, after.view.target, _asking(after, question))),
+        tuple(pods),
+        pools,
+        tuple(held_devices(pools, before.view, after.view, _asked_holders((before, after), question, asked))),
+        selectors,
+        _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
+        (_unsettled(plans[0]), _unsettled(plans[1])) if plans else ("", ""),
+    )
+
+
+def _unsettled(plan: SchedulePlan) -> str:
+    return plan.settled.unsettled if plan.settled is not None else ""
+
+
+def _scheduled(states: Sequence[State], question: Question) -> list[SchedulePlan]:
+    """What becomes of the pods of each state; both are settled where controllers would do anything in one."""
+    if not any(has_quotas(state.inventory) for state in states):
+        plans = [schedule_pods(state.inventory, state.view.target, question) for state in states]
+        if not any(plan.outlook for plan in plans):
+            return plans
+    return [
+        schedule_pods(state.inventory, state.view.target, question, settle=True, patience=FOR_EVER) for state in states
+    ]
+
+
+def _asking(state: State, question: Question) -> Ask:
+    """Asks the state about some claim sets again, as another target sees it."""
+
+    def ask(target: Target, sets: Sequence[ChangedClaimSet]) -> AllocationPlan:
+        names = {f"{one.owner.kind}/{one.owner.name}" for one in sets if one.owner is not None}
+        names |= {f"ResourceClaim/{claim.name}" for one in sets if one.owner is None for claim in one.claims}
+        asked = question if question.together else replace(question, owners=sorted(names))
+        return plan_claim_sets(state.inventory, state.view.at(target), asked)
+
+    return ask
+
+
+def _asked(states: Iterable[State], plans: Iterable[SchedulePlan], question: Question) -> Callable[[str, str], bool]:
+    """Whether the pod of that namespace and name was chosen, in a state that has it."""
+    found: set[tuple[str, str]] = set()
+    for state, plan in zip(states, plans, strict=False):
+        chosen = choice(state.inventory, state.view.target, question)
+        pods = (record.pod for record in plan.outcome.pods if chosen(record.pod))
+        found.update((pod.metadata.namespace, pod.metadata.name) for pod in pods)
+    return lambda namespace, name: (namespace, name) in found
+
+
+def _asked_holders(
+    states: Iterable[State], question: Question, asked: Callable[[str, str], bool]
+) -> Callable[[ClaimHolder], bool]:
+    """Whether an allocated claim is asked about: named itself, of a pod that is, or nothing is chosen."""
+    if not question.owners and question.namespace is None and question.selector is None:
+        return lambda _: True
+    named = [chosen_pods(state.inventory, state.view.target, question) for state in states]
+
+    def is_asked(holder: ClaimHolder) -> bool:
+        if any(choice is not None and choice.has_claim(holder.namespace, holder.name) for choice in named):
+            return True
+        return any(asked(holder.namespace, pod) for pod in holder.pods)
+
+    return is_asked
+
+
+def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> tuple[Notice, ...]:
+    """The notices of both sides, each once. That kubelets are of another release is what an upgrade is about."""
+    kept = (each for each in after if same or each.code != notices.OTHER_KUBELETS)
+    return tuple(dict.fromkeys((*before, *kept)))
+
+
+def _asking_pods(state: State, plan: SchedulePlan, question: Question) -> AskedState:
+    """Asks the state about pods again, some of which do not wait then."""
+
+    def asked(key: PodKey, chosen: Chosen) -> ComparedPod | None:
+        outcome = schedule_chosen(state.inventory, state.view.target, question, chosen)
+        return pod_states(SchedulePlan(outcome).document).get(key)
+
+    def alone(key: PodKey) -> ComparedPod | None:
+        return asked(key, lambda pod: _compared_key(pod) == key)
+
+    def without(key: PodKey, others: Collection[PodKey]) -> ComparedPod | None:
+        chosen = choice(state.inventory, state.view.target, question)
+        return asked(key, lambda pod: chosen(pod) and _compared_key(pod) not in others)
+
+    return AskedState(sum(record.attempts > 0 for record in plan.outcome.pods), alone, without)
+
+
+def _compared_key(pod: Pod) -> PodKey:
+    return pod.metadata.namespace, pod.metadata.name
+
+
+def reasons(
+    claim_set: ClaimSet, before: AllocationPlan, after: AllocationPlan, view: View, selectors: Sequence[ChangedSelector]
+) -> list[DiffReason]:
+    """All that is known; `view` is that of the state before."""
+    return [
+        *_defects("defect-ended", claim_set, before, after.target.quirks),
+        *_defects("defect-began", claim_set, after, before.target.quirks),
+        *_selectors(claim_set, view, {changed.expression: changed for changed in selectors}),
+    ]
+
+
+def _defects(code: str, claim_set: ClaimSet, plan: AllocationPlan, others: Quirks) -> Iterator[DiffReason]:
+    name, _ = notices.about(claim_set)
+    met = {defect for notice in plan.notices if notice.object == name for defect in notice.defects or ()}
+    for defect in DEFECTS:
+        if defect.id in met and not getattr(others, defect.quirk):
+            yield DiffReason(code=code, defect=defect.id, title=defect.title)
+
+
+def _selectors(claim_set: ClaimSet, view: View, changed: dict[str, ChangedSelector]) -> Iterator[DiffReason]:
+    for expression, device_class in dict.fromkeys(_expressions(claim_set, view)):
+        found = changed.get(expression)
+        if found is None:
+            continue
+        for attribute in found.reads_gone:
+            yield DiffReason(
+                code="attribute-gone", expression=expression, device_class=device_class, attribute=attribute
+            )
+        if not found.reads_gone:
+            yield DiffReason(
+                code="selector-matches-fewer" if found.after < found.before else "selector-matches-more",
+                expression=expression,
+                device_class=device_class,
+                before=found.before,
+                after=found.after,
+            )
+
+
+def _expressions(claim_set: ClaimSet, view: View) -> Iterator[tuple[str, str]]:
+    """The expressions that the set's requests stand under, each with the class that has it."""
+    for claim in claim_set.claims:
+        for request in claim.spec.devices.requests:
+            for part in [request.exactly] if request.exactly is not None else request.first_available:
+                name = part.device_class_name
+                device_class = view.classes.get(name)
+                yield from _each(device_class.spec.selectors if device_class is not None else (), name)
+                yield from _each(part.selectors, "")
+
+
+def _each(selectors: Sequence[DeviceSelector], device_class: str) -> Iterator[tuple[str, str]]:
+    for selector in selectors:
+        if selector.cel is not None:
+            yield selector.cel.expression, device_class
+
+
+MOST_SWITCHES = 40
+"""So many gates and defects are switched at most, those of the releases in their order."""
+
+
+MOST_SETS = 50
+"""So many claim sets are asked about again with each of them."""
+
+
+Ask = Callable[[Target, Sequence[ChangedClaimSet]], AllocationPlan]
+"""What the state after answers for these claim sets, seen as another target sees it."""
+
+
+def with_switches(
+    changed: Sequence[ChangedClaimSet], before: AllocationPlan, after: Target, ask: Ask
+) -> list[ChangedClaimSet]:
+    """The changed claim sets; those of which no reason is known yet with the switches that made the change."""
+    decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
+    open_ = [one for one in decided if not one.reasons][:MOST_SETS]
+    found: dict[object, list[DiffReason]] = {}
+    for number, (reason, other) in enumerate(_switched(before.target, after)):
+        if not open_ or number >= MOST_SWITCHES:
+            break
+        still = {_key(one) for one in changed_claim_sets(before, ask(other, open_), lambda _: [])}
+        for one in open_:
+            if _key(one) not in still:
+                found.setdefault(_key(one), []).append(reason)
+    return [structs.replace(one, reasons=[*one.reasons, *found.get(_key(one), ())]) for one in changed]
+
+
+def _key(one: ChangedClaimSet) -> object:
+    if one.owner is not None:
+        return one.owner.kind, one.owner.namespace, one.owner.name, one.part
+    return tuple((claim.namespace, claim.name) for claim in one.claims)
+
+
+def _switched(before: Target, after: Target) -> Iterator[tuple[DiffReason, Target]]:
+    """Each switch that differs, and the target after with that one as it was before. A gate that is new was off."""
+    for gate, is_on in after.gates.items():
+        was = before.gates.get(gate, False)
+        if is_on is was:
+            continue
+        other = target(after.release, {**after.gates, gate: was}, after.quirk_mode)
+        other = other.with_quirks(after.quirks)
+        if (other.features, other.rules) != (after.features, after.rules):
+            yield DiffReason(code="gate-on" if is_on else "gate-off", gate=gate), other
+    for defect in DEFECTS:
+        now, was = (getattr(each.quirks, defect.quirk) for each in (after, before))
+        if now is not was:
+            code = "defect-began" if now else "defect-ended"
+            reason = DiffReason(code=code, defect=defect.id, title=defect.title)
+            yield reason, after.with_quirks(structs.replace(after.quirks, **{defect.quirk: was}))
+
+
+MOST_ASKED_ALONE = 50
+"""So many pods that lost or got a place or devices are asked about once more, each alone."""
+
+
+MOST_ASKED_WITHOUT = 1000
+"""So many pods are scheduled in all, where pods are asked about without some others."""
+
+
+@dataclass(frozen=True)
+class AskedState:
+    """One of the two states; how many pods wait there, and how it is asked about a pod."""
+
+    waiting: int
+    alone: Callable[[PodKey], ComparedPod | None]
+    """What becomes of the pod if no other one waits."""
+    without: Callable[[PodKey, Collection[PodKey]], ComparedPod | None]
+    """What becomes of the pod if those do not wait."""
+
+
+def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> Iterator[ChangedPod]:
+    """The changed pods. Of lost ones it is known whether they would be bound if no other pod waited.
+
+    Those that have its devices in the other state are kept where they are the reason: if they did not wait, or no
+    other pod did, it would be the same in both. Of pods that end in a state it is known what ends them, and not asked.
+    """
+    left, pods = MOST_ASKED_ALONE, [MOST_ASKED_WITHOUT]
+    for pod in changed:
+        takers, givers, lost = pod.taken_by, pod.freed_by, pod.change == "Lost"
+        ends = any(state is not None and state.ended is not None for state in (pod.before, pod.after))
+        if ends or not (lost or takers or givers) or left <= 0:
+            yield structs.replace(pod, taken_by=[], freed_by=[]) if takers or givers else pod
+            continue
+        left -= 1
+        key = (pod.namespace, pod.name)
+        alone = after.alone(key) if lost or takers else None
+        then = before.alone(key) if givers else None
+        yield structs.replace(
+            pod,
+            fits_alone=lost and alone is not None and alone.node_name is not None,
+            taken_by=takers if _is_reason(key, takers, alone, pod.before, after, pods) else [],
+            freed_by=givers if _is_reason(key, givers, then, pod.after, before, pods) else [],
+        )
+
+
+def _is_reason(
+    key: PodKey,
+    others: Sequence[ObjectName],
+    alone: ComparedPod | None,
+    wanted: ComparedPod | None,
+    state: AskedState,
+    pods: list[int],
+) -> bool:
+    if not others or wanted is None:
+        return False
+    if _same(alone, wanted):
+        return True
+    pods[0] -= state.waiting
+    return pods[0] >= 0 and _same(state.without(key, {(one.namespace, one.name) for one in others}), wanted)
+
+
+def _same(one: ComparedPod | None, other: ComparedPod) -> bool:
+    return one is not None and (one.node_name, one.devices) == (other.node_name, other.devices)

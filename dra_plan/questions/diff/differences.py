@@ -1,0 +1,512 @@
+"""What differs between two states: claim sets and their nodes, pods, pools, devices that are held, selectors."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from dra_plan.allocator import Outcome, PoolID, View
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import Device, DeviceRequest, DeviceSelector, ResourceClaim, ResourceClaimSpec
+from dra_plan.claims.sets import ClaimSet
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.claim_sets import PlannedClaimSet, PlannedNode
+from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.scheduling import ScheduledPod
+from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.questions.diff.document import (
+    ChangedClaimSet,
+    ChangedNode,
+    ChangedPod,
+    ChangedPool,
+    ChangedSelector,
+    ChangedValue,
+    ComparedPod,
+    ComparedSet,
+    DiffReason,
+    HeldDevice,
+    HeldDeviceChange,
+    PodChange,
+    PodEnding,
+    SetChange,
+)
+from dra_plan.questions.schedule.answer import SchedulePlan
+from dra_plan.questions.schedule.document import ScheduleDocument
+
+Key = tuple[object, ...]
+
+
+def changed_claim_sets(
+    before: AllocationPlan, after: AllocationPlan, why: Callable[[ClaimSet], list[DiffReason]]
+) -> Iterator[ChangedClaimSet]:
+    """The sets that differ, in the order of the state before, then those that are new; `why` tells their reasons."""
+    old, new = _by_key(before), _by_key(after)
+    for key in dict.fromkeys((*old, *new)):
+        was, now = (found[1] if found is not None else None for found in (old.get(key), new.get(key)))
+        change = _change(was, now)
+        if change is not None:
+            claim_set = (new.get(key) or old[key])[0]
+            yield structs.replace(
+                _told(change, was, now), reasons=why(claim_set) if was and now and change != "Undecided" else []
+            )
+
+
+def _by_key(plan: AllocationPlan) -> Mapping[Key, tuple[ClaimSet, PlannedClaimSet]]:
+    """Claim sets and their answers, by owner and part; those that nobody owns by their claims."""
+    answers = zip(plan.claim_sets, plan.document.claim_sets, strict=True)
+    return {_key(answer): (asked.claim_set, answer) for asked, answer in answers}
+
+
+def _key(one: PlannedClaimSet) -> Key:
+    if one.owner is not None:
+        return one.owner.kind, one.owner.namespace, one.owner.name, one.part
+    return tuple((claim.namespace, claim.name) for claim in one.claims)
+
+
+def _change(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> SetChange | None:
+    if before is None or after is None:
+        return "New" if before is None else "Gone"
+    if _undecided(before, after):
+        return "Undecided"
+    if before.outcome is not after.outcome and Outcome.FITS in (before.outcome, after.outcome):
+        return "Lost" if before.outcome is Outcome.FITS else "Gained"
+    old, new = set(before.fitting_nodes), set(after.fitting_nodes)
+    if old != new:
+        if len(old) == len(new):
+            return "OtherNodes"
+        return "FewerNodes" if len(old) > len(new) else "MoreNodes"
+    return _of_nodes(before, after)
+
+
+def _undecided(before: PlannedClaimSet, after: PlannedClaimSet) -> bool:
+    """Whether it is not known in one of the states if the set fits, or if it fits on a node where it does in the other.
+
+    An error that ends the attempt is known, whatever the devices of nodes would give.
+    """
+    sides = (before, after)
+    if Outcome.UNDECIDED in (side.outcome for side in sides):
+        return True
+    cut_short = {node.name for side in sides for node in side.nodes if node.outcome is Outcome.UNDECIDED}
+    return not cut_short.isdisjoint({*before.fitting_nodes} ^ {*after.fitting_nodes})
+
+
+def _of_nodes(before: PlannedClaimSet, after: PlannedClaimSet) -> SetChange | None:
+    """What is other about a set that fits on the same nodes.
+
+    What the devices of a node would give that the pod can't go to in any case is no difference.
+    """
+    others = {node.name: node for node in after.nodes if not node.excluded_by}
+    pairs = [(node, others[node.name]) for node in before.nodes if node.name in others and not node.excluded_by]
+    if any(devices(old) != devices(new) for old, new in pairs):
+        return "OtherDevices"
+    if any(allocation(old) != allocation(new) for old, new in pairs):
+        return "OtherAllocation"
+    said = [(old.outcome, old.message) != (new.outcome, new.message) for old, new in pairs]
+    return "OtherMessage" if any(said) or before.outcome is not after.outcome else None
+
+
+def _told(change: SetChange, before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> ChangedClaimSet:
+    one = after if after is not None else before
+    assert one is not None
+    return ChangedClaimSet(
+        owner=one.owner,
+        claims=one.claims,
+        part=one.part,
+        change=change,
+        before=_state(before),
+        after=_state(after),
+        nodes=list(_nodes(before, after)),
+        reasons=[],
+    )
+
+
+def _state(one: PlannedClaimSet | None) -> ComparedSet | None:
+    if one is None:
+        return None
+    decisive = sorted(one.nodes, key=lambda node: node.outcome is not one.outcome)
+    messages = list(dict.fromkeys(message for message in map(refusal, decisive) if message))
+    return ComparedSet(outcome=one.outcome, fitting_nodes=one.fitting_nodes, messages=messages)
+
+
+def _nodes(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> Iterator[ChangedNode]:
+    old, new = _nodes_of(before), _nodes_of(after)
+    for name in dict.fromkeys((*old, *new)):
+        was, now = old.get(name), new.get(name)
+        if was is None or now is None or _answer(was) != _answer(now):
+            yield ChangedNode(name=name, before=said(was, now), after=said(now, was))
+
+
+def _nodes_of(one: PlannedClaimSet | None) -> Mapping[str, PlannedNode]:
+    return {} if one is None else {node.name: node for node in one.nodes}
+
+
+def _answer(node: PlannedNode) -> object:
+    return refusal(node) if node.excluded_by else (node.outcome, node.message, allocation(node))
+
+
+MOST_VALUES = 3
+"""Values of an allocation that are told."""
+
+
+def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
+    """Request, driver, pool and name of the devices that the claims are given."""
+    return [
+        (result.request, result.driver, result.pool, result.device)
+        for claim in node.claims
+        for result in claim.allocation.devices.results
+    ]
+
+
+def allocation(node: PlannedNode) -> list[Any]:
+    """All that the claims are given, as plain values; without share IDs, which are made anew each time."""
+    plain: list[Any] = msgspec.to_builtins(node.claims)
+    for claim in plain:
+        for result in claim["allocation"]["devices"].get("results", ()):
+            result.pop("shareID", None)
+    return plain
+
+
+def refusal(node: PlannedNode) -> str:
+    """Why the set does not fit here: what the first filter that refuses says; "" if it fits."""
+    return node.excluded_by[0].message if node.excluded_by else node.message
+
+
+def said(node: PlannedNode | None, other: PlannedNode | None) -> str | None:
+    """The devices or the refusal; where the other answer has the same devices, with what is other about them."""
+    if node is None:
+        return None
+    if node.excluded_by or node.outcome is not Outcome.FITS:
+        return refusal(node)
+    names = ", ".join("/".join(names[1:]) for names in devices(node))
+    if other is None or devices(node) != devices(other):
+        return names
+    values, others = (dict(_values(allocation(each))) for each in (node, other))
+    fields = [field for field in dict.fromkeys((*values, *others)) if values.get(field) != others.get(field)]
+    told = [f"{field}: {values.get(field, 'none')}" for field in fields[:MOST_VALUES]]
+    told += [f"{len(fields) - MOST_VALUES} other values"] if len(fields) > MOST_VALUES else []
+    return f"{names} ({', '.join(told)})" if told else names
+
+
+def _values(plain: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every value with its field; those of a device after its name."""
+    if isinstance(plain, dict):
+        for name, value in plain.items():
+            yield from _values(value, _field(path, name))
+    elif isinstance(plain, list):
+        for index, value in enumerate(plain):
+            device = value.get("device") if isinstance(value, dict) else None
+            yield from _values(value, f"{device}" if device else f"{path}[{index}]")
+    else:
+        yield path, plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
+
+
+def _field(path: str, name: str) -> str:
+    return name if name in ("allocation", "devices", "results") else f"{path} {name}" if path else name
+
+
+PodKey = tuple[str, str]
+"""Namespace and name."""
+
+
+def changed_pods(
+    old: Mapping[PodKey, ComparedPod], new: Mapping[PodKey, ComparedPod], asked: Callable[[str, str], bool]
+) -> Iterator[ChangedPod]:
+    """The pods that differ and are asked about, in the order of the state before, then those that are new."""
+    holders, held = _holders(new), _holders(old)
+    for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
+        change = _pod_change(old.get(key), new.get(key))
+        if change is not None:
+            namespace, name = key
+            yield ChangedPod(
+                namespace=namespace,
+                name=name,
+                change=change,
+                before=old.get(key),
+                after=new.get(key),
+                taken_by=_takers(key, old, holders) if change != "Undecided" else [],
+                freed_by=_takers(key, new, held) if change != "Undecided" else [],
+            )
+
+
+def _holders(states: Mapping[PodKey, ComparedPod]) -> Mapping[str, list[PodKey]]:
+    found: dict[str, list[PodKey]] = defaultdict(list)
+    for key, state in states.items():
+        for device in state.devices:
+            found[device].append(key)
+    return found
+
+
+def _takers(pod: PodKey, here: Mapping[PodKey, ComparedPod], holders: Mapping[str, list[PodKey]]) -> list[ObjectName]:
+    """The pods that have devices in the other state which this one has here, and they have not."""
+    has = here[pod].devices if pod in here else []
+    takers = ((taker, device) for device in has for taker in holders.get(device, ()))
+    others = (taker for taker, device in takers if taker not in here or device not in here[taker].devices)
+    return [ObjectName(kind="Pod", namespace=space, name=name) for space, name in dict.fromkeys(others)]
+
+
+def pod_states(document: ScheduleDocument) -> Mapping[PodKey, ComparedPod]:
+    """The pods that the scheduler does not leave alone: one that has finished is gone."""
+    devices = _devices(document)
+    return {(pod.namespace, pod.name): _pod_state(pod, devices) for pod in document.pods if pod.outcome != "Skipped"}
+
+
+def _devices(document: ScheduleDocument) -> Mapping[tuple[str, str], list[str]]:
+    """DRIVER/POOL/DEVICE by namespace and name of the pods for which they are reserved."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for claim in document.claims:
+        if claim.allocation is None:
+            continue
+        names = [f"{each.driver}/{each.pool}/{each.device}" for each in claim.allocation.devices.results]
+        for user in claim.reserved_for:
+            found[claim.namespace, user.name] += names
+    return found
+
+
+def _pod_state(pod: ScheduledPod, devices: Mapping[tuple[str, str], list[str]]) -> ComparedPod:
+    return ComparedPod(
+        outcome=pod.outcome,
+        node_name=pod.node_name,
+        devices=devices.get((pod.namespace, pod.name), []),
+        message=pod.message or pod.waiting or None,
+        running=pod.outcome == "Bound" and not pod.attempts,
+        undecided=pod.is_undecided,
+    )
+
+
+def _pod_change(before: ComparedPod | None, after: ComparedPod | None) -> PodChange | None:
+    if before is None or after is None:
+        return "New" if before is None else "Gone"
+    if before.undecided or after.undecided:
+        return "Undecided"
+    was, now = before.outcome == "Bound", after.outcome == "Bound"
+    if was is not now:
+        return "Lost" if was else "Gained"
+    if before.node_name != after.node_name:
+        return "OtherNode"
+    if before.devices != after.devices:
+        return "OtherDevices"
+    if was and after.ended is not None and before.ended is None:
+        return "Restarted"
+    return "OtherMessage" if (before.outcome, before.message) != (after.outcome, after.message) else None
+
+
+def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
+    """The pools whose newest generations differ, those of the state before first."""
+    if before.slices is after.slices:
+        return
+    old, new = before.gatherer, after.gatherer
+    for pool in dict.fromkeys((*old.slices, *new.slices)):
+        if pool not in old.slices or pool not in new.slices:
+            yield ChangedPool(driver=pool.driver, pool=pool.pool, change="Gone" if pool in old.slices else "New")
+        else:
+            yield from _changed(pool, published(before, pool), published(after, pool))
+
+
+def published(view: View, pool: PoolID) -> dict[str, Device]:
+    """The devices of the newest generation of a pool, by name."""
+    newest = view.gatherer.newest(pool)
+    return {device.name: device for slice_ in newest.slices for device in slice_.object.spec.devices}
+
+
+def _changed(pool: PoolID, before: Mapping[str, Device], after: Mapping[str, Device]) -> Iterator[ChangedPool]:
+    gone = [name for name in before if name not in after]
+    new = [name for name in after if name not in before]
+    values: dict[str, list[tuple[str | None, str | None]]] = {}
+    for name, device in before.items():
+        if name in after and device != after[name]:
+            for field, change in _pool_values(device, after[name]):
+                values.setdefault(field, []).append(change)
+    if gone or new or values:
+        yield ChangedPool(
+            driver=pool.driver,
+            pool=pool.pool,
+            change="Changed",
+            devices_gone=gone,
+            devices_new=new,
+            values=[
+                ChangedValue(field=field, devices=len(changes), before=changes[0][0], after=changes[0][1])
+                for field, changes in values.items()
+            ],
+        )
+
+
+def _pool_values(before: Device, after: Device) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
+    """Fields of a device that differ; attributes and capacities one by one."""
+    old, new = _fields(before), _fields(after)
+    for field in dict.fromkeys((*old, *new)):
+        if old.get(field) != new.get(field):
+            yield field, (old.get(field), new.get(field))
+
+
+def _fields(device: Device) -> dict[str, str]:
+    plain: dict[str, Any] = msgspec.to_builtins(device)
+    plain.pop("name", None)
+    found = {}
+    for field, value in plain.items():
+        if field in ("attributes", "capacity"):
+            found.update({f"{field}.{name}": _text(inner) for name, inner in value.items()})
+        elif value not in (None, [], {}):
+            found[field] = _text(value)
+    return found
+
+
+def _text(value: Any) -> str:
+    """The value as JSON; that of an attribute or a capacity without the name of its type."""
+    if isinstance(value, dict):
+        value = {name: inner for name, inner in value.items() if inner not in (None, [], {})}
+        if len(value) == 1:
+            [value] = value.values()
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+Asked = Callable[[ClaimHolder], bool]
+"""Whether a claim, with the pods that may use it, is asked about."""
+
+
+def held_devices(pools: Iterable[ChangedPool], before: View, after: View, asked: Asked) -> Iterator[HeldDevice]:
+    """Lost: claims of the state after have devices that are gone. Gained: those of the state before had such as came.
+
+    `pools` are the pools that differ.
+    """
+    gone: dict[PoolID, set[str]] = {}
+    new: dict[PoolID, set[str]] = {}
+    for pool in pools:
+        key = PoolID(pool.driver, pool.pool)
+        gone[key] = set(published(before, key) if pool.change == "Gone" else pool.devices_gone)
+        new[key] = set(published(after, key) if pool.change == "New" else pool.devices_new)
+    yield from _held("Lost", gone, after.claims, asked)
+    yield from _held("Gained", new, before.claims, asked)
+
+
+def _held(
+    change: HeldDeviceChange, devices: Mapping[PoolID, set[str]], claims: Iterable[ResourceClaim], asked: Asked
+) -> Iterator[HeldDevice]:
+    if not any(devices.values()):
+        return
+    for claim in claims:
+        if claim.allocation is None:
+            continue
+        results = [(PoolID(each.driver, each.pool), each.device) for each in claim.allocation.devices.results]
+        found = [(pool, device) for pool, device in dict.fromkeys(results) if device in devices.get(pool, ())]
+        if not found:
+            continue
+        users = claim.status.reserved_for if claim.status is not None else ()
+        pods = [user.name for user in users if user.resource == "pods"]
+        holder = ClaimHolder(namespace=claim.metadata.namespace, name=claim.metadata.name, pods=pods)
+        if asked(holder):
+            for pool, device in found:
+                yield HeldDevice(change=change, driver=pool.driver, pool=pool.pool, device=device, holder=holder)
+
+
+def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
+    """The pods of an answer, each under the name that it had at the start; of settled clusters with how it ended.
+
+    A pod in the place of one that ended does not stand under its own name, which may be a placeholder.
+    """
+    states, settled = pod_states(plan.document), plan.settled
+    if settled is None:
+        return states
+    told = {key: _refused(state, settled.claims_refused.get(key, "")) for key, state in states.items()}
+    for key, (ended, heir) in settled.places.items():
+        place = told.pop((heir.metadata.namespace, heir.metadata.name), None) if heir is not None else None
+        told[key] = structs.replace(
+            place if place is not None else _GONE,
+            ended=PodEnding(
+                by=ended.cause.by,
+                second=round(max(0.0, ended.moment - settled.server.start), 1),
+                recreated_as=heir.metadata.name if heir is not None else "",
+            ),
+        )
+    return told
+
+
+_GONE = ComparedPod(outcome="Ended", node_name=None, devices=[], message=None)
+
+
+def _refused(state: ComparedPod, message: str) -> ComparedPod:
+    """A pod without a node of which a claim was refused, with what the API server says."""
+    return structs.replace(state, message=message) if message and state.node_name is None else state
+
+
+def changed_selectors(before: tuple[Inventory, View], after: tuple[Inventory, View]) -> Iterator[ChangedSelector]:
+    """The expressions of classes, claims and templates that match more devices, or fewer, than before."""
+    users: dict[str, dict[ObjectName, None]] = {}
+    for inventory, _ in (before, after):
+        for expression, user in _used(inventory):
+            users.setdefault(expression, {})[user] = None
+    for expression, named in users.items():
+        old, new = (_matched(view, expression) for _, view in (before, after))
+        if old != new:
+            gone = _reads_gone(expression, before[1], after[1]) if new < old else []
+            yield ChangedSelector(expression=expression, used_by=list(named), reads_gone=gone, before=old, after=new)
+
+
+def _reads_gone(expression: str, before: View, after: View) -> list[str]:
+    """Attributes that the expression reads, and that devices had before and none has now."""
+    reads = before.compile(expression).reads or ()
+    wanted = {f"{domain}/{name}" for kind, domain, name in reads if kind == "attributes"}
+    return sorted(wanted & _attributes(before) - _attributes(after)) if wanted else []
+
+
+def _attributes(view: View) -> set[str]:
+    """The attributes of all devices of newest generations, DOMAIN/NAME; without a domain they are the driver's."""
+    found: set[str] = set()
+    for pool in view.gatherer.slices:
+        for slice_ in view.gatherer.newest(pool).slices:
+            for device in slice_.object.spec.devices:
+                found.update(name if "/" in name else f"{pool.driver}/{name}" for name in device.attributes)
+    return found
+
+
+def _used(inventory: Inventory) -> Iterator[tuple[str, ObjectName]]:
+    for device_class in inventory.classes:
+        yield from _each(device_class.spec.selectors, _name("DeviceClass", device_class.metadata))
+    for claim in inventory.claims:
+        yield from _of_claim(claim.spec, _name("ResourceClaim", claim.metadata))
+    for template in inventory.templates:
+        yield from _of_claim(template.spec.spec, _name("ResourceClaimTemplate", template.metadata))
+
+
+def _name(kind: str, metadata: ObjectMeta) -> ObjectName:
+    return ObjectName(kind=kind, namespace=metadata.namespace, name=metadata.name)
+
+
+def _of_claim(spec: ResourceClaimSpec, user: ObjectName) -> Iterator[tuple[str, ObjectName]]:
+    for request in spec.devices.requests:
+        yield from _each(_selectors(request), user)
+
+
+def _selectors(request: DeviceRequest) -> Iterator[DeviceSelector]:
+    if request.exactly is not None:
+        yield from request.exactly.selectors
+    for alternative in request.first_available:
+        yield from alternative.selectors
+
+
+def _each(selectors: Iterable[DeviceSelector], user: ObjectName) -> Iterator[tuple[str, ObjectName]]:
+    for selector in selectors:
+        if selector.cel is not None and selector.cel.expression:
+            yield selector.cel.expression, user
+
+
+def _matched(view: View, expression: str) -> int:
+    """How many devices of newest generations match; none if the expression does not compile."""
+    try:
+        selector = view.compile(expression)
+    except ValueError:
+        return 0
+    gatherer = view.gatherer
+    number = 0
+    for pool in gatherer.slices:
+        for slice_ in gatherer.newest(pool).slices:
+            for device in slice_.object.spec.devices:
+                try:
+                    number += selector.evaluate(device, driver=pool.driver).match
+                except ValueError:
+                    continue
+    return number

@@ -1,0 +1,250 @@
+"""`ClusterDiff`, the document of `diff`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.allocator import Outcome
+from dra_plan.documents.base import (
+    Amount,
+    AnswerTarget,
+    AppliedEdit,
+    DocumentPart,
+    ObjectName,
+    PrintedDocument,
+    PrintedWarning,
+    Text,
+    one_of,
+)
+from dra_plan.documents.claim_sets import ClaimSetName
+from dra_plan.documents.devices import ClaimHolder
+
+SetChange = Literal[
+    "Lost",
+    "Gained",
+    "FewerNodes",
+    "MoreNodes",
+    "OtherNodes",
+    "OtherDevices",
+    "OtherAllocation",
+    "OtherMessage",
+    "Undecided",
+    "New",
+    "Gone",
+]
+"""Lost: fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, so that it is
+not known whether it fits in both, or where. OtherNodes: as many, but others. OtherDevices: on a node where it fits
+before and after. OtherAllocation: the same devices, with another configuration, capacity or node selector. New, Gone:
+only one of the states has it."""
+
+
+PodChange = Literal[
+    "Lost", "Gained", "OtherNode", "OtherDevices", "Restarted", "OtherMessage", "Undecided", "New", "Gone"
+]
+"""Lost: bound before, not after. Restarted: it ends after, and the pod in its place gets the same node and devices.
+OtherMessage: bound in neither state, for another reason. Undecided: in one of the states it is not bound, and a search
+for it was cut short."""
+
+
+ComparedOutcome = Literal[
+    "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown", "Ended"
+]
+"""What `schedule` says of a pod; Ended: it is gone, and nobody makes it anew."""
+
+
+HeldDeviceChange = Literal["Lost", "Gained"]
+"""Lost: published before, not after, and allocated after. Gained: published after, not before, and allocated before."""
+
+
+class DiffReason(DocumentPart, frozen=True, kw_only=True):
+    """Why an answer is another one."""
+
+    code: Annotated[
+        str,
+        one_of(
+            "defect-ended",
+            "defect-began",
+            "gate-on",
+            "gate-off",
+            "attribute-gone",
+            "selector-matches-fewer",
+            "selector-matches-more",
+        ),
+        Meta(
+            description="defect-ended: the release before has this defect, and it changed the answer. gate-on: the "
+            "gate is on after and was off before, and with it off the state after answers as before. attribute-gone: "
+            "the selector reads an attribute that no device of the driver has any more."
+        ),
+    ]
+    gate: Annotated[str, Meta(description="The name of the feature gate.")] = ""
+    defect: Annotated[str, Meta(description="Its number in docs/quirks.md.")] = ""
+    title: Annotated[str, Meta(description="What the defect is.")] = ""
+    expression: str = ""
+    device_class: Annotated[str, Meta(description="The class that has the selector; empty for one of a request.")] = ""
+    attribute: Annotated[str, Meta(description="DOMAIN/NAME.")] = ""
+    before: Annotated[Amount, Meta(description="Devices that the selector matches.")] = 0
+    after: Amount = 0
+
+
+class ComparedState(DocumentPart, frozen=True, kw_only=True):
+    """One of the two sides: what it was asked for, and how it was changed."""
+
+    target: AnswerTarget
+    what_if: Annotated[list[AppliedEdit], Meta(description="Changes, beyond what the input has.")] = []
+    unsettled: Annotated[
+        str, Meta(description="Why the cluster never comes to rest: where pods are then is of one moment.")
+    ] = ""
+
+
+class ComparedSet(DocumentPart, frozen=True, kw_only=True):
+    """A claim set in one of the states."""
+
+    outcome: Outcome
+    fitting_nodes: list[str]
+    messages: Annotated[
+        list[str],
+        Meta(description="What is said of nodes where it does not fit, each once; what decided the outcome first."),
+    ]
+
+
+class ChangedNode(DocumentPart, frozen=True, kw_only=True):
+    """A node whose answer for a claim set is another one, or that only one state has (the other side is null)."""
+
+    name: Text
+    before: Annotated[
+        str | None,
+        Meta(
+            description="The devices, or the message, that of what excludes the node first; where both sides have the "
+            "same devices, what is other about them stands in brackets."
+        ),
+    ]
+    after: str | None
+
+
+class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
+    """A claim set whose answer is another one."""
+
+    change: SetChange
+    before: ComparedSet | None
+    after: ComparedSet | None
+    nodes: list[ChangedNode]
+    reasons: Annotated[list[DiffReason], Meta(description="Why, as far as it is known.")]
+
+
+class PodEnding(DocumentPart, frozen=True, kw_only=True):
+    """How a pod ends, because of a taint, for another pod or by its controller."""
+
+    by: Annotated[str, Meta(description="What ends it.")]
+    second: Annotated[float, Meta(description="When, in seconds from now.")]
+    recreated_as: Annotated[str, Meta(description="The pod in its place; its name may be a placeholder.")] = ""
+
+
+class ComparedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod in one of the states, or the one that is made in its place there."""
+
+    outcome: ComparedOutcome
+    node_name: str | None
+    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of its claims.")]
+    message: str | None
+    running: Annotated[
+        bool, Meta(description="It runs on its node in this state; else it waits, and the scheduler binds it.")
+    ] = False
+    undecided: Annotated[bool, Meta(description="It is not bound, and a search for it was cut short.")] = False
+    ended: Annotated[
+        PodEnding | None,
+        Meta(description="Of a pod that ends in this state; all else here is about the pod in its place."),
+    ] = None
+
+
+class ChangedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that the scheduler treats in another way."""
+
+    namespace: str
+    name: Text
+    change: PodChange
+    before: ComparedPod | None
+    after: ComparedPod | None
+    fits_alone: Annotated[
+        bool,
+        Meta(description="Lost, and yet bound if no other pod waits: another one took its place or its devices."),
+    ] = False
+    taken_by: Annotated[
+        list[ObjectName],
+        Meta(
+            description="Pods that have devices now which this one had before, and only because of which it has not: "
+            "if they did not wait, or no other pod did, nothing would change for it."
+        ),
+    ] = []
+    freed_by: Annotated[
+        list[ObjectName],
+        Meta(
+            description="Pods that had devices before which this one has now, and only because of which it had not: "
+            "if they had not waited, or no other pod had, nothing would change for it."
+        ),
+    ] = []
+
+
+class ChangedValue(DocumentPart, frozen=True, kw_only=True):
+    """An attribute, a capacity or another field that devices of a pool have with another value, or only on one side."""
+
+    field: Text
+    devices: Annotated[Amount, Meta(description="How many devices it changed for.")]
+    before: Annotated[str | None, Meta(description="The value of the first of them; null if it had none.")]
+    after: str | None
+
+
+class ChangedPool(DocumentPart, frozen=True, kw_only=True):
+    """A pool that drivers publish in another way."""
+
+    driver: Text
+    pool: Text
+    change: Literal["New", "Gone", "Changed"]
+    devices_gone: list[str] = []
+    devices_new: list[str] = []
+    values: list[ChangedValue] = []
+
+
+class HeldDevice(DocumentPart, frozen=True, kw_only=True):
+    """A device that a claim is allocated, and that drivers publish in one of the states only."""
+
+    change: Annotated[
+        HeldDeviceChange,
+        Meta(
+            description="Lost: a device that is gone, and that the claim has in the state after all the same. "
+            "Gained: a device that came, and that the claim had in the state before already."
+        ),
+    ]
+    driver: str
+    pool: str
+    device: str
+    holder: ClaimHolder
+
+
+class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
+    """A selector that matches another number of devices."""
+
+    expression: Text
+    used_by: list[ObjectName]
+    reads_gone: Annotated[
+        list[str], Meta(description="Attributes, DOMAIN/NAME, that it reads and that no device has any more.")
+    ] = []
+    before: Annotated[Amount, Meta(description="Devices that it matches.")]
+    after: Amount
+
+
+class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
+    """What two states of a cluster, or two releases, answer differently. `target` is that of the state after."""
+
+    kind: Literal["ClusterDiff"] = "ClusterDiff"
+    before: ComparedState
+    after: ComparedState
+    claim_sets: list[ChangedClaimSet]
+    pods: list[ChangedPod]
+    pools: list[ChangedPool]
+    held_devices: Annotated[
+        list[HeldDevice], Meta(description="Of the devices that came or went, those that claims are allocated.")
+    ]
+    selectors: list[ChangedSelector]
+    warnings: list[PrintedWarning]

@@ -1,0 +1,26 @@
+"""What gates make of a ClusterDiff: what is lost fails."""
+
+from __future__ import annotations
+
+from dra_plan.allocator import Outcome
+from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, DiffDocument, HeldDevice
+from dra_plan.text.gate import Gate, Judge, Verdict
+
+Change = ChangedClaimSet | ChangedPod | HeldDevice
+
+
+def _verdicts(gate: Gate, document: DiffDocument) -> list[Verdict]:
+    changed: list[Change] = [*document.claim_sets, *document.pods, *document.held_devices]
+    found = [Verdict.FAILED for one in changed if one.change == "Lost"]
+    found += [gate.undecided for one in changed if one.change == "Undecided" and not _fits_in_both(one)]
+    return found + ([Verdict.FAILED] if document.after.unsettled and not document.before.unsettled else [])
+
+
+def _fits_in_both(one: Change) -> bool:
+    """Whether only the nodes are undecided on which a claim set fits, not that it fits before and after."""
+    if not isinstance(one, ChangedClaimSet) or one.before is None or one.after is None:
+        return False
+    return one.before.outcome is Outcome.FITS and one.after.outcome is Outcome.FITS
+
+
+JUDGE = Judge(_verdicts)

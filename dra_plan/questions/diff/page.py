@@ -1,0 +1,144 @@
+"""The page of `diff`: before and after side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import structs
+
+from dra_plan.allocator import View
+from dra_plan.api.inventory import Inventory
+from dra_plan.page import picks, told
+from dra_plan.page.content import Page
+from dra_plan.page.on_nodes import AnswerOnNode, on_nodes
+from dra_plan.page.pages import begin, drawn
+from dra_plan.page.picks import Mark, Pick
+from dra_plan.page.scene import Scene
+from dra_plan.planner.question import Question
+from dra_plan.questions.allocate.answer import plan_claim_sets
+from dra_plan.questions.diff import text as diff
+from dra_plan.questions.diff.answer import ClusterDiff, State
+from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, DiffDocument, HeldDevice
+from dra_plan.questions.diff.text import FORMATS
+from dra_plan.text import words
+from dra_plan.text.naming import claim_set_name
+
+_TONES = {
+    "Lost": picks.BAD,
+    "FewerNodes": picks.BAD,
+    "Gone": picks.BAD,
+    "Gained": picks.GOOD,
+    "MoreNodes": picks.GOOD,
+}
+"""How a change is coloured; the others are neither good nor bad."""
+
+
+Answers = Mapping[str, Mapping[str, AnswerOnNode]]
+"""By claim set, by node."""
+
+
+def page(answer: ClusterDiff, _inventory: Inventory | None, _view: View | None) -> Page:
+    """The page of an answer, with both states that are compared, if both can be drawn."""
+    made = begin(answer.document, "diff", FORMATS)
+    before = drawn(answer.before.inventory, answer.before.view, "Before")
+    after = drawn(answer.after.inventory, answer.after.view, "After")
+    fill_diff(made, answer, [*before, *after] if before and after else [])
+    return made
+
+
+def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
+    """Everything that differs can be picked; `scenes` are the states before and after, or none."""
+    document = answer.document
+    made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
+    changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
+    changes += [held[0].change for held in _by_claim(document.held_devices)]
+    made.headline = _headline(changes.count("Lost"), changes.count("Undecided"), len(changes))
+    counts = sum(map(bool, (document.claim_sets, document.pods, document.held_devices)))
+    made.target = " ".join(list(diff.ends(document))[counts:])
+    answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
+    for one in document.claim_sets:
+        marks = [picks.marks(side.get(claim_set_name(one), {}), at) for side, at in zip(answers, scenes, strict=True)]
+        if one.change == "Undecided":
+            marks = [{} for _ in marks]  # the picture would show what a longer search finds
+        alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], held_devices=[], selectors=[])
+        _add(made, claim_set_name(one), one, alone, marks)
+    for pod in document.pods:
+        sides = zip((pod.before, pod.after), scenes, strict=False)
+        marks = [dict(_of_pod(state, at)) if state is not None else {} for state, at in sides]
+        alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], held_devices=[], selectors=[])
+        _add(made, f"pod/{pod.namespace}/{pod.name} (scheduled)", pod, alone, marks)
+    made.harm_word = "has it" if document.held_devices else ""
+    for held in _by_claim(document.held_devices):
+        marks = [_of_devices(held, drawn) for drawn in scenes]
+        alone = structs.replace(document, claim_sets=[], pods=[], pools=[], selectors=[], held_devices=held)
+        _add(made, f"resourceclaim/{held[0].holder.namespace}/{held[0].holder.name}", held[0], alone, marks)
+
+
+def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
+    """The devices of each claim that came, and those that went."""
+    found: dict[tuple[str, str, str], list[HeldDevice]] = {}
+    for one in devices:
+        found.setdefault((one.holder.namespace, one.holder.name, one.change), []).append(one)
+    return list(found.values())
+
+
+def _headline(lost: int, undecided: int, changes: int) -> str:
+    if not changes:
+        return "No claim set and no pod differs"
+    others = changes - lost - undecided
+    said = [words.counted(lost, "loss", "losses")] if lost else [] if undecided else ["Nothing is lost"]
+    said += [f"{undecided} undecided"] if undecided else []
+    return ", ".join([*said, *([words.counted(others, "other change")] if others else [])])
+
+
+def _add(
+    made: Page,
+    name: str,
+    of: ChangedClaimSet | ChangedPod | HeldDevice,
+    alone: DiffDocument,
+    marks: list[dict[int, Mark]],
+) -> None:
+    tone, word, key = _TONES.get(of.change, picks.OTHER), diff.change(of.change), f"pick-{len(made.picks)}"
+    said = list(diff.ends(alone))
+    parts = [part for part in diff.wide(alone, None) if part not in said]
+    made.picks.append(Pick(key, name, tone, word, "", marks))
+    made.articles.append(
+        told.Article(
+            key,
+            name,
+            tone,
+            word,
+            "",
+            blocks=told.blocks(told.without(parts, "CLAIM SET", "POD", "CLAIM", "CHANGE")),
+        )
+    )
+
+
+def _answers(of: State) -> Answers:
+    """What one side says of each claim set on its nodes."""
+    plan = plan_claim_sets(of.inventory, of.view, Question(infer_nodes=True))
+    names = [claim_set_name(one) for one in plan.document.claim_sets]
+    return dict(zip(names, on_nodes(plan.claim_sets, of.inventory, of.view), strict=True))
+
+
+def _of_devices(held: Iterable[HeldDevice], drawn: Scene) -> dict[int, Mark]:
+    """Devices that a claim has, where the picture has them."""
+    made: dict[int, Mark] = {}
+    for one in held:
+        for device in drawn.by_device.get(f"{one.driver}/{one.pool}/{one.device}", ())[:1]:
+            where = drawn.home[id(device)]
+            mark = made.setdefault(where.number, Mark(_TONES[one.change], "has a device of the claim"))
+            mark.harms[device.at] = diff.HELD[one.change]
+    return made
+
+
+def _of_pod(state: ComparedPod, drawn: Scene) -> Iterator[tuple[int, Mark]]:
+    """Where the pod is bound, with its devices."""
+    made: dict[int, Mark] = {}
+    place = drawn.by_node.get(state.node_name or "")
+    if place is not None:
+        made[place.number] = Mark(picks.GOOD, "bound here")
+    for device in (found for name in state.devices for found in drawn.by_device.get(name, ())[:1]):
+        where = drawn.home[id(device)]
+        made.setdefault(where.number, Mark(picks.GOOD, "used")).gets[device.at] = ""
+    yield from made.items()

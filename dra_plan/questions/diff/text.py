@@ -1,0 +1,306 @@
+"""`diff -o table`, `-o wide` and `-o markdown`: a table for each kind of thing that differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dra_plan import shown
+from dra_plan.allocator import Outcome
+from dra_plan.questions.diff.document import (
+    ChangedClaimSet,
+    ChangedPod,
+    ChangedPool,
+    ComparedPod,
+    ComparedSet,
+    DiffDocument,
+    DiffReason,
+)
+from dra_plan.text.columns import Paragraph, Screen, Table
+from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
+from dra_plan.text.markdown import markdown_parts
+from dra_plan.text.naming import CUT_SHORT, claim_set_name, node_list, release, sentence
+from dra_plan.text.preemption import without
+from dra_plan.text.words import NOT_MADE, class_selector, counted, listed, when
+
+Part = Table | Paragraph | str
+
+
+_WORDS = {
+    "FewerNodes": "Fewer nodes",
+    "MoreNodes": "More nodes",
+    "OtherNodes": "Other nodes",
+    "OtherNode": "Other node",
+    "OtherDevices": "Other devices",
+    "OtherAllocation": "Other allocation",
+    "OtherMessage": "Other message",
+}
+"""Changes in words; the others are words as they are."""
+
+
+MOST_MESSAGES = 3
+"""Messages about nodes that a claim set's cell has."""
+
+
+MOST_VALUES = 4
+"""Changed values of a pool that are told."""
+
+
+HELD = {"Lost": "no longer published", "Gained": "now published"}
+"""What became of devices that claims have, in words."""
+
+
+MOST_HELD = 20
+"""Allocated claims with other devices that a table tells; `-o wide` has all."""
+
+
+def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
+    """What differs; pods and pools that differ in the same way are told once, with their number."""
+    parts: list[Part] = [*_tables(document), *_other_messages(document), *_reasons(document), *_not_known(document)]
+    return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
+
+
+def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
+    """The same, with every node of every claim set."""
+    made = Table(("CLAIM SET", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
+    for one in document.claim_sets:
+        for node in one.nodes:
+            made.add(claim_set_name(one), node.name, node.before or "", node.after or "")
+    nodes = [made] if made.rows else []
+    parts: list[Part] = [*_tables(document, whole=True), *nodes, *_reasons(document), *_not_known(document)]
+    return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
+
+
+def _tables(document: DiffDocument, *, whole: bool = False) -> Iterator[Table]:
+    """A table for each kind of thing; with `whole` messages, pods and claims that are left out otherwise, too."""
+    pools = _pools(document), _held(document, None if whole else MOST_HELD)
+    for made in (_claim_sets(document), _pods(document, whole=whole), *pools, _selectors(document)):
+        if made.rows:
+            yield made
+
+
+def _claim_sets(document: DiffDocument) -> Table:
+    made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
+    for one in document.claim_sets:
+        made.add(claim_set_name(one), change(one.change), *_set_states(one))
+    return made
+
+
+def _set_states(one: ChangedClaimSet) -> list[str]:
+    """Both states; where the set fits on the same nodes, what differs on the first of those that differ."""
+    states = (one.before, one.after)
+    cells = [_set_state(state) for state in states]
+    if cells[0] != cells[1] or one.change == "Undecided":
+        return cells
+    differing = [node for node in one.nodes if node.before != node.after]
+    if not differing:
+        return [f"{cell} ({state.outcome.value})" for cell, state in zip(cells, states, strict=True) if state]
+    fitting = one.after.fitting_nodes if one.after is not None else []
+    first = next((node for node in differing if node.name in fitting), differing[0])
+    more = f" (and {counted(len(differing) - 1, 'other node')})" if len(differing) > 1 else ""
+    return [f"on {first.name}: {side or 'not there'}{more}" for side in (first.before, first.after)]
+
+
+def _set_state(state: ComparedSet | None) -> str:
+    if state is None:
+        return "not there"
+    if state.outcome is Outcome.ERROR and state.messages:
+        fits = f"; its devices would fit on {node_list(state.fitting_nodes)}" if state.fitting_nodes else ""
+        return f"an error ends the attempt: {state.messages[0]}{fits}"
+    if state.fitting_nodes:
+        return f"fits on {counted(len(state.fitting_nodes), 'node')}: {node_list(state.fitting_nodes)}"
+    word = "undecided" if state.outcome is Outcome.UNDECIDED else "fits nowhere"
+    rest = len(state.messages) - MOST_MESSAGES
+    more = [f"{rest} other messages"] if rest > 0 else []
+    return f"{word}: {'; '.join([*state.messages[:MOST_MESSAGES], *more])}" if state.messages else word
+
+
+def _pods(document: DiffDocument, *, whole: bool) -> Table:
+    made = Table(("POD", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
+    alike: dict[tuple[str, str, str, str], list[ChangedPod]] = {}
+    for pod in document.pods:
+        if whole or pod.change != "OtherMessage":
+            before, after = (_pod_state(state, whole=whole) for state in (pod.before, pod.after))
+            alike.setdefault((change(pod.change), before, after, _alone(pod)), []).append(pod)
+    for cells, pods in alike.items():
+        named = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
+        made.add(named, cells[0], cells[1], f"{cells[2]}{cells[3]}")
+    return made
+
+
+def _other_messages(document: DiffDocument) -> Iterator[str]:
+    """Pods without a node in both states, of which the table has no rows."""
+    named = [f"{pod.namespace}/{pod.name}" for pod in document.pods if pod.change == "OtherMessage"]
+    if named:
+        gets = "gets another message" if len(named) == 1 else "get other messages"
+        yield f"{listed(named)} {gets}, and no node in either state (-o wide)."
+
+
+def _not_known(document: DiffDocument) -> Iterator[str]:
+    """That a cluster never comes to rest; that something is not known, and what may help."""
+    for word, state in (("before", document.before), ("after", document.after)):
+        if state.unsettled:
+            yield f"The cluster {word} never settles: {state.unsettled}."
+    words = [*(one.change for one in document.claim_sets), *(pod.change for pod in document.pods)]
+    if "Undecided" in words:
+        yield f"Undecided: not known whether anything changes there: {CUT_SHORT}."
+
+
+def _alone(pod: ChangedPod) -> str:
+    """Whether others are the reason, in words."""
+    taken, freed = (listed([f"{one.namespace}/{one.name}" for one in by]) for by in (pod.taken_by, pod.freed_by))
+    said = f" (only because {taken} took its devices)" if taken else ""
+    said += f" (only because {freed} no longer {'takes' if len(pod.freed_by) == 1 else 'take'} them)" if freed else ""
+    return said or (" (has room if no other pod waits)" if pod.fits_alone else "")
+
+
+def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
+    if state is None:
+        return "not there"
+    if state.ended is None:
+        return _place(state, whole=whole)
+    ends = f"ends {when(state.ended.second)} ({state.ended.by})"
+    if not state.ended.recreated_as:
+        return f"{ends}; {NOT_MADE}"
+    return f"{ends}, made again: {_place(state, whole=whole)}"
+
+
+def _place(state: ComparedPod, *, whole: bool) -> str:
+    """Where the pod is, or why it has no node."""
+    if state.node_name:
+        verb = "runs on" if state.running else "gets"
+        return f"{verb} {state.node_name}{' with ' if state.devices else ''}{_by_pool(state.devices)}"
+    message = state.message or ""
+    message = message if whole else without(message)
+    outcome = "undecided" if state.undecided else state.outcome
+    return f"{outcome}: {message}" if message else outcome
+
+
+def _by_pool(devices: Sequence[str]) -> str:
+    """The devices, DRIVER/POOL: DEVICE and DEVICE."""
+    pools: dict[str, list[str]] = {}
+    for device in devices:
+        pool, _, name = device.rpartition("/")
+        pools.setdefault(pool, []).append(name)
+    return "; ".join(f"{pool}: {listed(names)}" for pool, names in pools.items())
+
+
+def _pools(document: DiffDocument) -> Table:
+    made = Table(("DRIVER", "POOL", "CHANGE", "WHAT"), grouped=1, flexible=(1, 3))
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for pool in document.pools:
+        alike.setdefault((pool.driver, pool.change, "; ".join(_what(pool))), []).append(pool.pool)
+    for (driver, change, what), names in alike.items():
+        made.add(driver, listed(names), change, f"each: {what}" if len(names) > 1 and what else what)
+    return made
+
+
+def _what(pool: ChangedPool) -> Iterator[str]:
+    for word, names in (("gone", pool.devices_gone), ("new", pool.devices_new)):
+        if names:
+            yield f"{counted(len(names), 'device')} {word}: {listed(names)}"
+    for value in pool.values[:MOST_VALUES]:
+        before, after = ("none" if each is None else each for each in (value.before, value.after))
+        yield f"{value.field} of {counted(value.devices, 'device')}: {before} -> {after}"
+    if len(pool.values) > MOST_VALUES:
+        yield f"{counted(len(pool.values) - MOST_VALUES, 'other value')}"
+
+
+def _held(document: DiffDocument, most: int | None = MOST_HELD) -> Table:
+    """Allocated claims whose devices went or came, those that lost some first."""
+    made = Table(("CLAIM", "CHANGE", "PODS", "DEVICES"), flexible=(0, 2, 3))
+    for (holder, word), devices in list(_by_claim(document).items())[:most]:
+        pods = listed([f"{holder[0]}/{pod}" for pod in holder[2:]])
+        made.add("/".join(holder[:2]), word, pods, f"{_by_pool(devices)}, {HELD[word]}")
+    return made
+
+
+def _by_claim(document: DiffDocument) -> dict[tuple[tuple[str, ...], str], list[str]]:
+    """Of each claim, with its pods, the devices that went or came."""
+    found: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for one in document.held_devices:
+        holder = (one.holder.namespace, one.holder.name, *one.holder.pods)
+        found.setdefault((holder, one.change), []).append(f"{one.driver}/{one.pool}/{one.device}")
+    return found
+
+
+def _selectors(document: DiffDocument) -> Table:
+    made = Table(("SELECTOR", "OF", "DEVICES BEFORE", "AFTER"), flexible=(0, 1))
+    for one in document.selectors:
+        users = listed([f"{user.kind.lower()}/{user.name}" for user in one.used_by])
+        made.add(one.expression, users, str(one.before), str(one.after))
+    return made
+
+
+def change(word: str) -> str:
+    """A change in words."""
+    return _WORDS.get(word, word)
+
+
+# Below the tables
+
+
+def _reasons(document: DiffDocument) -> Iterator[str]:
+    """Why, each reason once, with the claim sets that it is told of."""
+    owners: dict[str, list[str]] = {}
+    for one in document.claim_sets:
+        for reason in one.reasons:
+            owners.setdefault(_reason(reason, document), []).append(claim_set_name(one))
+    for said, names in owners.items():
+        yield f"{listed(names)}: {said}."
+
+
+def _reason(reason: DiffReason, document: DiffDocument) -> str:
+    whose = class_selector(reason.device_class) if reason.device_class else "a selector of a request"
+    match reason.code:
+        case "defect-ended":
+            return f"{document.after.target.release} no longer has {reason.defect} ({reason.title})"
+        case "defect-began":
+            return f"{document.after.target.release} has {reason.defect} ({reason.title})"
+        case "gate-on" | "gate-off":
+            now, was = ("on", "off") if reason.code == "gate-on" else ("off", "on")
+            return f"the feature gate {reason.gate} is {now}, and was {was} before"
+        case "attribute-gone":
+            return f"{whose} reads {reason.attribute}, which no device has any more"
+    return f"{whose} matches {counted(reason.after, 'device')}, {reason.before} before"
+
+
+def ends(document: DiffDocument) -> Iterator[str]:
+    """How much changed in which way, the releases, and what was changed."""
+    counts = Counter(one.change for one in document.claim_sets)
+    pods = Counter(pod.change for pod in document.pods)
+    held = Counter(word for _, word in _by_claim(document))
+    titles = ("Claim sets", counts), ("Pods", pods), ("Allocated claims", held)
+    for title, found in titles:
+        if found:
+            yield f"{title}: {', '.join(f'{number} {change(word)}' for word, number in found.items())}."
+    before, after = document.before, document.after
+    releases = [release(each.target) for each in (before, after)]
+    yield f"{releases[0]}." if releases[0] == releases[1] else f"Before: {releases[0]}. After: {releases[1]}."
+    changed = sentence(after.what_if)
+    if changed:
+        yield changed
+
+
+# Markdown
+
+
+def markdown(document: DiffDocument, screen: Screen | None) -> str:
+    """The same as tables of Markdown, for a merge request."""
+    return markdown_parts(table(document, screen))
+
+
+def names(document: DiffDocument) -> str:
+    """`KIND/NAMESPACE/NAME CHANGE` for claim sets, pods and allocated claims."""
+    sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
+    pods = [f"pod/{pod.namespace}/{pod.name} {pod.change}" for pod in document.pods]
+    claims = [f"resourceclaim/{'/'.join(holder[:2])} {word}" for holder, word in _by_claim(document)]
+    return "".join(f"{shown.line(line)}\n" for line in (*sets, *pods, *claims))
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+def parse(option: str) -> Format[DiffDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

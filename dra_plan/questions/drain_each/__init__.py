@@ -1,0 +1,1 @@
+"""Whose pods would have no place if a node were drained, node by node."""

@@ -1,0 +1,189 @@
+"""`diff --drain each`: what would have no place if a node were drained, for each node in turn.
+
+A row says the same as `diff --drain NODE` says of pods. What the states have in common is worked out once: a drain
+costs by what it changes, and a look at each object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from dra_plan.allocator import View
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.claims.index import Index
+from dra_plan.documents.base import ObjectName, answer_target, warnings
+from dra_plan.planner import parallel
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
+from dra_plan.planner.question import Question
+from dra_plan.planner.refused import accepted, notices_of
+from dra_plan.planner.settling import SettledOutcome, settle_chosen
+from dra_plan.planner.suspended import resumed
+from dra_plan.questions.drain_each.document import DrainedNode, DrainsDocument, LostPod
+from dra_plan.questions.schedule.answer import choice, notices_about
+from dra_plan.releases import Target
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.whatif import Drain
+from dra_plan.whatif.edits import bare_pod_notice, is_bare, node_named
+
+Records = Mapping[tuple[str, str], PodRecord]
+"""What became of pods, by namespace and name."""
+
+
+@dataclass(frozen=True, repr=False)
+class DrainList(PrintedAnswer[DrainsDocument]):
+    """The answer of `diff --drain each`: nodes, which `for` goes through, the most harmful first."""
+
+    target: Target
+    nodes: tuple[DrainedNode, ...]
+    notices: tuple[Notice, ...]
+
+    def __iter__(self) -> Iterator[DrainedNode]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        harmful = sum(bool(node.lost) for node in self.nodes)
+        return f"<DrainList for {self.target.version}: {counted(len(self), 'node')}, {harmful} with pods to lose>"
+
+    def _document(self) -> DrainsDocument:
+        return DrainsDocument(
+            target=answer_target(self.target), nodes=list(self.nodes), warnings=warnings(self.notices)
+        )
+
+
+def drain_each(inventory: Inventory, target: Target, question: Question, jobs: int = 1) -> DrainList:
+    """Drains each node of the question in turn, with `jobs` processes; all of them if it names none.
+
+    Raises UsageError for unknown nodes and owners, InputError for an input without nodes.
+    """
+    inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
+    inventory = resumed(inventory, question.owners, question.namespace)
+    drained = choose_nodes(inventory.nodes, question.nodes)
+    names = [node.metadata.name for node in drained]
+    given = _Given(inventory, target, replace(question, progress=None, probe=None))
+    each = _Drains(given)
+    several = jobs > 1 and len(names) > 1
+    rows = parallel.in_shares(_share, each, names, min(jobs, len(names))) if several else _share(each, names)
+    told = [
+        *notices_about(inventory, target, each.before, inferred, settled=True),
+        *of_leaving(each.index, "a drain", drained),
+        *each.bare_pods(set(names)),
+        *each.before.notices,
+        *notices_of(each.refused),
+    ]
+    return DrainList(target, tuple(sorted(rows, key=_harm)), tuple(told))
+
+
+def _harm(row: DrainedNode) -> tuple[int, int, int]:
+    """The smaller, the earlier; of equal harm, as the input has them."""
+    return -len(row.lost), -len(row.gone), -row.moved
+
+
+class _Given(NamedTuple):
+    inventory: Inventory
+    target: Target
+    question: Question
+
+
+def _share(each: _Drains, names: Iterable[str]) -> Iterable[DrainedNode]:
+    """What one process does."""
+    return map(each.drained, names)
+
+
+class _Drains:
+    """The cluster as it is, and what the drains of its nodes have in common."""
+
+    def __init__(self, given: _Given) -> None:
+        self._given = given
+        self._inventory, self._target, self._question = given
+        self._chosen = choice(*given)
+        taken = accepted(self._inventory, self._target, self._chosen, self._question.runtime_config)
+        self._inventory, self.refused = taken.inventory, taken.refused
+        self._view = View.of(self._inventory, self._target)
+        self._common = Common()
+        self.index = Index(self._inventory)
+        outcome = self._scheduled(self._inventory, self._view)
+        self.before = outcome.result
+        self._records = self._of_chosen(outcome)
+        self._settles = outcome.settled is not None
+        self._moves = self._settles or any(
+            not record.skipped and (record.attempts or not record.node) for record in self.before.pods
+        )
+        """Whether pods wait or end in any case, so that a node without pods of its own may be missed, too."""
+
+    def __reduce__(self) -> tuple[type[_Drains], tuple[_Given]]:
+        """Other machines find again what the drains have in common."""
+        return _Drains, (self._given,)
+
+    def _scheduled(self, inventory: Inventory, view: View, *, always: bool = False) -> SettledOutcome:
+        return settle_chosen(
+            inventory, self._target, self._question, self._chosen, self._common, view, ordered=True, always=always
+        )
+
+    @cached_property
+    def _settled_records(self) -> Records:
+        """What becomes of the pods as it is, beside a drain after which controllers act."""
+        if self._settles:
+            return self._records
+        return self._of_chosen(self._scheduled(self._inventory, self._view, always=True))
+
+    def drained(self, name: str) -> DrainedNode:
+        """What would become of pods without the node."""
+        edited = Drain(name, self.index).apply(self._inventory)
+        absent = [ObjectName(kind="Pod", namespace=space, name=pod) for space, pod in self._absent(name)]
+        if not self._moves and not edited.entry.pending and not edited.entry.gone:
+            return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0, absent=absent)
+        outcome = self._scheduled(edited.inventory, self._view.after(edited.inventory), always=self._settles)
+        after, records = outcome.result, self._of_chosen(outcome)
+        ended = outcome.settled.places if outcome.settled is not None else {}
+        lost, gone, unknown, moved, gained = [], [], [], 0, 0
+        for key, was in (self._records if outcome.settled is None else self._settled_records).items():
+            now = records.get(key)
+            name_of = ObjectName(kind="Pod", namespace=key[0], name=key[1])
+            if now is None and key in ended and was.node:
+                by, running = ended[key][0].cause.by, not was.attempts
+                lost.append(LostPod(namespace=key[0], name=key[1], running=running, message=None, ended_by=by))
+            elif now is None:
+                gone.append(name_of)
+            elif was.node and not now.node:
+                undecided = after.is_undecided(now)
+                said = now.message or now.waiting or None
+                running = not was.attempts
+                lost.append(LostPod(namespace=key[0], name=key[1], running=running, message=said, undecided=undecided))
+            elif self.before.is_undecided(was) or after.is_undecided(now):
+                unknown.append(name_of)
+            elif was.node != now.node:
+                moved += bool(was.node)
+                gained += not was.node
+        return DrainedNode(
+            name=name, lost=lost, gone=gone, undecided=unknown, moved=moved, gained=gained, absent=absent
+        )
+
+    def _absent(self, name: str) -> Iterator[tuple[str, str]]:
+        """Namespace and name of the pods that the input lacks and that may be on the node."""
+        for pod in self.index.absent_pods.on(node_named(self._inventory, name)):
+            namespace, _, own = pod.partition("/")
+            yield namespace, own
+
+    def bare_pods(self, nodes: Collection[str]) -> Iterator[Notice]:
+        """That chosen pods are gone when one of these nodes, theirs, is drained."""
+        for pod in self._inventory.pods:
+            if pod.spec.node_name in nodes and is_bare(pod) and self._chosen(pod):
+                yield bare_pod_notice(pod, "its node")
+
+    def _of_chosen(self, outcome: SettledOutcome) -> Records:
+        """Of the chosen pods, those that have to do with the scheduler."""
+        records = outcome.records()
+        return {key: record for key, record in records.items() if not record.skipped and self._is_chosen(record, key)}
+
+    def _is_chosen(self, record: PodRecord, key: tuple[str, str]) -> bool:
+        """Whether the pod, or the one in whose place it was made, is asked about."""
+        own = (record.pod.metadata.namespace, record.pod.metadata.name)
+        return own != key or self._chosen(record.pod)

@@ -1,0 +1,34 @@
+"""What `diff --drain each` can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Unpack
+
+from dra_plan.options import Flag, Names, PodOptions, spelled_out
+
+if TYPE_CHECKING:
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.drain_each.answer import DrainList
+
+
+class DrainEachOptions(PodOptions, total=False):
+    """Which pods are looked at, and which nodes are drained."""
+
+    nodes: Names
+    jobs: Annotated[
+        int, Flag("--jobs -j", "Share the nodes of --drain each between N processes.", metavar="N", least=1)
+    ]
+
+
+@spelled_out
+def drain_each(cluster: LoadedCluster, *owners: str, **options: Unpack[DrainEachOptions]) -> DrainList:
+    """What would have no place if a node were drained: each of `nodes` in turn, or each that there is.
+
+    A row says of pods what `diff` says with `drain`. `jobs` processes share the nodes. The other arguments, and
+    what is raised, are those of `schedule`; UsageError also for an unknown node, InputError for an input without.
+    """
+    from dra_plan.arguments import at_least_one
+    from dra_plan.questions.drain_each.answer import drain_each
+
+    asked, jobs = cluster.question(owners, options), at_least_one(options.get("jobs", 1), "jobs")
+    return cluster.with_edits(drain_each(cluster.inventory, cluster.target, asked, jobs))

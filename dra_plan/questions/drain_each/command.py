@@ -1,0 +1,36 @@
+"""`dra-plan diff --drain each`: whose pods would have no place if a node were drained, node by node."""
+
+from __future__ import annotations
+
+import typer
+
+from dra_plan.cli import live, options
+from dra_plan.cli.inputs import tell_apart
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.questions.drain_each import ask
+
+
+def drain_each(context: typer.Context) -> Exit:
+    """What `diff --drain each` prints: of one state, after the other edits; its options are those of `diff`."""
+    from dra_plan.cli.inputs import opened, options_of
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.questions.drain_each.gate import JUDGE
+    from dra_plan.questions.drain_each.text import parse
+
+    params = context.params
+    with Reporting(context, params["report"], pages_only=True) as reports:
+        form, gate = parse(params["output"]), options.gate(fail_on=params["fail_on"])
+        names = ("to_kubernetes_version", "to_feature_gates", "to_quirks", "together")
+        unfit = [name.replace("_", "-") for name in names if params[name]]
+        if unfit:
+            raise UsageError(f"--drain each is about one state, and about pods: it does not go with --{unfit[0]}")
+        may_ask = live.asked(context).wanted or live.is_plugin()
+        if len(tell_apart(params["paths"], None, command="diff", live=may_ask).paths) > 1:
+            raise UsageError("--drain each is about one state: name one path")
+        asked = opened(context)
+        found = ask.drain_each(asked.cluster, *asked.owners, **options_of(context, asked, ask.DrainEachOptions))
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(found.document, form)
+        return of_document(found.document, JUDGE, gate)

@@ -1,0 +1,49 @@
+"""`DrainList`, the document of `diff --drain each`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text
+
+
+class LostPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that has a node, and would have none."""
+
+    namespace: str
+    name: Text
+    running: Annotated[bool, Meta(description="It runs there; else it waits, and the scheduler would bind it.")] = False
+    message: Annotated[str | None, Meta(description="What the scheduler would say.")]
+    undecided: Annotated[bool, Meta(description="Whether a search was cut short for it.")] = False
+    ended_by: Annotated[str, Meta(description="What ends it, where nobody would make it anew.")] = ""
+
+
+class DrainedNode(DocumentPart, frozen=True, kw_only=True):
+    """What would become of pods if this node were drained."""
+
+    name: Text
+    lost: Annotated[list[LostPod], Meta(description="Pods that would have no node.")]
+    gone: Annotated[list[ObjectName], Meta(description="Pods that nobody would make anew, or that have to go.")]
+    moved: Annotated[Amount, Meta(description="Pods that would be bound to another node.")]
+    gained: Annotated[Amount, Meta(description="Pods that would have a node, and have none now.")]
+    undecided: Annotated[
+        list[ObjectName],
+        Meta(
+            description="Other pods of which it is not known whether they would lose a place: as it is or without "
+            "the node they are not bound, and a search for them was cut short."
+        ),
+    ] = []
+    absent: Annotated[
+        list[ObjectName],
+        Meta(description="Pods that claims on this node are reserved for and that the input lacks: not judged."),
+    ] = []
+
+
+class DrainsDocument(PrintedDocument, frozen=True, kw_only=True):
+    """Each node drained in turn, those first whose drain does most harm."""
+
+    kind: Literal["DrainList"] = "DrainList"
+    nodes: list[DrainedNode]
+    warnings: list[PrintedWarning]

@@ -1,0 +1,15 @@
+"""What gates make of a DrainList: pods that would be lost fail."""
+
+from __future__ import annotations
+
+from dra_plan.questions.drain_each.document import DrainsDocument
+from dra_plan.text.gate import Gate, Judge, Verdict
+
+
+def _verdicts(gate: Gate, document: DrainsDocument) -> list[Verdict]:
+    lost = [pod for node in document.nodes for pod in node.lost]
+    found = [gate.undecided if pod.undecided else Verdict.FAILED for pod in lost]
+    return found + [gate.undecided for node in document.nodes for _ in node.undecided]
+
+
+JUDGE = Judge(_verdicts)

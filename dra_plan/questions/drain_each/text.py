@@ -1,0 +1,134 @@
+"""`diff --drain each`: a row a node, the most harmful first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan import shown
+from dra_plan.documents.base import ObjectName
+from dra_plan.questions.drain_each.document import DrainedNode, DrainsDocument, LostPod
+from dra_plan.text import preemption as naming
+from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
+from dra_plan.text.markdown import markdown_parts
+from dra_plan.text.naming import CUT_SHORT, NAMES, target
+from dra_plan.text.words import NOT_MADE, counted, listed
+
+HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "THE SCHEDULER SAYS")
+
+
+GONE = "gone: nobody makes it anew, or it makes room for another pod"
+
+
+def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
+    """Rows for each node whose pods would have no place or be gone; the others by name."""
+    harmful = [node for node in document.nodes if node.lost or node.gone]
+    if not harmful and not any(node.undecided for node in document.nodes):
+        return [f"{none_lost(document)}.", target(document)]
+    made = Table(HEADERS, flexible=(0, 4, 5))
+    for node in harmful:
+        for row in _rows(node, short=True):
+            made.add(*row)
+    return [*([made] if made.rows else []), *_others(document), target(document)]
+
+
+def _others(document: DrainsDocument) -> Iterator[str]:
+    """The nodes without harm; apart from them those of which that is not known."""
+    rest = [node for node in document.nodes if not node.lost and not node.gone]
+    known = [node.name for node in rest if not node.absent and not node.undecided]
+    if known:
+        yield f"{listed(known, NAMES + 1)} can be drained without a pod losing its place."
+    unknown = [node for node in rest if node.absent]
+    if unknown:
+        pods = list(dict.fromkeys(f"{pod.namespace}/{pod.name}" for node in unknown for pod in node.absent))
+        are = "is" if len(pods) == 1 else "are"
+        nodes = listed([node.name for node in unknown], NAMES + 1)
+        yield f"Of {nodes} that is not known: {listed(pods)} {are} not in the input."
+    yield from _undecided(document)
+
+
+def _undecided(document: DrainsDocument) -> Iterator[str]:
+    """The pods of which it is not known whether they would lose a place, with the nodes of which that holds."""
+    alike: dict[str, list[str]] = {}
+    for node in document.nodes:
+        unclear: list[LostPod | ObjectName] = [pod for pod in node.lost if pod.undecided]
+        pods = [f"{pod.namespace}/{pod.name}" for pod in (*unclear, *node.undecided)]
+        if pods:
+            alike.setdefault(listed(pods), []).append(node.name)
+    for pods_named, nodes in alike.items():
+        where = listed(nodes, NAMES + 1)
+        yield f"Drain of {where}: undecided whether {pods_named} would have a place, as {CUT_SHORT}."
+
+
+def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
+    """A row for each node, and below it one for each pod without a place."""
+    made = Table(HEADERS, flexible=(0, 4, 5))
+    for node in document.nodes:
+        for row in _rows(node, short=False):
+            made.add(*row)
+    pods = Table(("NODE", "POD", "THE SCHEDULER SAYS"), grouped=1, flexible=(1, 2))
+    for node in document.nodes:
+        for pod in node.lost:
+            pods.add(node.name, _lost(pod), _message(pod))
+        for one in node.gone:
+            pods.add(node.name, f"{one.namespace}/{one.name}", GONE)
+    return [made, *([pods] if pods.rows else []), *_undecided(document), target(document)]
+
+
+def none_lost(document: DrainsDocument) -> str:
+    """That no drain costs a pod its place, without the full stop: of pods that the input has, if it lacks some.
+
+    Where it is undecided for some pods, that instead.
+    """
+    unclear = dict.fromkeys((pod.namespace, pod.name) for node in document.nodes for pod in node.undecided)
+    if unclear:
+        return f"Undecided for {counted(len(unclear), 'pod')}: {CUT_SHORT}"
+    lacks = any(warning.code == "pods-missing" for warning in document.warnings)
+    whose = "No pod of the input" if lacks else "No pod"
+    return f"{whose} loses its place, whichever of {counted(len(document.nodes), 'node')} is drained"
+
+
+def _rows(node: DrainedNode, *, short: bool) -> Iterator[list[str]]:
+    """The pods without a place and what is said of them; those that are gone below."""
+    numbers = [str(len(node.lost)), str(len(node.gone)), str(node.moved)]
+    if node.lost or not node.gone:
+        messages = map(_message, node.lost)
+        said = dict.fromkeys(naming.without(message) if short else message for message in messages)
+        yield [node.name, *numbers, listed([_lost(pod) for pod in node.lost]), _said(list(said))]
+        numbers = ["", "", ""]
+    if node.gone:
+        yield [node.name, *numbers, listed([f"{pod.namespace}/{pod.name}" for pod in node.gone]), GONE]
+
+
+def _message(pod: LostPod) -> str:
+    return f"ends ({pod.ended_by}); {NOT_MADE}" if pod.ended_by else pod.message or ""
+
+
+def _lost(pod: LostPod) -> str:
+    said = f"{'running' if pod.running else 'waiting'}{', undecided' if pod.undecided else ''}"
+    return f"{pod.namespace}/{pod.name} ({said})"
+
+
+def _said(messages: list[str]) -> str:
+    """The first of what the scheduler says, and how many other texts there are."""
+    if len(messages) < 2:
+        return "".join(messages)
+    return f"{messages[0]} (and {counted(len(messages) - 1, 'other text')})"
+
+
+def names(document: DrainsDocument) -> str:
+    """`NODE NUMBER`, of pods without a place, for every node."""
+    return "".join(f"{shown.line(f'{node.name} {len(node.lost)}')}\n" for node in document.nodes)
+
+
+def markdown(document: DrainsDocument, screen: Screen | None) -> str:
+    """The table as Markdown."""
+    return markdown_parts(table(document, screen))
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+def parse(option: str) -> Format[DrainsDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

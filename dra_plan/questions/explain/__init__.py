@@ -1,0 +1,1 @@
+"""Why claims do not fit, and what would make them fit."""

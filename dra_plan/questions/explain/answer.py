@@ -1,0 +1,187 @@
+"""`explain`: why each claim set of the input fits or does not, and what would make it fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from msgspec import UNSET
+
+from dra_plan.allocator import Outcome, View
+from dra_plan.allocator.identity import named_device
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.scheduling import PodGroup
+from dra_plan.claims.index import Index
+from dra_plan.claims.sets import ClaimSet
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.claim_sets import DeviceStory, ExcludedNodes, ExplainedClaimSet, NodeExclusion
+from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.errors import UsageError
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.claim_sets import ClaimSetPlan, set_summary
+from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
+from dra_plan.planner.owners import tell_groups_apart
+from dra_plan.planner.question import Question
+from dra_plan.questions.allocate.answer import AllocationPlan, plan_claim_sets
+from dra_plan.questions.explain.document import ExplainedPodGroup, ExplanationDocument, RoomForPod, TriedPod
+from dra_plan.questions.schedule.answer import choice, schedule_pods
+from dra_plan.releases import Target
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.notices import GroupSummary
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(PrintedAnswer[ExplanationDocument]):
+    """The answer of `explain`: plans with explanations, which `for` goes through, and what became of single devices."""
+
+    plan: AllocationPlan
+    devices: tuple[DeviceStory, ...] = ()
+    pod_groups: tuple[ExplainedPodGroup, ...] = ()
+    moves: tuple[RoomForPod, ...] | None = None
+    """How room can be made for the pods that wait, if that was asked."""
+    notices: tuple[Notice, ...] = ()
+    """What a reader should know about the moves."""
+    verdicts: tuple[OwnerVerdict, ...] | None = None
+    """What becomes of each owner, and why; None where only devices were asked about."""
+
+    def __iter__(self) -> Iterator[ClaimSetPlan]:
+        return iter(self.plan)
+
+    def __len__(self) -> int:
+        return len(self.plan)
+
+    def __repr__(self) -> str:
+        return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
+
+    def _document(self) -> ExplanationDocument:
+        from dra_plan.explanation.document import SetParts
+
+        parts = SetParts()
+        return ExplanationDocument(
+            target=answer_target(self.plan.target),
+            verdicts=UNSET if self.verdicts is None else list(self.verdicts),
+            claim_sets=[
+                ExplainedClaimSet(**set_summary(plan), **parts.of(plan.explanation), excluded=_excluded(plan))
+                for plan in self.plan.claim_sets
+                if plan.explanation is not None
+            ],
+            unplanned=list(self.plan.unplanned) or UNSET,
+            pod_groups=list(self.pod_groups) or UNSET,
+            moves=UNSET if self.moves is None else list(self.moves),
+            devices=list(self.devices),
+            refusals=self.plan.refusals if self.verdicts is None else UNSET,  # a verdict says it itself
+            warnings=warnings([*self.plan.notices, *self.notices]),
+        )
+
+
+def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
+    """The excluded nodes, those with the same exclusions together; those that have room apart, and first."""
+    fitting = {answer.node for answer in plan.nodes if answer.outcome is Outcome.FITS}
+    groups: dict[tuple[bool, tuple[NodeExclusion, ...]], list[str]] = {}
+    for node, exclusions in plan.excluded.items():
+        groups.setdefault((node in fitting, tuple(exclusions)), []).append(node)
+    found = [
+        ExcludedNodes(nodes=nodes, excluded_by=list(exclusions), has_room=has_room)
+        for (has_room, exclusions), nodes in groups.items()
+    ]
+    return sorted(found, key=lambda each: not each.has_room)
+
+
+def explain_claim_sets(
+    inventory: Inventory, view: View, question: Question, *, devices: Iterable[str] = (), moves: int | None = None
+) -> Explanation:
+    """Explains the claim sets of an input, of which `view` is the view.
+
+    `devices` are DRIVER/POOL/DEVICE; up to `moves` running pods may leave to make room. Raises UsageError if no slice
+    has such a device, otherwise as `plan_claim_sets`.
+    """
+    groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
+    question = replace(question, owners=owners, names_groups=bool(groups))
+    deadline = question.deadline()
+    plan = plan_claim_sets(inventory, view, question, explain=True, suggest=True)
+    explained = explain_groups(inventory, view.target, groups, question)
+    inventory, _ = with_nodes(inventory, infer=question.infer_nodes)
+    room = None if moves is None else tuple(_rooms(inventory, view, question, moves))
+    needed = any(one.outcome != "Fits" for one in room or ())
+    lacking = of_leaving(Index(inventory), "a move") if needed else []
+    nodes = choose_nodes(inventory.nodes, question.nodes)
+    sets = [planned.claim_set for planned in plan]
+    return Explanation(
+        plan,
+        tuple(_device(view, nodes, sets, text) for text in devices),
+        tuple(explained),
+        room,
+        tuple(lacking),
+        _verdicts(inventory, view, question, plan, deadline),
+    )
+
+
+def _verdicts(
+    inventory: Inventory, view: View, question: Question, plan: AllocationPlan, deadline: float | None
+) -> tuple[OwnerVerdict, ...] | None:
+    """The verdicts of the whole scheduler; None where all claims are one set, or devices alone are asked about."""
+    if question.devices_only or question.together:
+        return None
+    from dra_plan.questions.explain.verdicts import verdicts
+
+    return tuple(verdicts(inventory, view, question, plan, deadline))
+
+
+def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:
+    from dra_plan.questions.explain.sequence import rooms
+
+    if question.names_groups and not question.owners:
+        return []
+    return rooms(inventory, view.target, question, choice(inventory, view.target, question), limit)
+
+
+def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: str) -> DeviceStory:
+    from dra_plan.explanation import device
+
+    asked = named_device(text)
+    if asked not in set(device.known_devices(view)):
+        near = device.hint(view, asked)
+        meant = f" (did you mean {near}?)" if near else ""
+        raise UsageError(f"--device: no resource slice of the input has the device {text}{meant}")
+    return device.explain_device(view, nodes, sets, asked)
+
+
+def explain_groups(
+    inventory: Inventory, target: Target, groups: Sequence[PodGroup], question: Question
+) -> list[ExplainedPodGroup]:
+    """Why each of the groups starts or does not, as `schedule` has it with all pods of the input."""
+    if not groups:
+        return []
+    asked = Question(infer_nodes=question.infer_nodes, max_steps=question.max_steps, timeout=question.timeout)
+    outcome = schedule_pods(inventory, target, asked).outcome
+    known = {f"{each.namespace}/{each.name}": each for each in outcome.groups}
+    return [_explained_group(group, known.get(group.key), outcome.pods) for group in groups]
+
+
+def _explained_group(group: PodGroup, told: GroupSummary | None, records: Sequence[PodRecord]) -> ExplainedPodGroup:
+    named = (group.metadata.namespace, group.metadata.name)
+    policy = group.spec.scheduling_policy
+    own = [record for record in records if _group_key(record) == named]
+    condition = next((each for each in told.conditions if each.type == "PodGroupScheduled"), None) if told else None
+    return ExplainedPodGroup(
+        namespace=named[0],
+        name=named[1],
+        state=told.outcome if told is not None else "Alone",
+        policy="gang" if policy.gang is not None else "basic" if policy.basic is not None else "",
+        min_count=group.min_count,
+        pods=told.pods if told is not None else 0,
+        bound=told.bound if told is not None else 0,
+        message=(condition.message if condition is not None else told.waiting) if told is not None else "",
+        last_cycle=[TriedPod(pod=each.pod, node=each.node, message=each.message) for each in told.last] if told else [],
+        waiting=[
+            TriedPod(pod=record.pod.key, message=record.waiting)
+            for record in own
+            if record.outcome == "Gated" and record.waiting
+        ],
+    )
+
+
+def _group_key(record: PodRecord) -> tuple[str, str] | None:
+    group = record.pod.spec.scheduling_group
+    return (record.pod.metadata.namespace, group.pod_group_name) if group is not None else None

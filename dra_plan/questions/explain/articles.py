@@ -1,0 +1,102 @@
+"""The verdicts of `explain` on its page: what becomes of each owner, in its article and in the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_plan.documents.claim_sets import ClaimSetSummary, UnplannedOwner
+from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.page import picks, told
+from dra_plan.questions.explain.document import ExplanationDocument
+from dra_plan.questions.explain.lines import unplanned_lines
+from dra_plan.text import words
+from dra_plan.text.naming import named
+from dra_plan.text.verdicts import UNTOLD, headline, verdict_lines
+
+_WORDS = {
+    "WouldBind": "bound now",
+    "WouldPreempt": "preempts",
+    "Unschedulable": "pending",
+    "Error": "error",
+    "Held": "held",
+    "Suspended": "suspended",
+    "Refused": "refused",
+    "Stuck": "stuck",
+    "Bound": "has its node",
+    "Finished": "finished",
+    "Unknown": "not known",
+    "Undecided": "undecided",
+}
+
+
+_GOOD = ("WouldBind", "WouldPreempt", "Bound")
+
+
+_OTHER = ("Finished", "Suspended", "Undecided", "Unknown")
+
+
+Verdicts = dict[tuple[str, str, str], OwnerVerdict]
+
+
+def by_owner(document: ExplanationDocument) -> Verdicts:
+    """The verdicts by kind, namespace and name; of claims that nobody uses only those that are refused."""
+    found = document.verdicts or ()
+    return {
+        (one.kind, one.namespace, one.name): one
+        for one in found
+        if one.kind != "ResourceClaim" or one.verdict == "Refused"
+    }
+
+
+def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | None:
+    """The verdict on the owner of a claim set, or on its claim."""
+    owner = claim_set.owner
+    if owner is not None:
+        return verdicts.get((owner.kind, owner.namespace, owner.name))
+    claim = claim_set.claims[0] if len(claim_set.claims) == 1 else None
+    return verdicts.get(("ResourceClaim", claim.namespace, claim.name)) if claim is not None else None
+
+
+def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSummary) -> None:
+    """Puts the verdict before what the article tells of devices."""
+    article.tone, article.word, article.sentence = tone(verdict), _WORDS[verdict.verdict], sentence(verdict)
+    article.summary = [*told.lines(_below(verdict, claim_set)), *article.summary]
+
+
+def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -> told.Article:
+    """What is told of an owner without claims to plan."""
+    name = named(verdict.object)
+    made = told.Article(key, name, tone(verdict), _WORDS[verdict.verdict], sentence(verdict))
+    said = list(_below(verdict, None)) if verdict.verdict not in UNTOLD else []
+    if unplanned is not None:
+        said += unplanned_lines(unplanned, headed=False)
+    made.summary = told.lines(said)
+    return made
+
+
+def tone(verdict: OwnerVerdict) -> str:
+    """Whether it is good, bad or neither."""
+    if verdict.verdict in _GOOD:
+        return picks.GOOD
+    return picks.OTHER if verdict.verdict in _OTHER else picks.BAD
+
+
+def sentence(verdict: OwnerVerdict) -> str:
+    """The verdict without the name."""
+    return words.capital(headline([verdict]).removeprefix(named(verdict.object)).lstrip(": "))
+
+
+def _below(verdict: OwnerVerdict, claim_set: ClaimSetSummary | None) -> Iterator[str]:
+    lines = verdict_lines([verdict], claim_set)
+    next(lines)
+    return lines
+
+
+def title(verdicts: Sequence[OwnerVerdict]) -> str:
+    """What the page says first: how many of the owners get no node."""
+    failing = [one for one in verdicts if tone(one) == picks.BAD]
+    if len(verdicts) == 1:
+        return headline(verdicts).removesuffix(".").removesuffix(":")
+    if not failing:
+        return f"{words.counted(len(verdicts), 'owner')}, none of them in trouble"
+    return f"{len(failing)} of {words.counted(len(verdicts), 'owner')} get{'s' if len(failing) == 1 else ''} no node"

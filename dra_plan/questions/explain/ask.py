@@ -1,0 +1,52 @@
+"""What `explain` can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Unpack
+
+from dra_plan.options import ClaimSetOptions, Flag, Names, spelled_out
+
+if TYPE_CHECKING:
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.explain.answer import Explanation
+
+
+class ExplainOptions(ClaimSetOptions, total=False):
+    """Which claim sets and devices, where, and whose move would help."""
+
+    devices: Annotated[
+        Names,
+        Flag(
+            "--device",
+            "Tell the whole story of this device; repeatable.",
+            metavar="DRIVER/POOL/DEVICE",
+            complete="devices",
+            kind=list[str] | None,
+        ),
+    ]
+    together: Annotated[
+        bool,
+        Flag("--together", "Take all claims that wait, those of pods and workloads too, as one set on one node."),
+    ]
+    moves: Annotated[
+        int | None, Flag("--moves", "Seek up to N running pods whose move makes room.", metavar="N", least=1)
+    ]
+
+
+@spelled_out
+def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptions]) -> Explanation:
+    """What becomes of each owner (`verdicts`), why claims fit or do not, and what would help.
+
+    The verdicts are those of `schedule` with all pods of the input that wait; with `devices_only` or `together`
+    there are none. `devices` are DRIVER/POOL/DEVICE.
+    podgroup/NAME among the owners asks why a pod group starts or does not (`pod_groups` of the answer). With
+    `moves` the answer says which running pods, so many at most, would have to leave for each pod that waits.
+    The other arguments, and what is raised, are those of `allocate`; UsageError also for an unknown device.
+    """
+    from dra_plan.arguments import at_least_one, names
+    from dra_plan.questions.explain.answer import explain_claim_sets
+
+    asked, moves = cluster.question(owners, options), options.get("moves")
+    most = None if moves is None else at_least_one(moves, "moves")
+    devices = names(options.get("devices"), "devices")
+    return cluster.with_edits(explain_claim_sets(cluster.inventory, cluster.view, asked, devices=devices, moves=most))

@@ -1,0 +1,80 @@
+"""The owners of an explanation, those of which the same is told together: verdicts, claim sets, or what they have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import structs
+
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.claim_sets import ExplainedClaimSet, UnplannedOwner
+from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.questions.explain.document import ExplanationDocument
+from dra_plan.text import stories
+
+Key = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class OwnerBlock:
+    """What is told together. Without verdicts only devices are told of; without claim sets none are asked for."""
+
+    verdicts: list[OwnerVerdict] = field(default_factory=list)
+    claim_sets: list[ExplainedClaimSet] = field(default_factory=list)
+    unplanned: UnplannedOwner | None = None
+
+
+def is_lone_claim(block: OwnerBlock) -> bool:
+    """Whether it is about claims that no pod uses and that the API server takes: only their devices matter."""
+    first = block.verdicts[0]
+    return bool(block.claim_sets) and first.kind == "ResourceClaim" and first.verdict != "Refused"
+
+
+def owner_blocks(document: ExplanationDocument) -> list[OwnerBlock]:
+    """All owners, in the order of the document: those with claim sets, then those without."""
+    verdicts = {_key(one.object): one for one in document.verdicts or ()}
+    blocks: list[OwnerBlock] = []
+    for group in stories.explained_alike(document.claim_sets):
+        blocks += _split(group, verdicts)
+    told = {_key(one.object) for block in blocks for one in block.verdicts}
+    unplanned = {_key(one.owner): one for one in document.unplanned or ()}
+    rest: dict[Any, OwnerBlock] = {}
+    for key, verdict in verdicts.items():
+        if key not in told:
+            alike = key if key in unplanned else _nameless(verdict)
+            block = rest.setdefault(alike, OwnerBlock(unplanned=unplanned.get(key)))
+            block.verdicts.append(verdict)
+    lost = [OwnerBlock(unplanned=one) for key, one in unplanned.items() if key not in verdicts]
+    return [*blocks, *rest.values(), *lost]
+
+
+def _split(group: list[ExplainedClaimSet], verdicts: dict[Key, OwnerVerdict]) -> list[OwnerBlock]:
+    """Claim sets that are alike, those with the same verdict together; each verdict is told once."""
+    found: dict[Any, OwnerBlock] = {}
+    for claim_set in group:
+        verdict = verdicts.get(_owner(claim_set))
+        told = [verdict] if verdict is not None else []
+        block = found.setdefault(_nameless(told[0]) if told else None, OwnerBlock())
+        block.claim_sets.append(claim_set)
+        block.verdicts += [one for one in told if one not in block.verdicts]
+    return list(found.values())
+
+
+def _key(of: ObjectName) -> Key:
+    return of.kind, of.namespace, of.name
+
+
+def _owner(of: ExplainedClaimSet) -> Key:
+    if of.owner is not None:
+        return _key(of.owner)
+    return ("ResourceClaim", of.claims[0].namespace, of.claims[0].name) if len(of.claims) == 1 else ("", "", "")
+
+
+def _nameless(of: OwnerVerdict) -> Any:
+    """What is told of a verdict beside names; as bytes, which can be looked up."""
+    import msgspec
+
+    changes = [structs.replace(one, patches=[], node="") for one in of.suggestions]
+    kept = structs.replace(of, namespace="", name="owner", node_name="", message="", victims=[], last_message=None)
+    return msgspec.json.encode(structs.replace(kept, suggestions=changes))

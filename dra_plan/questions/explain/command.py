@@ -1,0 +1,100 @@
+"""`dra-plan explain`: what becomes of a pod, why, and what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import completing, options, watching
+from dra_plan.cli.declared import takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.interpreter import uncollected
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.explain import ask
+
+if TYPE_CHECKING:
+    from dra_plan.questions.explain.document import ExplanationDocument
+    from dra_plan.text.gate import Gate
+    from dra_plan.text.reports.claim_sets import Origins
+    from dra_plan.text.reports.content import Content
+
+
+@takes(
+    options.Sources,
+    options.EveryNamespace,
+    ask.ExplainOptions,
+    Edits,
+    ReleaseOptions,
+    ServedVersions,
+    watching.Watching,
+    options.Messages,
+)
+def explain(
+    context: typer.Context,
+    *,
+    require_fit: Annotated[
+        bool, typer.Option("--require-fit", help="Exit with 1, not 0, unless everything is known to get a node.")
+    ] = False,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.explanations,
+            metavar="FORMAT",
+            help="text, markdown, json, yaml or jsonpath=TEMPLATE.",
+        ),
+    ] = "text",
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Tell of every kind of node; as text, folded to a screen otherwise.")
+    ] = False,
+    report: options.Reports = None,
+    progress: options.Progress = True,
+) -> Exit:
+    """Say why pods are pending, and what would help.
+
+    First what becomes of each, as schedule says it, then what keeps it from the nodes: the reasons go down to the
+    device; of what fits, why a device was chosen and not an earlier one. PATH... are as for allocate. Arguments that
+    are no files name pods, workloads and claims as kubectl does: pod/train, deploy/serve, po train, train; those that
+    run already or have no claims are told, too. podgroup/train says why a pod group starts or does not.
+
+    Exit status 0 whatever is found, unless --require-fit is given; 2 and 4 as everywhere.
+    """
+    from dra_plan.cli.inputs import keep_until_exit, opened, options_of
+    from dra_plan.cli.live import progress_bar
+    from dra_plan.cli.printing import print_document
+    from dra_plan.questions.explain.gate import JUDGE
+    from dra_plan.questions.explain.owners import Telling
+    from dra_plan.questions.explain.text import parse
+
+    with Reporting(context, report) as reports:
+        parse(output)
+        gate = options.gate(require_fit=require_fit)
+        asked = opened(context)
+        details = verbose or bool(asked.owners)
+        form = parse(output, Telling(verbose=verbose or bool(context.params["nodes"]), details=details))
+        with progress_bar(wanted=progress) as advance, uncollected():
+            found = ask.explain(
+                asked.cluster,
+                *asked.owners,
+                **options_of(context, asked, ask.ExplainOptions),
+                progress=advance,
+            )
+        keep_until_exit(found)
+        document = found.document
+        reports.tell(
+            lambda: content(document, gate, asked.cluster.inventory.origins, anchor=reports.anchor),
+            page_of(asked.cluster, found),
+        )
+        print_document(document, form)
+        return of_document(document, JUDGE, gate) if require_fit else Exit.OK
+
+
+def content(document: ExplanationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
+    """What reports for CI say; what makes them is only loaded if there are any."""
+    from dra_plan.questions.explain import report
+
+    return report.content(document, gate, origins, anchor=anchor)

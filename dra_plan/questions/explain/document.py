@@ -1,0 +1,132 @@
+"""`Explanation`, the document of `explain`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from dra_plan.documents.base import (
+    Amount,
+    DocumentPart,
+    FailedScheduling,
+    GroupPods,
+    MinCount,
+    ObjectName,
+    PrintedDocument,
+    PrintedWarning,
+    Text,
+    one_of,
+)
+from dra_plan.documents.claim_sets import DeviceStory, ExplainedClaimSet, PlacedPodClaim, UnplannedOwner
+from dra_plan.documents.devices import DETAILS
+from dra_plan.documents.refusals import Refusals
+from dra_plan.documents.suggestions import SHAPES
+from dra_plan.documents.verdicts import OwnerVerdict
+
+PARTS = (*DETAILS, *SHAPES)
+"""The structs of values that their types do not name."""
+
+
+class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
+    """Why claim sets fit or do not, down to the device, and what would make them fit."""
+
+    kind: Literal["Explanation"] = "Explanation"
+    verdicts: Annotated[
+        list[OwnerVerdict] | UnsetType,
+        Meta(
+            description="What becomes of each pod, workload and lone claim that is explained, and why; absent with "
+            "--devices-only and --together."
+        ),
+    ] = UNSET
+    claim_sets: list[ExplainedClaimSet]
+    unplanned: Annotated[
+        list[UnplannedOwner] | UnsetType, Meta(description="Owners that were named and have nothing to plan.")
+    ] = UNSET
+    pod_groups: Annotated[
+        list[ExplainedPodGroup] | UnsetType, Meta(description="Pod groups that were named, and why they start or not.")
+    ] = UNSET
+    moves: Annotated[
+        list[RoomForPod] | UnsetType, Meta(description="With --moves: how room can be made for each pod that waits.")
+    ] = UNSET
+    devices: Annotated[list[DeviceStory], Meta(description="One for each --device.")]
+    refusals: Refusals = UNSET
+    warnings: list[PrintedWarning]
+
+
+GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "Alone"]
+"""As `schedule` says it. Alone: the gate is off, so the pods are scheduled without regard to the group."""
+
+
+class TriedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod in the last cycle of its group: the node that it found, or why it found none."""
+
+    pod: Text
+    node: str = ""
+    message: Annotated[str, FailedScheduling] = ""
+
+
+class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
+    """A pod group that was named, and why it starts or does not, with all pods of the input around it."""
+
+    namespace: str
+    name: Text
+    state: GroupState
+    policy: Annotated[str, one_of("gang", "basic", "")]
+    min_count: Annotated[Amount, MinCount]
+    pods: Annotated[Amount, GroupPods]
+    bound: Annotated[Amount, Meta(description="Those of them that have a node in the end.")]
+    message: Annotated[str, Meta(description="What the scheduler says of the group, verbatim.")]
+    last_cycle: Annotated[list[TriedPod], Meta(description="In the order in which the pods were tried.")]
+    waiting: Annotated[list[TriedPod], Meta(description="Pods that are kept out of the queue, and why.")]
+
+
+RoomOutcome = Literal["Fits", "Moves", "Preemption", "Impossible", "Undecided"]
+"""Fits: nobody has to move. Moves: some pods move, and all that ran goes on running. Preemption: pods of lower priority
+have to go, and find no other place. Impossible: it is proved that neither does, with so many pods. Undecided: neither
+was found, nor excluded."""
+
+
+MoveAction = Literal["Move", "Evict", "Place", "Preempt", "Start"]
+"""Move: the pod leaves its node, and gets another place at once. Evict: it leaves, and waits for its Place. Preempt: it
+leaves, and has no place. Start: the pod that was asked about starts."""
+
+
+class MoveStep(DocumentPart, frozen=True, kw_only=True):
+    """One step, possible as soon as those before it are done."""
+
+    action: MoveAction
+    namespace: str
+    name: Text
+    from_node: Annotated[str, Meta(description="The node that the pod leaves.")] = ""
+    node: Annotated[str, Meta(description="The node that the pod gets.")] = ""
+    claims: Annotated[list[PlacedPodClaim], Meta(description="What its claims get.")] = []
+    devices_matter: Annotated[
+        bool, Meta(description="Whether other devices of the node, which the scheduler might choose, would not do.")
+    ] = False
+
+
+class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
+    """Running pods that can't be asked to move, and why."""
+
+    reason: Annotated[
+        Literal["NoController", "DaemonSet", "Static", "DisruptionBudget", "HigherPriority", "Leaving"],
+        Meta(description="Leaving: being deleted already."),
+    ]
+    pods: Amount
+    examples: Annotated[list[ObjectName], Meta(description="The first of them.", min_length=1)]
+
+
+class RoomForPod(DocumentPart, frozen=True, kw_only=True):
+    """How room can be made for a pod that waits, or for any one of several that are alike."""
+
+    pods: Annotated[list[ObjectName], Meta(description="The answer is about the first of them.", min_length=1)]
+    outcome: RoomOutcome
+    limit: Annotated[Amount, Meta(description="No more pods than this are asked to leave.")]
+    moved: Amount
+    preempted: Amount
+    fewest: Annotated[bool, Meta(description="Whether it is proved that fewer do not do.")]
+    steps: Annotated[list[MoveStep], Meta(description="In this order.")]
+    left_alone: list[PodsLeftAlone]
+    tried: Annotated[Amount, Meta(description="How many sets of pods were tried.")]
+    message: Annotated[str, Meta(description="What the scheduler says to the pod as things are.")]

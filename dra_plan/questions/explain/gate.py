@@ -1,0 +1,40 @@
+"""What gates make of an Explanation: of the verdicts of the whole scheduler, where it was asked."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.questions.explain.document import ExplanationDocument
+from dra_plan.text.gate import Gate, Judge, Verdict
+
+
+def of_owner(gate: Gate, of: OwnerVerdict) -> Verdict:
+    """The verdict on an owner: whether its pods have nodes, or would be bound."""
+    if of.verdict in ("WouldBind", "WouldPreempt", "Bound", "Finished"):
+        return Verdict.PASSED
+    return gate.undecided if of.verdict in ("Undecided", "Unknown") else Verdict.FAILED
+
+
+def _verdicts(gate: Gate, document: ExplanationDocument) -> list[Verdict]:
+    """A workload that wants no pods now passes if what one would ask for fits."""
+    if document.verdicts is UNSET:
+        return [gate.claim_set(claim_set) for claim_set in document.claim_sets]
+    suspended = {one.object for one in document.verdicts if one.verdict == "Suspended"}
+    found = [of_owner(gate, one) for one in document.verdicts if one.object not in suspended]
+    return found + [gate.claim_set(one) for one in document.claim_sets if one.owner in suspended]
+
+
+def _causes(gate: Gate, document: ExplanationDocument) -> list[str]:
+    from dra_plan.text.gate_words import cause, of_claim_sets, undecided_cause
+    from dra_plan.text.naming import named
+
+    if document.verdicts is UNSET:
+        return of_claim_sets(gate, document.claim_sets)
+    failed = [one for one in document.verdicts if one.verdict != "Suspended" and of_owner(gate, one) is Verdict.FAILED]
+    undecided = [named(one.object) for one in failed if of_owner(Gate(), one) is Verdict.UNDECIDED]
+    refused = [named(one.object) for one in failed if of_owner(Gate(), one) is not Verdict.UNDECIDED]
+    return [*cause(refused, "owner", "gets no node", "get no node"), *undecided_cause(undecided, "owner")]
+
+
+JUDGE = Judge(_verdicts, _causes)

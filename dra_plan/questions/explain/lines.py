@@ -1,0 +1,269 @@
+"""What `explain` says of owners without claims, of pod groups, and of pods that would have to leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
+from dra_plan.questions.explain.document import (
+    ExplainedPodGroup,
+    MoveStep,
+    PodsLeftAlone,
+    RoomForPod,
+    TriedPod,
+)
+from dra_plan.text import words
+from dra_plan.text.columns import Lines, indented
+from dra_plan.text.devices import devices_of
+from dra_plan.text.naming import consumed, device_name, named
+from dra_plan.text.words import counted, listed, scheduler_says
+
+NOTHING = "Nothing to explain: the input has no pending claim, and no pod or workload that uses one."
+
+
+def room_lines(of: RoomForPod) -> Lines:
+    """What is told of one pod, or of several that are alike: the verdict, the steps, and who was left alone."""
+    yield f"{_whose(of)}: {_HEADLINES[of.outcome](of)}."
+    yield from indented(_details(of))
+
+
+def _whose(of: RoomForPod) -> str:
+    first = f"Room for {_pod(of.pods[0])}"
+    others = len(of.pods) - 1
+    return f"{first}, or any one of {counted(others, 'pod')} like it" if others else first
+
+
+def _details(of: RoomForPod) -> Iterator[str]:
+    if of.outcome in ("Impossible", "Undecided") and of.message:
+        yield scheduler_says(of.message)
+    for number, step in enumerate(of.steps, start=1):
+        yield f"{number}. {_STEPS[step.action](step)}{_with(step)}."
+    if of.steps:
+        yield (
+            "Fewer do not do, which is proved."
+            if of.fewest
+            else "Whether fewer do is open: not all sets of pods could be tried to the end."
+        )
+    if any(step.devices_matter for step in of.steps):
+        yield "The devices matter: with others, which the scheduler might choose by itself, a later step fails."
+    if of.left_alone:
+        yield f"Left alone: {'; '.join(map(_alone, of.left_alone))}."
+
+
+_HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
+    "Fits": lambda _of: "there is enough, nobody has to move",
+    "Moves": lambda of: f"enough when {counted(of.moved, 'running pod')} {_move(of.moved)}, and all go on running",
+    "Preemption": lambda of: (
+        f"enough when {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
+        + (f" and {counted(of.moved, 'pod')} {_move(of.moved)}" if of.moved else "")
+        + "; to move pods alone does not do"
+        + ("" if of.fewest else ", as far as that was tried")
+    ),
+    "Impossible": lambda of: f"none, whichever {counted(of.limit, 'running pod')} would have to leave",
+    "Undecided": lambda of: (
+        f"none was found with {counted(of.limit, 'running pod')} or fewer, and it is not proved that there is none"
+    ),
+}
+
+
+def _move(number: int) -> str:
+    return "moves" if number == 1 else "move"
+
+
+def _go(number: int) -> str:
+    return "goes" if number == 1 else "go"
+
+
+_STEPS: dict[str, Callable[[MoveStep], str]] = {
+    "Move": lambda step: (
+        f"{_name(step)} moves from {step.from_node} to {step.node}"
+        if step.node != step.from_node
+        else f"{_name(step)} starts anew on {step.node}"
+    ),
+    "Evict": lambda step: f"{_name(step)} leaves {step.from_node} and waits",
+    "Place": lambda step: f"{_name(step)} starts on {step.node}",
+    "Preempt": lambda step: f"{_name(step)} leaves {step.from_node}, and there is no place for it",
+    "Start": lambda step: f"{_name(step)} starts on {step.node}",
+}
+
+
+def _with(step: MoveStep) -> str:
+    devices = devices_of(step.claims)
+    return f", with {devices}" if devices else ""
+
+
+_REASONS: dict[str, Callable[[str], str]] = {
+    "NoController": lambda pods: f"{pods} that nothing would make anew",
+    "DaemonSet": lambda pods: f"{pods} of DaemonSets",
+    "Static": lambda pods: f"{pods} of nodes themselves (static pods)",
+    "DisruptionBudget": lambda pods: f"{pods} that a PodDisruptionBudget protects",
+    "HigherPriority": lambda pods: f"{pods} of higher priority",
+    "Leaving": lambda pods: f"{pods} being deleted already",
+}
+
+
+def _alone(of: PodsLeftAlone) -> str:
+    names = [_pod(pod) for pod in of.examples]
+    told = listed(names) if of.pods <= len(names) else f"{', '.join(names)} and {of.pods - len(names)} more"
+    return f"{_REASONS[of.reason](counted(of.pods, 'pod'))} ({told})"
+
+
+def _pod(pod: ObjectName) -> str:
+    return f"{pod.namespace}/{pod.name}"
+
+
+def _name(step: MoveStep) -> str:
+    return f"{step.namespace}/{step.name}"
+
+
+SCHEDULE = "`dra-plan schedule`, with the same arguments, says what becomes of it."
+
+
+def unplanned_lines(of: UnplannedOwner, *, headed: bool = True) -> Lines:
+    """What is told of one owner: what it is, if it is not told yet, then what it has, or asks for."""
+    if headed:
+        yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
+    yield from indented(_having(of))
+    yield from indented(_asking(of, headed=headed))
+
+
+_OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
+    "Bound": lambda of: f"has its node already: {of.node_name}",
+    "Finished": lambda of: f"has finished{f' ({of.phase})' if of.phase else ''} and holds no devices",
+    "Deleting": lambda of: f"is being deleted{f', on {of.node_name}' if of.node_name else ''}",
+    "Allocated": lambda of: f"has its devices already{_users(of)}",
+    "WithoutClaims": lambda of: f"uses no resource claims{'' if _is_served(of) else _NO_DEVICES}",
+}
+
+
+_NO_DEVICES = ", so there are no devices to choose for it"
+
+
+def _is_served(of: UnplannedOwner) -> bool:
+    """Whether devices are asked for as extended resources."""
+    return any(ask.device_class for ask in of.asks)
+
+
+def _users(of: UnplannedOwner) -> str:
+    users = [f"{user.kind.lower()}/{user.name}" for user in of.used_by]
+    return f", reserved for {words.listed(users)}" if users else ", and nobody has reserved it"
+
+
+def _having(of: UnplannedOwner) -> Iterator[str]:
+    for claim in of.claims:
+        yield from _devices(claim)
+    for pending in of.pending_claims:
+        yield f"Claim {pending.name} has no devices."
+    for entry in of.missing_claims:
+        yield f"The claim of {entry} is not in the input, so its devices are not known (kubectl get resourceclaims -A)."
+    if of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
+        yield "It has no claims."
+
+
+def _devices(claim: PlannedClaim) -> Iterator[str]:
+    results = claim.allocation.devices.results
+    if not results:
+        yield f"Claim {claim.name} is allocated, without any device."
+    for result in results:
+        taken = consumed(result)
+        share = f" ({taken})" if taken else ""
+        yield f"Request {result.request} of claim {claim.name} has {device_name(result)}{share}."
+
+
+def _asking(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
+    if not of.asks:
+        return
+    yield f"It asks its node for {words.listed([f'{ask.name}={ask.amount}' for ask in of.asks], len(of.asks))}."
+    for ask in of.asks:
+        yield from _extended(ask)
+    if of.state == "WithoutClaims" and headed:
+        yield SCHEDULE
+
+
+def _extended(of: AskedResource) -> Iterator[str]:
+    """Who serves a resource that has a domain of its own."""
+    if of.device_class:
+        also = f" (a device plugin on {words.counted(of.nodes, 'node')} goes before them)" if of.nodes else ""
+        yield f"{of.name} is served by devices of class {of.device_class}{also}."
+    elif "/" in of.name and of.nodes:
+        has = "has" if of.nodes == 1 else "have"
+        nodes = words.counted(of.nodes, "node")
+        yield f"{of.name} is not served by any device class; {nodes} {has} it from a device plugin."
+    elif "/" in of.name:
+        yield f"{of.name} is not served by any device class, and no node has it to allocate."
+
+
+NO_OTHER = "They are tried in this order and in no other."
+
+
+ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each pod is scheduled by itself."
+
+
+def group_lines(of: ExplainedPodGroup) -> Lines:
+    """What is told of one group: whether it starts, the scheduler's words, and its pods as they were tried."""
+    yield f"podgroup/{of.namespace}/{of.name}: {_GROUP_HEADLINES[of.state](of)}."
+    yield from indented(_group_details(of))
+
+
+def _group_details(of: ExplainedPodGroup) -> Iterator[str]:
+    if of.state == "Alone":
+        yield ALONE
+        return
+    if of.message:
+        yield scheduler_says(of.message)
+    if of.state in ("Unschedulable", "Error"):
+        yield from _tried(of)
+    elif of.bound < of.pods:
+        yield from _by_message(each for each in of.last_cycle if not each.node)
+    yield from _by_message(each for each in of.waiting if each.message != of.message)
+
+
+def _needed(of: ExplainedPodGroup) -> str:
+    found = sum(bool(each.node) for each in of.last_cycle)
+    at_once = f"{counted(found, 'pod')} of it {'finds' if found == 1 else 'find'} a node at the same time"
+    have = f", {of.bound} {_have(of.bound)} one already" if of.bound else ""
+    return f"{at_once}{have}, and it needs {of.min_count or 1}"
+
+
+def _tried(of: ExplainedPodGroup) -> Iterator[str]:
+    by_node: dict[str, list[str]] = {}
+    for each in of.last_cycle:
+        if each.node:
+            by_node.setdefault(each.node, []).append(_group_name(each))
+    for node, names in by_node.items():
+        yield f"{listed(names)} {'finds' if len(names) == 1 else 'find'} {node}."
+    yield from _by_message(each for each in of.last_cycle if not each.node)
+    if by_node and of.state == "Unschedulable":
+        yield NO_OTHER
+
+
+def _by_message(pods: Iterable[TriedPod]) -> Iterator[str]:
+    said: dict[str, list[str]] = {}
+    for each in pods:
+        said.setdefault(each.message, []).append(_group_name(each))
+    for message, names in said.items():
+        yield f"{listed(names)}: {message}"
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+def _there(of: ExplainedPodGroup) -> str:
+    there = f"{counted(of.pods, 'pod')} of it {'is' if of.pods == 1 else 'are'} there"
+    return f"{there}, and it needs {of.min_count}" if of.pods < of.min_count else there
+
+
+def _group_name(pod: TriedPod) -> str:
+    return pod.pod.rpartition("/")[2]
+
+
+_GROUP_HEADLINES: dict[str, Callable[[ExplainedPodGroup], str]] = {
+    "Scheduled": lambda of: f"starts: {of.bound} of its {counted(of.pods, 'pod')} {_have(of.bound)} a node",
+    "Unschedulable": lambda of: f"does not start: {_needed(of)}",
+    "Error": lambda _of: "does not start: an error ends the attempt for all of its pods",
+    "Gated": lambda of: f"is not tried: {_there(of)}",
+    "Empty": lambda _of: "has no pods",
+    "Alone": lambda _of: "counts for nothing",
+}

@@ -1,0 +1,175 @@
+"""`explain -o markdown`: the same sentences, to paste into an issue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from dra_plan import shown
+from dra_plan.allocator import Outcome
+from dra_plan.documents.claim_sets import ExplainedClaimSet
+from dra_plan.documents.stories import NodeStory, StoryRequest
+from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim, owner_blocks
+from dra_plan.questions.explain.document import ExplanationDocument
+from dra_plan.questions.explain.lines import NOTHING, group_lines, room_lines, unplanned_lines
+from dra_plan.questions.explain.owners import explained, nothing_helps, told_suggestions
+from dra_plan.text import devices, obstacles, refusals, words
+from dra_plan.text.columns import Screen, Verbatim
+from dra_plan.text.devices import (
+    alike,
+    choice_lines,
+    device_lines,
+    devices_spread,
+    failing,
+    finding_lines,
+    left_spread,
+    removed_spread,
+)
+from dra_plan.text.markdown import escaped
+from dra_plan.text.naming import target
+from dra_plan.text.stories import (
+    blocking_lines,
+    cause_lines,
+    heading,
+    headline,
+    is_long,
+    lines,
+    names,
+    stories_of,
+    worth_telling,
+)
+from dra_plan.text.verdicts import UNTOLD, verdict_lines
+
+
+def markdown(document: ExplanationDocument, _screen: Screen | None) -> str:
+    """The whole explanation."""
+    blocks = [_block(_owner_lines(block)) for block in owner_blocks(document)]
+    blocks += [_block(_headed(group_lines(group))) for group in document.pod_groups or ()]
+    blocks += [_block(_headed(room_lines(room))) for room in document.moves or ()]
+    blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
+    refused = [_block(["```", *part.lines, "```"]) for part in refusals.paragraphs(document.refusals)]
+    blocks = [*refused, *blocks]
+    if not blocks:
+        blocks = [NOTHING]
+    blocks += [_block([escaped(line)]) for line in explained(document)]
+    whole = "\n\n".join([*blocks, f"_{target(document)}_"])
+    return re.sub(r"\n{3,}", "\n\n", whole) + "\n"
+
+
+def _block(lines: Iterable[str]) -> str:
+    return "\n".join(map(shown.line, lines))
+
+
+def _owner_lines(block: OwnerBlock) -> Iterator[str]:
+    """As `explain_text.owner_lines`."""
+    if not block.verdicts or is_lone_claim(block):
+        yield f"### {escaped(headline(block.claim_sets[0], names(block.claim_sets)))}"
+        yield from _device_lines(block.claim_sets[0], None)
+        return
+    verdict = block.verdicts[0]
+    if verdict.verdict not in UNTOLD:
+        yield from _headed(verdict_lines(block.verdicts, next(iter(block.claim_sets), None)))
+    if verdict.verdict == "Refused":
+        for claim_set in block.claim_sets[:1]:
+            yield from _suggestion_lines(claim_set) if claim_set.suggestions else ()
+        return
+    if block.unplanned is not None:
+        told = unplanned_lines(block.unplanned, headed=verdict.verdict in UNTOLD)
+        yield from _headed(told) if verdict.verdict in UNTOLD else _items(line.strip() for line in told)
+    if not block.claim_sets:
+        yield from _suggestion_lines(None, verdict)
+    for claim_set in block.claim_sets[:1]:
+        yield from _device_lines(claim_set, verdict)
+
+
+def _device_lines(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> Iterator[str]:
+    if of.fault is not None:
+        yield ""
+        yield from _items(obstacles.fault(of.fault))
+    if of.absent:
+        yield ""
+        yield from _items(map(words.absent, of.absent))
+    stories = stories_of(of, verdict)
+    if is_long(of.leading, stories):
+        yield ""
+        yield from _items([words.summary(of.leading)])
+    told, rest = worth_telling(stories)
+    for story in told:
+        yield ""
+        yield from _story_lines(story)
+    if rest:
+        yield ""
+        yield escaped(rest)
+    if of.excluded and not (verdict is not None and verdict.nodes):
+        yield ""
+        yield from _items(lines(of))
+    if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
+        yield from _suggestion_lines(of, verdict)
+
+
+def _headed(lines: Iterable[str]) -> Iterator[str]:
+    headline, *others = lines
+    yield f"### {escaped(headline)}"
+    yield ""
+    yield from _items(line.strip() for line in others)
+
+
+def _suggestion_lines(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None = None) -> Iterator[str]:
+    told = told_suggestions(of, verdict)
+    if told:
+        yield ""
+        yield "**What would make it fit** (each was tried):"
+        yield ""
+        yield from (f"{number}. {escaped(line)}" for number, line in enumerate(told, start=1))
+    elif of is not None and (said := nothing_helps(of, verdict)):
+        yield ""
+        yield said
+
+
+def _story_lines(story: NodeStory) -> Iterator[str]:
+    yield f"**{escaped(heading(story))}**"
+    yield ""
+    if story.outcome is Outcome.FITS:
+        yield from _items(choice_lines(story.choices))
+        return
+    yield from _items(cause_lines(story))
+    yield ""
+    if story.outcome is Outcome.ERROR or story.devices == 0:
+        return
+    for request, others in alike(failing(story)):
+        yield from _table(request, others)
+    yield from _items(blocking_lines(story))
+    yield from _items(obstacles.slot_lines(story.counter_sets))
+
+
+def _table(of: StoryRequest, others: list[StoryRequest]) -> Iterator[str]:
+    also = f" (and {words.requests(others)})" if others else ""
+    yield f"{escaped(words.capital(words.problem(of)) + also)}:"
+    yield ""
+    yield "| devices | |"
+    yield "|---:|---|"
+    yield f"| {of.devices} | on the node{devices_spread(of)} |"
+    for removed in of.removed:
+        said = [devices.removed(removed) + removed_spread(removed), *finding_lines(removed)]
+        yield f"| -{removed.count} | {'<br>'.join(escaped(line) for line in said)} |"
+    yield f"| {of.left} | left{left_spread(of)} |"
+    yield ""
+
+
+def _items(lines: Iterable[str]) -> Iterator[str]:
+    """Sentences as list items, nested as they are indented; expressions as blocks of code."""
+    in_code = False
+    for line in lines:
+        is_code = isinstance(line, Verbatim)
+        if is_code != in_code:
+            yield "  ```"
+            in_code = is_code
+        if is_code:
+            yield f"  {line[4:]}"
+            continue
+        said = line.lstrip()
+        depth = (len(line) - len(said)) // 2 * 2
+        yield f"{' ' * depth}- {escaped(said.removeprefix('- '))}"
+    if in_code:
+        yield "  ```"

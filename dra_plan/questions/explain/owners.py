@@ -1,0 +1,198 @@
+"""What is told of owners: the verdict, the nodes, what would help; at length, folded, or in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import UNSET
+
+from dra_plan.documents.claim_sets import ExplainedClaimSet
+from dra_plan.documents.suggestions import TriedChanges
+from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
+from dra_plan.questions.explain.document import ExplanationDocument
+from dra_plan.questions.explain.lines import unplanned_lines
+from dra_plan.text import columns, obstacles
+from dra_plan.text.columns import Lines, indented
+from dra_plan.text.stories import (
+    copies,
+    has_suggestions,
+    headline,
+    in_vain,
+    judged_alone,
+    left_out,
+    lines,
+    names,
+    paragraph,
+    stories_of,
+    summary_lines,
+    worth_telling,
+)
+from dra_plan.text.verdicts import DEVICES, UNTOLD, is_told_elsewhere, verdict_line, verdict_lines
+from dra_plan.text.words import counted, listed
+
+MOST_LINES, WIDTH, FOOTER = 25, 80, 2
+"""Lines that are told of an owner unless more is asked for, on a screen of so many columns; those at the very end."""
+
+
+MOST_HELP = 4
+"""Suggestions that are told of an owner unless more is asked for."""
+
+
+MOST_BLOCKS = 4
+"""Owners that are told at length unless they were named; of more than that, each has a line."""
+
+
+WHOLE = "-v tells"
+
+
+class Telling(NamedTuple):
+    """How much is told: every story of nodes, owners at length."""
+
+    verbose: bool = False
+    details: bool = False
+
+
+BRIEF = Telling()
+
+
+def one_line(block: OwnerBlock) -> str:
+    """The verdict, or what becomes of devices, and what is in the way on the nodes nearest to taking the pod."""
+    if not block.verdicts or is_lone_claim(block):
+        return headline(block.claim_sets[0], names(block.claim_sets))
+    if block.verdicts[0].verdict in UNTOLD and block.unplanned is not None:
+        return next(unplanned_lines(block.unplanned))
+    return verdict_line(block.verdicts)
+
+
+def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
+    """What is told of owners that are alike: the verdict, then devices, what would help, or what it has.
+
+    Of a `folded` one the stories of nodes that do not fit on a screen are counted only.
+    """
+    if not block.verdicts or is_lone_claim(block):
+        name = names(block.claim_sets)
+        yield from _fold([headline(block.claim_sets[0], name)], block.claim_sets[0], None, folded=folded)
+        return
+    verdict = block.verdicts[0]
+    first = next(iter(block.claim_sets), None)
+    head = [] if verdict.verdict in UNTOLD else list(verdict_lines(block.verdicts, first))
+    if verdict.verdict == "Refused":
+        yield from head
+        yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
+        return
+    if block.unplanned is not None:
+        head += unplanned_lines(block.unplanned, headed=verdict.verdict in UNTOLD)
+    if first is None:
+        yield from head
+        yield from _help_lines(told_suggestions(None, verdict), folded=folded)
+    else:
+        yield from _fold(head, first, verdict, folded=folded)
+
+
+def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
+    """What is told of one claim set, or of several by their names."""
+    yield from _fold([headline(of, name)], of, None, folded=False)
+
+
+def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded: bool) -> Lines:
+    """The first lines with what is told of the devices; nodes that the verdict tells of are not told of again."""
+    if of.fault is not None:
+        head = [*head, *indented(obstacles.fault(of.fault))]
+    stories = stories_of(of, verdict)
+    head = [*head, *summary_lines(of.absent, [] if _tells_nodes(verdict, of) else of.leading, stories)]
+    tail: list[str] = []
+    if of.excluded and not (verdict is not None and verdict.nodes):
+        tail += ["", *lines(of)]
+    if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
+        tail += _suggestion_lines(of, verdict, folded=folded)
+    told, rest = worth_telling(stories)
+    paragraphs = [paragraph(story) for story in told]
+    if folded:
+        kept = _kept(head, paragraphs, tail, least=0 if _tells_nodes(verdict, of) else 1)
+        if kept < len(paragraphs):
+            paragraphs = paragraphs[:kept]
+            others = counted(len(stories) - kept, "more kind of nodes", "more kinds of nodes")
+            rest = f"{others}: {WHOLE} of {'it' if len(stories) - kept == 1 else 'them'}, --node NODE of one node."
+    yield from head
+    for each in paragraphs:
+        yield from each
+    yield from ("", rest) if rest else ()
+    yield from tail
+
+
+def _tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
+    """Whether the verdict has said already what is in the way on each node."""
+    return verdict is not None and bool(verdict.nodes) and not is_told_elsewhere(verdict.nodes, of.fitting_nodes)
+
+
+def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, least: int) -> int:
+    """How many paragraphs there is room for, `least` of them at least."""
+    room = MOST_LINES - len(columns.wrapped([*head, *tail], WIDTH)) - FOOTER
+    for number, each in enumerate(paragraphs):
+        room -= len(columns.wrapped(each, WIDTH))
+        if room < (0 if number + 1 == len(paragraphs) else 2) and number >= least:
+            return number
+    return len(paragraphs)
+
+
+def _suggestion_lines(
+    of: ExplainedClaimSet, verdict: OwnerVerdict | None = None, *, folded: bool = False
+) -> Iterator[str]:
+    told = told_suggestions(of, verdict)
+    if told:
+        yield from _help_lines(told, folded=folded)
+    elif said := nothing_helps(of, verdict):
+        yield ""
+        yield said
+
+
+def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
+    """That nothing helped, where devices alone are in the way; ""."""
+    alone = verdict is None or not verdict.nodes or is_told_elsewhere(verdict.nodes, ())
+    return in_vain(of) if alone and has_suggestions(of) else ""
+
+
+def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
+    if not told:
+        return
+    kept = MOST_HELP if folded and len(told) > MOST_HELP + 1 else len(told)
+    yield ""
+    yield "What would make it fit (each was tried):"
+    yield from (f"  {number}. {line}" for number, line in enumerate(told[:kept], start=1))
+    if kept < len(told):
+        yield f"  and {len(told) - kept} more: {WHOLE} of them."
+
+
+def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
+    """What would help, a line each; claims of which any one has to be released are told in one."""
+    found = list(verdict.suggestions) if verdict is not None else []
+    for one in of.suggestions if of is not None else ():
+        if verdict is None or (one.changes not in [each.changes for each in found] and _is_enough(one, verdict)):
+            found.append(one)
+    return obstacles.together(found)
+
+
+def _is_enough(one: TriedChanges, verdict: OwnerVerdict) -> bool:
+    """Whether nothing but devices, and what the changes lift, keeps the pod from the node on which it then fits."""
+    lifted = {plugin for change in one.changes for plugin in _LIFTS.get(change.code, ())}
+    there = {reason.plugin for group in verdict.nodes if one.node in group.nodes for reason in group.reasons}
+    return not verdict.of_all_nodes and there <= {DEVICES, *lifted}
+
+
+def explained(document: ExplanationDocument) -> list[str]:
+    """What claim sets that are explained without the whole scheduler leave out: copies, and rules."""
+    if document.verdicts is not UNSET:
+        return []
+    claim_sets = document.claim_sets
+    many = copies(claim_sets)
+    return [*([judged_alone([listed(many)])] if many else []), *left_out(claim_sets)]
+
+
+_LIFTS = {
+    "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
+    "tolerate-node-taint": ("TaintToleration",),
+    "remove-node-taint": ("TaintToleration",),
+}
+"""The plugins that no longer refuse a node after a change."""

@@ -1,0 +1,178 @@
+"""The page of `explain`: claim sets with their stories, devices, owners, groups, and pods that have to leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from dra_plan.allocator import View
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
+from dra_plan.page import picks, pods, told
+from dra_plan.page.claim_sets import brief, headline, pick_sets
+from dra_plan.page.content import Page
+from dra_plan.page.pages import drawn, of_text
+from dra_plan.page.picks import Beginning, Mark, Moments, Pick
+from dra_plan.page.pods import DrawnPod
+from dra_plan.page.scene import Scene
+from dra_plan.questions.explain import articles
+from dra_plan.questions.explain.answer import Explanation
+from dra_plan.questions.explain.document import ExplanationDocument, MoveStep, RoomForPod
+from dra_plan.questions.explain.lines import group_lines, room_lines, unplanned_lines
+from dra_plan.questions.explain.owners import Telling
+from dra_plan.questions.explain.text import parse
+from dra_plan.text import words
+from dra_plan.text.devices import device_lines
+from dra_plan.text.naming import claim_set_name, named
+from dra_plan.text.verdicts import UNTOLD
+
+
+def page(answer: Explanation, inventory: Inventory | None, view: View | None) -> Page:
+    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    made = of_text(answer.document, "explain")
+    steps = [step for room in answer.document.moves or () for step in room.steps]
+    made.scenes = drawn(inventory, view, apart={node for step in steps for node in (step.node, step.from_node) if node})
+    if answer.document.moves and made.scenes:
+        made.scenes = [replace(made.scenes[0], title=title) for title in SCENES]
+        made.moments_in = 1
+    fill_explanation(made, answer, inventory, view)
+    return made
+
+
+def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | None, view: View | None) -> None:
+    """The claim sets with their stories; then devices, owners and groups that were named."""
+    document = answer.document
+    names = [claim_set_name(one) for one in document.claim_sets]
+    verdicts = articles.by_owner(document)
+    made.headline = articles.title(list(verdicts.values())) if verdicts else headline(document.claim_sets)
+    whole = parse("text", Telling(verbose=True, details=True))(document, None)
+    made.blocks = told.blocks(whole.rstrip("\n").split("\n"))
+    made.articles = [
+        told.explained(one, f"pick-{number}", name)
+        for number, (one, name) in enumerate(zip(document.claim_sets, names, strict=True))
+    ]
+    explained = []
+    for one, each in zip(made.articles, document.claim_sets, strict=True):
+        line, verdict = brief(one, each), articles.of_set(verdicts, each)
+        if verdict is not None:
+            articles.judge(one, verdict, each)
+            line = one.sentence.removesuffix(".")
+        explained.append((one.name, one.tone, one.word, line))
+    pick_sets(made, answer.plan.claim_sets, explained, inventory, view)
+    _fill_others(made, document, verdicts)
+    for number, story in enumerate(document.devices):
+        made.articles.append(_plain_article(f"device-{number}", str(story.device), "device", device_lines(story)))
+    for number, group in enumerate(document.pod_groups or ()):
+        name = f"podgroup/{group.namespace}/{group.name}"
+        made.articles.append(_plain_article(f"group-{number}", name, group.state, group_lines(group)))
+    if document.moves:
+        fill_moves(made, document.moves, view)
+
+
+def _fill_others(made: Page, document: ExplanationDocument, verdicts: articles.Verdicts) -> None:
+    """Owners without claims to plan."""
+    told_of = [articles.of_set(verdicts, each) for each in document.claim_sets]
+    rest = {key: verdict for key, verdict in verdicts.items() if verdict not in told_of}
+    for number, owner in enumerate(document.unplanned or ()):
+        name = named(owner.owner)
+        verdict = rest.pop((owner.owner.kind, owner.owner.namespace, owner.owner.name), None)
+        if verdict is None or verdict.verdict in UNTOLD:
+            made.articles.append(_plain_article(f"owner-{number}", name, owner.state, unplanned_lines(owner)))
+        else:
+            made.articles.append(articles.article(f"owner-{number}", verdict, owner))
+    for number, verdict in enumerate(rest.values()):
+        made.articles.append(articles.article(f"verdict-{number}", verdict, None))
+
+
+def _plain_article(key: str, name: str, word: str, said: Iterable[str]) -> told.Article:
+    first, *rest = said
+    return told.Article(key, name, "other", word, words.capital(first.removeprefix(f"{name}: ")), told.lines(rest))
+
+
+SCENES = ("Now", "After the moves")
+
+
+_TONES = {"Fits": picks.GOOD, "Moves": picks.GOOD, "Preemption": picks.OTHER, "Undecided": picks.OTHER}
+
+
+_WORDS = {
+    "Fits": "nobody has to move",
+    "Moves": "moves make room",
+    "Preemption": "pods have to go",
+    "Impossible": "no room",
+    "Undecided": "undecided",
+}
+
+
+def fill_moves(made: Page, rooms: list[RoomForPod], view: View | None) -> None:
+    """A pick for each pod that waits. The pictures, if there are any, are those of `SCENES`."""
+    made.harm_word = "has to move"
+    made.opens_on = len(made.picks) if rooms else None
+    if len(rooms) == 1:
+        made.headline = f"{made.headline}; {_WORDS[rooms[0].outcome]}"
+    drawn = made.scenes if len(made.scenes) == len(SCENES) and view is not None else []
+    for room in rooms:
+        sentence, *rest = told.lines(room_lines(room))
+        name, _, said = sentence.text.partition(": ")
+        tone, word = _TONES.get(room.outcome, picks.BAD), _WORDS[room.outcome]
+        pick = Pick(f"pick-{len(made.picks)}", name, tone, word, _short(room), [{} for _ in made.scenes])
+        if drawn and view is not None:
+            _draw(made, pick, room, Beginning(drawn[1], view), drawn[0])
+        made.picks.append(pick)
+        made.articles.append(told.Article(pick.key, name, tone, word, words.capital(said), rest))
+
+
+def _short(room: RoomForPod) -> str:
+    return words.listed([f"{step.namespace}/{step.name}" for step in room.steps if step.action != "Start"], 4)
+
+
+def _draw(made: Page, pick: Pick, room: RoomForPod, after: Beginning, now: Scene) -> None:
+    """Before: who leaves. After: the devices as they are then, and who has started where."""
+    pick.marks = [_leaving(room, now), pods.of_all(_starting(room), after.scene)]
+    changed: dict[str, ResourceClaim | None] = {}
+    for step in room.steps:
+        if step.from_node:
+            changed.update(dict.fromkeys(after.held_by(step.namespace, step.name)))
+        changed.update({claim.key: claim for claim in _claims(step)})
+    pick.moment = len(made.moments)
+    made.moments.append(Moments(after).change(changed))
+
+
+def _leaving(room: RoomForPod, now: Scene) -> dict[int, Mark]:
+    leaving = {f"{step.namespace}/{step.name}": step.node for step in room.steps if step.from_node}
+    for step in room.steps:
+        if step.action == "Place":
+            leaving[f"{step.namespace}/{step.name}"] = step.node
+    made: dict[int, Mark] = {}
+    for step in room.steps:
+        place = now.by_node.get(step.from_node) if step.from_node else None
+        if place is None:
+            continue
+        name = f"{step.namespace}/{step.name}"
+        mark = made.setdefault(place.number, Mark(picks.OTHER, ""))
+        mark.message = words.listed([*([mark.message] if mark.message else []), name])
+        mark.label = "pods leave"
+        for device in place.devices:
+            holders = [(one.namespace, pod) for one in device.drawn.holders for pod in one.pods]
+            if (step.namespace, step.name) in holders:
+                to = f"{name} goes to {leaving[name]}" if leaving[name] else f"{name} finds no other place"
+                mark.harms[device.at] = to
+    return made
+
+
+def _starting(room: RoomForPod) -> Iterator[DrawnPod]:
+    for step in room.steps:
+        if step.node:
+            yield DrawnPod(f"{step.namespace}/{step.name}", step.node, tuple(_claims(step)))
+
+
+def _claims(step: MoveStep) -> Iterator[ResourceClaim]:
+    """The claims that a pod gets, as they are then."""
+    users = [ResourceClaimConsumerReference(resource="pods", name=step.name)]
+    for claim in step.claims:
+        allocation = AllocationResult(devices=claim.allocation.devices, node_selector=claim.allocation.node_selector)
+        yield ResourceClaim(
+            metadata=ObjectMeta(name=claim.name, namespace=claim.namespace),
+            status=ResourceClaimStatus(allocation=allocation, reserved_for=users),
+        )

@@ -1,0 +1,560 @@
+"""`explain`: the scheduler at work over all that waits in the input, as far as it can matter to who is explained.
+
+The verdict on a pod is what `schedule` says of it, so it is asked of the same simulation. Where very many pods wait, it
+ends once enough is known: budgets are attempts, so that an answer does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import structs
+
+from dra_plan.allocator import Allocator, Outcome, View
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import ClusterInfo, Inventory
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.claims.index import Index, pod_owner
+from dra_plan.claims.owners import DEPLOYMENT, deployment_of
+from dra_plan.claims.sets import ClaimSet, Owner
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.reasons import LeadingReason
+from dra_plan.documents.verdicts import FoundLabel, LastMessage, NodeObstacle, NodeRefusalReason, RefusingNodes
+from dra_plan.near import nearest
+from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.clock import parse_time
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.nodes import amount_text
+from dra_plan.scheduler.cycle import fit_error
+from dra_plan.scheduler.dra.filter import PodState
+from dra_plan.scheduler.dra.plugin import DynamicResources
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import Diagnosis
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.status import (
+    AffinityUnmet,
+    Code,
+    CycleState,
+    LabelUnmet,
+    NodeCordoned,
+    NoDevices,
+    Obstacle,
+    OtherNodeNamed,
+    PortTaken,
+    ResourceShort,
+    SpreadUneven,
+    Status,
+    UntoleratedTaint,
+    VolumeUnfit,
+)
+from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals, refusals_of
+from dra_plan.scheduler.simulate import Eviction, SimulationResult, simulate
+from dra_plan.scheduler.simulation import Simulation
+
+if TYPE_CHECKING:
+    from dra_plan.explanation.funnel import Funnel
+    from dra_plan.explanation.groups import NodeGroup
+
+
+MOST_ATTEMPTS = 2_000
+"""So often pods are tried at most: those that come later in the queue are not."""
+
+
+MOST_AFTER = 200
+"""So often pods are tried at most once all that are explained were tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuestion:
+    """What a run is about: the input, and the budgets of its searches."""
+
+    inventory: Inventory
+    view: View
+    max_steps: int | None
+    deadline: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceAttempt:
+    """The claims of a pod that failed, and the cluster as it was then.
+
+    `nodes` are those that refuse the pod for devices, `claims` those that waited for devices; `has_more` says that one
+    of them is for extended resources, which the pod's claim set does not have.
+    """
+
+    nodes: tuple[Node, ...]
+    claims: tuple[ResourceClaim, ...]
+    allocated: tuple[ResourceClaim, ...]
+    all_claims: tuple[ResourceClaim, ...]
+    cluster: View
+    has_more: bool
+
+
+class OwnersOfPods:
+    """Whose pod a pod is: its own, its controllers', and its Deployment's."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def of(self, pod: Pod) -> Iterator[Owner]:
+        """The owners, the pod itself first."""
+        yield pod_owner(pod)
+        for above in (pod, *self._index.owners.above(pod.metadata)):
+            metadata = above.metadata
+            yield Owner(above.kind, metadata.namespace, metadata.name)
+            deployment = deployment_of(metadata)
+            if deployment:
+                yield Owner(DEPLOYMENT, metadata.namespace, deployment)
+
+
+class VerdictRun:
+    """A simulation of all pods, or of those that are chosen, and what became of whose pods."""
+
+    def __init__(
+        self,
+        about: RunQuestion,
+        owners: OwnersOfPods,
+        common: Common,
+        explained: Callable[[Pod], bool],
+        chosen: Callable[[Pod], bool] = lambda _pod: True,
+    ) -> None:
+        """The run ends before this returns. Of `explained` pods it is kept why each node refused them."""
+        self._explained = explained
+        self.simulation = Simulation(
+            about.inventory,
+            target=about.view.target,
+            max_steps=about.max_steps,
+            deadline=about.deadline,
+            chosen=chosen,
+            ordered=True,
+            common=common,
+            view=about.view,
+        )
+        self._open = [pod_uid(pod) for pod in self.simulation.pods if not pod.spec.node_name and explained(pod)]
+        self._last_of_them = 0
+        self._start = self._state
+        self.attempts: dict[str, DeviceAttempt | None] = {}
+        """Uid of an explained pod to what it asked for when it failed last."""
+        self._seen_by: dict[str, tuple[int, int]] = {}
+        """Uid of a pod to the state of the cluster when it failed last."""
+        scheduler = self.simulation.scheduler
+        scheduler.cycle.explain = self._kept
+        scheduler.enough = self._is_enough
+        self.result: SimulationResult = simulate(self.simulation)
+        self.is_late = scheduler.is_late()
+        self.records: dict[Owner, list[PodRecord]] = {}
+        for record in self.result.pods:
+            for owner in dict.fromkeys(owners.of(record.pod)):
+                self.records.setdefault(owner, []).append(record)
+        self._victims: dict[str, list[Eviction]] = {}
+        for eviction in self.result.evictions:
+            self._victims.setdefault(eviction.preemptor, []).append(eviction)
+
+    def _kept(self, framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> NodeRefusals | None:
+        if not self._explained(pod):
+            return None
+        self._seen_by[pod_uid(pod)] = self._state
+        found = refusals_of(framework, state, pod, diagnosis)
+        self.attempts[pod_uid(pod)] = self._devices_asked_for(framework, state, pod, found)
+        return found
+
+    def _devices_asked_for(
+        self, framework: Framework, state: CycleState, pod: Pod, found: NodeRefusals
+    ) -> DeviceAttempt | None:
+        cluster = self.simulation.cluster
+        refused = [cluster.nodes[name] for name, refusals in found.of_nodes.items() if _is_about_devices(refusals)]
+        plugin = next((one for one in framework.all_plugins() if isinstance(one, DynamicResources)), None)
+        kept: PodState | None = state.get(plugin.name) if plugin is not None else None
+        if plugin is None or kept is None or kept.empty or not refused or found.of_all:
+            return None
+        return DeviceAttempt(
+            nodes=tuple(node.node for node in refused),
+            claims=tuple(plugin.claims_asked_for(kept, pod, refused[0])),
+            allocated=tuple(kept.allocated),
+            all_claims=tuple(cluster.claims.seen()),
+            cluster=cluster.view,
+            has_more=kept.special is not None,
+        )
+
+    def _is_enough(self) -> bool:
+        scheduler = self.simulation.scheduler
+        while self._open and self._is_tried(self._open[-1]):
+            self._open.pop()
+            self._last_of_them = scheduler.attempts
+        if scheduler.attempts >= MOST_ATTEMPTS:
+            return True
+        return not self._open and scheduler.attempts >= self._last_of_them + MOST_AFTER
+
+    def _is_tried(self, uid: str) -> bool:
+        record = self.simulation.scheduler.records.by_uid.get(uid)
+        return record is not None and (record.attempts > 0 or record.skipped)
+
+    @property
+    def not_tried(self) -> int:
+        """How many pods were left for want of attempts."""
+        if self.is_late:
+            return 0
+        return sum(record.ran_out and not record.attempts for record in self.result.pods)
+
+    @property
+    def _state(self) -> tuple[int, int]:
+        """Equal as long as nothing changes in the cluster."""
+        cluster = self.simulation.cluster
+        return cluster.revision, cluster.journal.end()
+
+    def came_first(self, pod: Pod) -> bool:
+        """Whether nothing had changed in the cluster when the pod failed last: then no other pod is in its way."""
+        return self._seen_by.get(pod_uid(pod)) == self._start
+
+    def victims(self, pod: Pod) -> list[Eviction]:
+        """The evictions for the pod, or for its group."""
+        group = pod.spec.scheduling_group
+        named = f"podgroup/{pod.metadata.namespace}/{group.pod_group_name}" if group is not None else ""
+        return [*self._victims.get(pod.key, ()), *(self._victims.get(named, ()) if named else ())]
+
+    def priority(self, pod: Pod) -> int:
+        """The pod's priority."""
+        return self.simulation.cluster.info(pod).priority
+
+
+def _is_about_devices(refusals: Sequence[NodeRefusal]) -> bool:
+    return any(each.plugin == plugin_names.DYNAMIC_RESOURCES for each in refusals)
+
+
+CONDITION = "PodScheduled"
+
+
+def last_message(pod: Pod, record: PodRecord | None, info: ClusterInfo | None) -> LastMessage | None:
+    """What the condition PodScheduled says of a pod without a node; None where it says nothing."""
+    found = next((each for each in pod.status.conditions if each.type == CONDITION and each.status == "False"), None)
+    if found is None or not found.message or (info is not None and info.anonymized):
+        return None  # of a text that may hold names, a pseudonym stands in an anonymized input
+    began, taken = parse_time(found.last_transition_time), parse_time(info.time) if info is not None else None
+    today = record.message or record.waiting if record is not None else ""
+    return LastMessage(
+        reason=found.reason,
+        message=found.message,
+        time=found.last_transition_time or "",
+        seconds_ago=max(0, int(taken - began)) if began is not None and taken is not None else None,
+        same_today=_is_gated(found.reason, record)
+        or _is_same(found.message, today, record.refusals if record is not None else None),
+    )
+
+
+def _is_gated(reason: str, record: PodRecord | None) -> bool:
+    return reason == "SchedulingGated" and record is not None and record.held_by == plugin_names.SCHEDULING_GATES
+
+
+def _is_same(said: str, today: str, refusals: NodeRefusals | None) -> bool:
+    """Whether the nodes have the same against the pod: what comes of preemption, told after that, may differ."""
+    return said == today or (refusals is not None and bool(today) and said.startswith(_of_nodes(refusals)))
+
+
+def _of_nodes(refusals: NodeRefusals) -> str:
+    """The part of the message that counts the reasons of nodes."""
+    first = {name: found[0] for name, found in refusals.of_nodes.items()}
+    statuses = {name: Status(Code.UNSCHEDULABLE, *one.reasons) for name, one in first.items()}
+    for_all = (
+        ", ".join(reason.text for one in [*first.values()][:1] for reason in one.reasons) if refusals.of_all else ""
+    )
+    return fit_error(len(statuses), statuses, pre_filter=for_all)
+
+
+MANY = 1_000_000
+"""Stands for a number of devices that is not known."""
+
+
+MOST_NODES = 50
+"""Nodes of one attempt that are looked at closely."""
+
+
+class DeviceReason(NamedTuple):
+    """What is in the way on a node.
+
+    `taken_before`: the claims would fit, but pods that come first take the room. `most` is how many devices the
+    request that fails could have at most, if nobody else had any.
+    """
+
+    leading: LeadingReason
+    taken_before: bool
+    most: int
+
+
+class DeviceReasons:
+    """What is in the way of the claims of one pod, node by node."""
+
+    def __init__(
+        self, plan: ClaimSetPlan | None, attempt: DeviceAttempt | None, inventory: Inventory, max_steps: int | None
+    ) -> None:
+        self._inventory, self._max_steps = inventory, max_steps
+        self._found: dict[str, DeviceReason] = {}
+        if plan is not None and plan.explanation is not None and not (attempt is not None and attempt.has_more):
+            self._add(plan.explanation.groups, frozenset())
+        if attempt is not None:
+            self._look_at(attempt, _fitting(plan) if not attempt.has_more else frozenset())
+
+    def of(self, node: str) -> DeviceReason | None:
+        """What is in the way on the node, if it was found out."""
+        return self._found.get(node)
+
+    def _add(self, groups: Iterable[NodeGroup], fitting: frozenset[str]) -> None:
+        from dra_plan.explanation.document import leading_reasons
+
+        for group in groups:
+            most = _most(group)
+            for reason in leading_reasons([group]):
+                for node in group.nodes:
+                    name = node.metadata.name
+                    self._found.setdefault(name, DeviceReason(reason, name in fitting, most.get(reason.request, MANY)))
+
+    def _look_at(self, attempt: DeviceAttempt, fitting: frozenset[str]) -> None:
+        nodes = [node for node in attempt.nodes if node.metadata.name not in self._found]
+        step = -(-len(nodes) // MOST_NODES) or 1
+        if nodes:
+            self._add(self._explained(attempt, nodes[::step]), fitting)
+
+    def _explained(self, attempt: DeviceAttempt, nodes: Sequence[Node]) -> list[NodeGroup]:
+        from dra_plan.explanation import explainer
+
+        view = attempt.cluster.with_claims(attempt.all_claims)
+        allocator = Allocator(attempt.claims, view, max_steps=self._max_steps)
+        claim_set = ClaimSet(claims=attempt.claims, allocated=attempt.allocated)
+        answers = [allocator.allocate(node) for node in nodes]
+        refused = [
+            (node, answer)
+            for node, answer in zip(nodes, answers, strict=True)
+            if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
+        ]
+        told = explainer.explain(
+            view,
+            self._inventory,
+            claim_set,
+            [node for node, _ in refused],
+            [answer for _, answer in refused],
+            max_steps=self._max_steps,
+            suggests=False,
+        )
+        return told.groups
+
+
+def _most(group: NodeGroup) -> dict[str, int]:
+    """By failing request, at most so many devices of a node pass its selectors; nothing where that is not known."""
+    if group.offer is None or group.error is not None:
+        return {}
+    found: dict[str, int] = {}
+    for position, funnel in enumerate(group.offer.funnels):
+        passing = [_passing(each) for each in group.funnels(position)]
+        found[funnel.want.full_name] = max(passing, default=MANY)
+    return found
+
+
+def _passing(funnel: Funnel) -> int:
+    if any(removal.step == "pool" for removal in funnel.removals):
+        return MANY
+    return funnel.devices - sum(len(one.devices) for one in funnel.removals if one.step == "selector")
+
+
+def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
+    answers = plan.nodes if plan is not None else ()
+    return frozenset(answer.node for answer in answers if answer.outcome is Outcome.FITS)
+
+
+MOST_FOUND = 4
+"""Values of a label that are told of the nodes."""
+
+
+@dataclass(slots=True)
+class _AlikeNodes:
+    nodes: list[str] = field(default_factory=list)
+    refusals: list[tuple[NodeRefusal, ...]] = field(default_factory=list)
+
+
+def refusing_nodes(found: NodeRefusals, nodes: Mapping[str, Node], of_devices: DeviceReasons) -> list[RefusingNodes]:
+    """The groups, those nearest to taking the pod first: with the fewest reasons, then of the most nodes."""
+    groups: dict[Any, _AlikeNodes] = {}
+    place = {name: at for at, name in enumerate(nodes)}
+    for name in sorted(found.of_nodes, key=place.__getitem__):
+        refusals = found.of_nodes[name]
+        leading = _leading(refusals, name, of_devices)
+        key = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals), _key_of(leading)
+        group = groups.setdefault(key, _AlikeNodes())
+        group.nodes.append(name)
+        group.refusals.append(refusals)
+    told = [
+        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, nodes, of_devices))) for group in groups.values()
+    ]
+    return sorted(told, key=lambda one: (len(one.reasons), -len(one.nodes)))
+
+
+def _texts(refusal: NodeRefusal) -> tuple[str, ...]:
+    return tuple(reason.text for reason in refusal.reasons)
+
+
+def _leading(refusals: Iterable[NodeRefusal], node: str, of_devices: DeviceReasons) -> DeviceReason | None:
+    is_about_devices = any(each.plugin == plugin_names.DYNAMIC_RESOURCES for each in refusals)
+    return of_devices.of(node) if is_about_devices else None
+
+
+def _key_of(found: DeviceReason | None) -> Any:
+    if found is None:
+        return None
+    leading = found.leading
+    return leading.code, leading.class_, leading.name, leading.request, leading.need, found.taken_before
+
+
+def _keys(obstacles: Iterable[Obstacle]) -> tuple[Any, ...]:
+    return tuple(map(_key, obstacles))
+
+
+def _key(of: Obstacle) -> Any:
+    """What is the same of an obstacle on nodes that are told together."""
+    match of:
+        case ResourceShort(resource, asked):
+            return resource, asked
+        case LabelUnmet(key, operator, values):
+            return key, operator, values
+        case PortTaken(protocol, port):
+            return protocol, port
+        case AffinityUnmet(kind, topology_key):
+            return kind, topology_key
+        case SpreadUneven(topology_key, domain):
+            return topology_key, domain is None
+    return of
+
+
+# -- one group ---------------------------------------------------------------------------------------------------------
+
+
+def _reasons(group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceReasons) -> Iterator[NodeRefusalReason]:
+    for place, refusal in enumerate(group.refusals[0]):
+        same = [refusals[place] for refusals in group.refusals]
+        own = [reason for reason in refusal.reasons if reason.about is not None]
+        others = list(_of_plugin(refusal, same, len(own), nodes))
+        if refusal.plugin == plugin_names.DYNAMIC_RESOURCES:
+            others += _devices(group.nodes, of_devices)
+        for number, reason in enumerate(refusal.reasons):
+            about = []
+            if reason.about is not None:
+                at = own.index(reason)
+                about = [made for made in [_obstacle([each.obstacles[at] for each in same], nodes)] if made is not None]
+            about += others if number == 0 else []
+            yield NodeRefusalReason(plugin=refusal.plugin, message=reason.text, counted=place == 0, about=about)
+
+
+def _of_plugin(
+    refusal: NodeRefusal, same: Sequence[NodeRefusal], own: int, nodes: Mapping[str, Node]
+) -> Iterator[NodeObstacle]:
+    """What the plugin says beside its reasons."""
+    for at in range(own, len(refusal.obstacles)):
+        made = _obstacle([each.obstacles[at] for each in same], nodes)
+        if made is not None:
+            yield made
+
+
+def _devices(names: Sequence[str], of_devices: DeviceReasons) -> Iterator[NodeObstacle]:
+    """What is in the way of the claims, with the range of numbers over the nodes."""
+    known = [reason for name in names if (reason := of_devices.of(name)) is not None]
+    found = [reason.leading for reason in known]
+    if not found:
+        return
+    best = max(found, key=lambda reason: reason.left or 0)
+    lefts = [left for reason in found for left in (reason.left, reason.left_from) if left is not None]
+    least = min(lefts, default=None)
+    spread = least if least != best.left else None
+    told = structs.replace(best, nodes=len(names), left_from=spread)
+    most = max(reason.most for reason in known)
+    short = best.need is not None and most < best.need
+    never = not known[0].taken_before and (short or best.code == "no-devices")
+    yield NodeObstacle(
+        kind="Devices",
+        devices=told,
+        taken_before=known[0].taken_before,
+        room=str(most) if short and never else "",
+        never=never,
+    )
+
+
+def _obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
+    """The obstacle that nodes have in common, with what differs among them."""
+    match same[0]:
+        case ResourceShort(resource, asked):
+            return _resource(resource, asked, [one for one in same if isinstance(one, ResourceShort)], nodes)
+        case LabelUnmet():
+            return _label(same[0], [one for one in same if isinstance(one, LabelUnmet)], nodes)
+        case UntoleratedTaint(key, value, effect):
+            return NodeObstacle(kind="Taint", taint=TaintName(key=key, value=value, effect=effect))
+        case NodeCordoned():
+            return NodeObstacle(kind="Cordoned")
+        case OtherNodeNamed(wanted):
+            return NodeObstacle(kind="NodeName", values=[wanted])
+        case PortTaken(protocol, port, pod):
+            return NodeObstacle(kind="Port", protocol=protocol, port=port, pod=pod)
+        case AffinityUnmet(kind, topology_key, domain, pod):
+            return NodeObstacle(kind="Affinity", term=kind, topology_key=topology_key, domain=domain or "", pod=pod)
+        case SpreadUneven(topology_key, domain, pods, least, max_skew):
+            return NodeObstacle(
+                kind="Spread",
+                topology_key=topology_key,
+                domain=domain or "",
+                pods=pods,
+                least=least,
+                max_skew=max_skew,
+            )
+        case VolumeUnfit(claim, volume):
+            return NodeObstacle(kind="Volume", claim=claim, volume=volume)
+        case NoDevices():
+            return None  # what is in the way of them is told of the plugin
+
+
+def _resource(resource: str, asked: int, same: Sequence[ResourceShort], nodes: Mapping[str, Node]) -> NodeObstacle:
+    most, least = max(one.left for one in same), min(one.left for one in same)
+    room = max(one.room for one in same)
+    return NodeObstacle(
+        kind="Resource",
+        resource=resource,
+        need=amount_text(resource, asked),
+        left=amount_text(resource, most),
+        left_from=amount_text(resource, least) if least != most else "",
+        room=amount_text(resource, room) if room >= 0 else "",
+        never=0 <= room < asked,
+        near=_near_resource(resource, nodes) if room == 0 else "",
+    )
+
+
+def _near_resource(resource: str, nodes: Mapping[str, Node]) -> str:
+    """A name like that of a resource which no node has."""
+    names = {name for node in nodes.values() for name in node.status.allocatable or node.status.capacity}
+    return "" if resource in names else nearest(resource, names) or ""
+
+
+def _label(first: LabelUnmet, same: Sequence[LabelUnmet], nodes: Mapping[str, Node]) -> NodeObstacle:
+    there = Counter(one.found for one in same if one.found is not None)
+    without = sum(one.found is None for one in same)
+    return NodeObstacle(
+        kind="Label",
+        label=first.key,
+        operator=first.operator,
+        values=list(first.values),
+        found=[FoundLabel(value=value, nodes=number) for value, number in there.most_common(MOST_FOUND)],
+        without=without,
+        near=_near(first, nodes),
+    )
+
+
+def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
+    """A key like the wanted one, if no node has that; else a value that nodes have."""
+    if wanted.operator not in ("In", "Exists"):
+        return ""
+    labels = [node.metadata.labels or {} for node in nodes.values()]
+    keys = {key for each in labels for key in each}
+    if wanted.key not in keys:
+        return nearest(wanted.key, keys) or ""
+    values = {each[wanted.key] for each in labels if wanted.key in each}
+    if not wanted.values or values & set(wanted.values):
+        return ""
+    return nearest(wanted.values[0], values) or ""

@@ -1,0 +1,351 @@
+"""`explain`: what would help a pod that no node takes for other reasons than devices, tried with the whole scheduler.
+
+Changes come from what is in the way on the nodes nearest to taking the pod: a taint tolerated or removed, a node
+uncordoned or labelled, another value in the node selector, less of a resource; fewer pods for a workload of which some
+find nodes. What would help claims is found in `explanation.suggest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from msgspec import structs
+
+from dra_plan.api.core import Container, Node, Pod, PodSpec, Toleration
+from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.well_known import HOSTNAME, REGION, UNSCHEDULABLE, ZONE
+from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
+from dra_plan.claims.owners import wanted
+from dra_plan.claims.sets import Owner
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.suggestions import (
+    NodeLabelled,
+    NodeSelectorChanged,
+    NodeTaintMet,
+    NodeUncordoned,
+    ObjectPatch,
+    PatchOperation,
+    ReplicasLowered,
+    ResourceLowered,
+    SuggestedChange,
+    TriedChanges,
+)
+from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNodes
+from dra_plan.explanation.suggest import patches
+from dra_plan.explanation.suggest.admissions import CONDITIONS, suggestion_rank
+from dra_plan.manifests import kinds
+from dra_plan.scheduler.cluster.nodes import amount_text, amounts
+
+MOST_GROUPS = 4
+"""Kinds of nodes for which changes are tried."""
+
+
+MOST_TRIALS = 8
+"""Changes, or pairs of them, that are tried for one owner."""
+
+
+MOST_NODE_TRIALS = 10_000
+"""So many nodes the clusters of all trials have together at most."""
+
+
+MOST_CHANGES = 2
+"""Changes that are tried together."""
+
+
+_PLACES = (HOSTNAME, ZONE, REGION)
+"""Labels that say where a node is: to change them mends nothing."""
+
+
+Tries = Callable[[Inventory], str | None]
+"""Whether the owner's pods all get nodes in a changed input: the node of the first; None if they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Remedy:
+    """One change, and how to make it in an input; `fixed`: an existing pod can't be changed so."""
+
+    told: SuggestedChange
+    apply: Callable[[Inventory], Inventory]
+    fixed: bool = False
+
+
+class Remedies:
+    """Seeks what helps one owner; `pods_of` names the fields of its pods where they are written."""
+
+    def __init__(self, inventory: Inventory, owner: Owner, tries: Tries) -> None:
+        self._inventory, self._owner, self._tries = inventory, owner, tries
+        self._nodes = {node.metadata.name: node for node in inventory.nodes}
+        self._object = next(
+            (each for each in (*inventory.pods, *inventory.workloads) if _key(each) == owner),
+            None,
+        )
+        self._left = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
+
+    def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
+        """What helped, single changes first, the most plausible of them first."""
+        found: dict[tuple[str, ...], TriedChanges] = {}
+        for remedies in sorted(self._combinations(verdict), key=_order):
+            key = tuple(repr(one.told) for one in remedies)
+            if key in found or self._left <= 0:
+                continue
+            self._left -= 1
+            changed = _applied(self._inventory, remedies)
+            node = self._tries(changed)
+            if node is not None:
+                made = [*self._of_owner(changed, fixed=any(one.fixed for one in remedies)), *self._of_nodes(changed)]
+                found[key] = TriedChanges(changes=[one.told for one in remedies], node=node, patches=made)
+        return list(found.values())
+
+    def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[_Remedy, ...]]:
+        if 0 < verdict.would_bind < verdict.pods and (fewer := self._fewer(verdict)) is not None:
+            yield (fewer,)
+        for group in verdict.nodes[:MOST_GROUPS]:
+            obstacles = [one for reason in group.reasons for one in reason.about]
+            if all(reason.about for reason in group.reasons):
+                options = [list(self._of(one, group)) for one in obstacles if not self._goes_with(one, obstacles)]
+                if len(options) <= MOST_CHANGES:
+                    yield from product(*options)
+
+    @staticmethod
+    def _goes_with(one: NodeObstacle, others: Sequence[NodeObstacle]) -> bool:
+        """Whether it is the taint of a cordon, which goes with it."""
+        is_cordons = one.taint is not None and one.taint.key == UNSCHEDULABLE.key
+        return is_cordons and any(other.kind == "Cordoned" for other in others)
+
+    def _of(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[_Remedy]:
+        node = self._nodes[group.nodes[0]]
+        match one.kind:
+            case "Taint":
+                yield from self._taint(one, node)
+            case "Cordoned":
+                yield _uncordon(node.metadata.name)
+            case "Label":
+                yield from self._label(one, node)
+            case "Resource":
+                yield from self._resource(one)
+
+    # What each change is
+
+    def _taint(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
+        taint = one.taint
+        if taint is None or taint.key.startswith(CONDITIONS):
+            return
+        name = node.metadata.name
+        toleration = Toleration(
+            key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
+        )
+        yield from self._of_pod(
+            NodeTaintMet(code="tolerate-node-taint", tainted=name, taint=taint),
+            lambda spec: structs.replace(spec, tolerations=[*spec.tolerations, toleration]),
+        )
+        yield _without_taint(name, taint)
+
+    def _label(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
+        if one.operator != "In" or one.label in ("metadata.name", *_PLACES):
+            return
+        wanted_value, near = one.values[0], one.near
+        if near and any(each.value == near for each in one.found) and self._selects(one.label, wanted_value):
+            yield from self._of_pod(
+                NodeSelectorChanged(code="change-node-selector", label=one.label, from_=wanted_value, to=near),
+                lambda spec: structs.replace(spec, node_selector={**spec.node_selector, one.label: near}),
+                fixed=True,
+            )
+        yield _labelled(node.metadata.name, one.label, wanted_value)
+
+    def _resource(self, one: NodeObstacle) -> Iterator[_Remedy]:
+        """Only what is left, if that is no less than half of what is asked for."""
+        spec = _spec(self._object)
+        if spec is None or not one.left:
+            return
+        need, left = amounts({one.resource: one.need})[one.resource], amounts({one.resource: one.left})[one.resource]
+        own = [amounts(container.resources.requests).get(one.resource, 0) for container in spec.containers]
+        if not own or sum(own) != need or 2 * left < need or spec.resources is not None:
+            return
+        at = own.index(max(own))
+        to = own[at] - (need - left)
+        if to <= 0:
+            return
+        container, text = spec.containers[at], amount_text(one.resource, to)
+        told = ResourceLowered(
+            code="lower-request",
+            container=container.name,
+            resource=one.resource,
+            from_=amount_text(one.resource, own[at]),
+            to=text,
+        )
+        yield from self._of_pod(
+            told,
+            lambda spec: structs.replace(spec, containers=_asking(spec.containers, at, one.resource, text)),
+            fixed=True,
+        )
+
+    def _fewer(self, verdict: OwnerVerdict) -> _Remedy | None:
+        workload = self._object
+        if workload is None or isinstance(workload, Pod | CustomWorkload | CronJob) or workload.kind == "DaemonSet":
+            return None
+        now = wanted(workload, ()).number
+        to = now - (verdict.pods - verdict.would_bind)
+        if to < 1:
+            return None
+        field = "parallelism" if isinstance(workload, Job) else "replicas"
+        told = ReplicasLowered(code="lower-replicas", from_=now, to=to)
+
+        def edited(of: Any) -> Any:
+            return structs.replace(of, spec=structs.replace(of.spec, **{field: to}))
+
+        return _Remedy(told, self._editing(edited))
+
+    # Objects
+
+    def _selects(self, label: str, value: str) -> bool:
+        spec = _spec(self._object)
+        return spec is not None and spec.node_selector.get(label) == value
+
+    def _of_pod(
+        self, told: SuggestedChange, edit: Callable[[PodSpec], PodSpec], *, fixed: bool = False
+    ) -> Iterator[_Remedy]:
+        """A change of the pods' spec, if it is known where that is written."""
+        if _spec(self._object) is not None:
+            yield _Remedy(told, self._editing(lambda of: _with_spec(of, edit)), fixed=fixed)
+
+    def _of_owner(self, changed: Inventory, *, fixed: bool) -> Iterator[ObjectPatch]:
+        """The patch of the owner, if it differs."""
+        before = self._object
+        after = next((each for each in (*changed.pods, *changed.workloads) if _key(each) == self._owner), None)
+        if before is None or after is None or before == after:
+            return
+        kind = kinds.named(before.kind)
+        specs = _spec(before), _spec(after)
+        made = list(_of_replicas(before, after))
+        if kind is not None and specs[0] is not None and specs[1] is not None:
+            made += _of_spec(specs[0], specs[1], patches.pointer(*kind.pod_spec))
+        recreate = bool(made) and (
+            (isinstance(before, Job) and specs[0] != specs[1]) or (fixed and isinstance(before, Pod))
+        )
+        yield patches.of_object(_key(before), before.api_version, made, recreate=recreate)
+
+    def _of_nodes(self, changed: Inventory) -> Iterator[ObjectPatch]:
+        for after in changed.nodes:
+            yield from _of_node(self._nodes[after.metadata.name], after)
+
+    def _editing(self, edit: Callable[[Any], Any]) -> Callable[[Inventory], Inventory]:
+        """What makes an input with the owner edited."""
+
+        def one(of: Any) -> Any:
+            return edit(of) if _key(of) == self._owner else of
+
+        return lambda of: replace(of, pods=list(map(one, of.pods)), workloads=list(map(one, of.workloads)))
+
+
+def _key(of: Pod | AnyWorkload) -> ObjectKey:
+    return of.kind, of.metadata.namespace, of.metadata.name
+
+
+def _spec(owner: Pod | AnyWorkload | None) -> PodSpec | None:
+    if owner is None or isinstance(owner, CustomWorkload):
+        return None
+    return owner.spec if isinstance(owner, Pod) else pod_template(owner).spec
+
+
+def _with_spec(owner: Any, edit: Callable[[PodSpec], PodSpec]) -> Any:
+    """The owner with the spec of its pods edited."""
+    if isinstance(owner, Pod):
+        return structs.replace(owner, spec=edit(owner.spec))
+    if isinstance(owner, CronJob):
+        job = _with_spec(owner.spec.job_template, edit)
+        return structs.replace(owner, spec=structs.replace(owner.spec, job_template=job))
+    template = owner.spec.template
+    template = structs.replace(template, spec=edit(template.spec))
+    return structs.replace(owner, spec=structs.replace(owner.spec, template=template))
+
+
+def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
+    """What differs of pods that were changed here; members that defaults may have filled in are written as a whole."""
+    for label, value in after.node_selector.items():
+        if before.node_selector.get(label) != value:
+            yield PatchOperation(op="replace", path=path + patches.pointer("nodeSelector", label), value=value)
+    new = [_plain(each) for each in after.tolerations[len(before.tolerations) :]]
+    if new and not before.tolerations:
+        yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
+    else:
+        yield from (PatchOperation(op="add", path=f"{path}/tolerations/-", value=each) for each in new)
+    for at, (had, has) in enumerate(zip(before.containers, after.containers, strict=True)):
+        for member in ("requests", "limits"):
+            asked = getattr(has.resources, member)
+            if asked != getattr(had.resources, member):
+                yield PatchOperation(op="add", path=f"{path}/containers/{at}/resources/{member}", value=dict(asked))
+
+
+def _plain(of: Toleration) -> dict[str, Any]:
+    return {key: value for key, value in structs.asdict(of).items() if key != "toleration_seconds" and value}
+
+
+def _of_replicas(before: Any, after: Any) -> Iterator[PatchOperation]:
+    for field in ("replicas", "parallelism"):
+        number = getattr(after.spec, field, None)
+        if number != getattr(before.spec, field, None):
+            yield PatchOperation(op="add", path=f"/spec/{field}", value=number)
+
+
+def _asking(containers: Sequence[Container], at: int, resource: str, to: str) -> list[Container]:
+    """The containers, of which one asks for so much of a resource; its limit follows where it has to be the same."""
+    asked = containers[at].resources
+    limits = {**asked.limits, resource: to} if "/" in resource and resource in asked.limits else asked.limits
+    resources = structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
+    changed = structs.replace(containers[at], resources=resources)
+    return [changed if place == at else each for place, each in enumerate(containers)]
+
+
+def _uncordon(name: str) -> _Remedy:
+    def edited(node: Node) -> Node:
+        taints = [taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key]
+        return structs.replace(node, spec=structs.replace(node.spec, unschedulable=False, taints=taints))
+
+    return _Remedy(NodeUncordoned(code="uncordon-node", uncordon=name), _on_node(name, edited))
+
+
+def _without_taint(name: str, taint: TaintName) -> _Remedy:
+    def edited(node: Node) -> Node:
+        kept = [each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect)]
+        return structs.replace(node, spec=structs.replace(node.spec, taints=kept))
+
+    return _Remedy(NodeTaintMet(code="remove-node-taint", tainted=name, taint=taint), _on_node(name, edited))
+
+
+def _labelled(name: str, label: str, value: str) -> _Remedy:
+    def edited(node: Node) -> Node:
+        labels = {**(node.metadata.labels or {}), label: value}
+        return structs.replace(node, metadata=structs.replace(node.metadata, labels=labels))
+
+    return _Remedy(NodeLabelled(code="label-node", labels={label: value}), _on_node(name, edited))
+
+
+def _on_node(name: str, edit: Callable[[Node], Node]) -> Callable[[Inventory], Inventory]:
+    return lambda of: replace(of, nodes=[edit(each) if each.metadata.name == name else each for each in of.nodes])
+
+
+def _of_node(before: Node, after: Node) -> Iterator[ObjectPatch]:
+    """The patches of a node that differs."""
+    if before.spec != after.spec:
+        yield patches.of_node_spec(before, after)
+    if before.metadata.labels != after.metadata.labels:
+        had = before.metadata.labels or {}
+        new = {key: value for key, value in (after.metadata.labels or {}).items() if had.get(key) != value}
+        places = [(f"/metadata/labels{patches.pointer(key)}", value) for key, value in new.items()]
+        made = [PatchOperation(op="add", path=path, value=value) for path, value in places]
+        if before.metadata.labels is None:
+            made = [PatchOperation(op="add", path="/metadata/labels", value=new)]
+        yield patches.of_object(("Node", "", before.metadata.name), "v1", made)
+
+
+def _applied(inventory: Inventory, remedies: Sequence[_Remedy]) -> Inventory:
+    for remedy in remedies:
+        inventory = remedy.apply(inventory)
+    return inventory
+
+
+def _order(remedies: Sequence[_Remedy]) -> tuple[object, ...]:
+    return suggestion_rank([one.told for one in remedies])

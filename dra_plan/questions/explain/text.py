@@ -1,0 +1,43 @@
+"""`explain` for people: short lines, the cause first, the numbers after."""
+
+from __future__ import annotations
+
+from dra_plan.questions.explain.blocks import owner_blocks
+from dra_plan.questions.explain.document import ExplanationDocument
+from dra_plan.questions.explain.lines import NOTHING, group_lines, room_lines
+from dra_plan.questions.explain.owners import BRIEF, MOST_BLOCKS, WHOLE, Telling, explained, one_line, owner_lines
+from dra_plan.text import columns, refusals
+from dra_plan.text.columns import Screen
+from dra_plan.text.devices import device_lines
+from dra_plan.text.formats import DATA, Format, choose, whole
+from dra_plan.text.naming import target
+
+
+def parse(option: str, telling: Telling = BRIEF) -> Format[ExplanationDocument]:
+    """The format that `-o OPTION` asks for; `telling` says how much is told as text.
+
+    UsageError for an unknown one or a malformed template.
+    """
+    from dra_plan.questions.explain.markdown import markdown
+
+    def text(document: ExplanationDocument, screen: Screen | None) -> str:
+        return render(document, screen, telling=telling)
+
+    return choose(option, {"text": whole(text), "markdown": whole(markdown), **DATA})
+
+
+def render(document: ExplanationDocument, screen: Screen | None, *, telling: Telling = BRIEF) -> str:
+    """The whole explanation; on a terminal wrapped, with headings in bold. `telling` says how much of it is told."""
+    owners = owner_blocks(document)
+    if len(owners) > MOST_BLOCKS and not telling.details:
+        blocks = [[one_line(block) for block in owners]]
+        blocks[0].append(f"`explain OWNER` tells one of them at length; {WHOLE} all.")
+    else:
+        blocks = [list(owner_lines(block, folded=not telling.verbose)) for block in owners]
+    blocks += [list(group_lines(group)) for group in document.pod_groups or ()]
+    blocks += [list(room_lines(room)) for room in document.moves or ()]
+    blocks += [list(device_lines(story)) for story in document.devices]
+    blocks = [*([*part.lines] for part in refusals.paragraphs(document.refusals)), *blocks]
+    if not blocks:
+        blocks = [[NOTHING]]
+    return columns.render([*blocks, [*explained(document), target(document)]], screen)

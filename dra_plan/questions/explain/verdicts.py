@@ -1,0 +1,499 @@
+"""`explain`: the verdict on each owner, from the whole scheduler, with what keeps its pods from each node.
+
+The verdict on a pod is what `schedule` says of it with all pods of the input that wait (`verdict_run`); before that
+comes what no scheduler changes: an object that the API server refuses, and a bound pod without its devices. Words are
+made in `text/verdicts.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from dra_plan.allocator import Outcome, View
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.well_known import KUEUE_QUEUE
+from dra_plan.api.workloads import AnyWorkload
+from dra_plan.claims.expand import waiting_owners
+from dra_plan.claims.index import Index, pod_owner, workload_owner
+from dra_plan.claims.owners import ended, is_over
+from dra_plan.claims.pod_claims import is_unmade
+from dra_plan.claims.sets import Owner
+from dra_plan.documents.verdicts import AloneVerdict, HeldBy, OtherPod, OwnerVerdict, RefusalFinding, Verdict
+from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.planner.nodes import deciding
+from dra_plan.planner.owners import CLAIM, POD, OwnerStates
+from dra_plan.planner.question import Question, kubelet_minor
+from dra_plan.planner.refused import accepted
+from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.questions.explain.reasons import (
+    DeviceReasons,
+    OwnersOfPods,
+    RunQuestion,
+    VerdictRun,
+    last_message,
+    refusing_nodes,
+)
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.node_refusals import NodeRefusals
+
+if TYPE_CHECKING:
+    from dra_plan.validation.refusals import ApiServerRefusals
+    from dra_plan.validation.rule import Finding
+
+
+MOST_LOOKS = 50_000
+"""Nodes that are looked at closely for owners that were not named, over all of them."""
+
+
+MOST_FIRST = 3
+"""Pods that come first and are told by name."""
+
+
+MOST_HELPED = 10
+"""Owners that were not named for which changes are tried."""
+
+
+MOST_RIVALS = 50
+"""Pods that wait with which a change is tried; where there are more, it is tried for the owner's alone."""
+
+
+_CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
+"""Verdicts that may be others without the other pods that wait."""
+
+
+_HOLDERS: dict[str, HeldBy] = {
+    plugin_names.SCHEDULING_GATES: "SchedulingGates",
+    plugin_names.GANG_SCHEDULING: "PodGroup",
+    plugin_names.VOLUME_BINDING: "Volumes",
+    plugin_names.DEFAULT_PREEMPTION: "Preemption",
+}
+
+
+def verdicts(
+    inventory: Inventory, view: View, question: Question, plan: AllocationPlan, deadline: float | None
+) -> list[OwnerVerdict]:
+    """The verdicts on all that the question is about: first pods and workloads, then claims, as `plan` has them.
+
+    `inventory` has its nodes already; after the `deadline`, in monotonic time, what is not known is Undecided.
+    """
+    found = _Verdicts(inventory, view, question, plan, deadline)
+    return [*(found.of_owner(owner) for owner in found.owners), *found.of_claims()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fate:
+    """What becomes of one pod."""
+
+    verdict: Verdict
+    record: PodRecord | None = None
+    victims: tuple[OtherPod, ...] = ()
+    held_by: HeldBy | None = None
+    held: tuple[str, ...] = ()
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the pod has a node, or would get one."""
+        return self.verdict in ("WouldBind", "WouldPreempt", "Bound")
+
+
+class _Verdicts:
+    """Looks at owner after owner; the simulation runs once for all."""
+
+    def __init__(
+        self, inventory: Inventory, view: View, question: Question, plan: AllocationPlan, deadline: float | None
+    ) -> None:
+        self._deadline = deadline
+        self._inventory, self._view, self._question, self._plan = inventory, view, question, plan
+        self._index = Index(inventory)
+        self._owners_of = OwnersOfPods(self._index)
+        self._states = OwnerStates(self._index, view.target)
+        self._pods = {pod_owner(pod): pod for pod in inventory.pods}
+        self._workloads = {workload_owner(workload): workload for workload in inventory.workloads}
+        self._nodes = {node.metadata.name: node for node in inventory.nodes}
+        self._sets: dict[Owner, list[ClaimSetPlan]] = {}
+        for each in plan.claim_sets:
+            if each.claim_set.owner is not None:
+                self._sets.setdefault(each.claim_set.owner, []).append(each)
+        self.owners = self._asked()
+        self._common = Common()
+        closely = MOST_LOOKS // max(1, len(self._nodes))
+        self._closely = frozenset(self.owners if question.owners else self.owners[: max(1, closely)])
+
+    # Who is asked about
+
+    def _asked(self) -> list[Owner]:
+        """The pods and workloads: those named, or all that wait and those that wait for what never comes."""
+        if self._question.owners or self._question.names_groups:
+            named = {Owner(one.owner.kind, one.owner.namespace, one.owner.name): None for one in self._plan.unplanned}
+            return [owner for owner in {**dict.fromkeys(self._sets), **named} if owner.kind != CLAIM]
+        namespace, selector = self._question.namespace, self._question.selector
+        waiting = waiting_owners(self._inventory, namespace=namespace, selector=selector)
+        return list(dict.fromkeys([*waiting, *self._sets, *self._stuck_owners()]))
+
+    def _stuck_owners(self) -> Iterator[Owner]:
+        for pod in self._inventory.pods:
+            if self._question.chooses(pod.metadata) and self._lacks_devices(pod):
+                yield pod_owner(pod)
+
+    def _lacks_devices(self, pod: Pod) -> list[str]:
+        """The claims of a pod that has its node and does not run yet which have no devices."""
+        if not pod.spec.node_name or not pod.spec.resource_claims or ended(pod) or pod.metadata.deletion_timestamp:
+            return []
+        if pod.status.phase not in ("", "Pending"):
+            return []
+        state = self._states.of(pod_owner(pod))
+        return [claim.name for claim in state.pending_claims] if state is not None else []
+
+    # The simulation
+
+    @cached_property
+    def _about(self) -> RunQuestion:
+        asked = self._question
+        taken = accepted(self._inventory, self._view.target, lambda _pod: True, asked.runtime_config)
+        return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
+
+    @cached_property
+    def _run(self) -> VerdictRun:
+        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained)
+
+    def _is_explained(self, pod: Pod) -> bool:
+        return any(owner in self._closely for owner in self._owners_of.of(pod))
+
+    @cached_property
+    def _refusals(self) -> ApiServerRefusals:
+        from dra_plan.validation.refusals import ApiServerRefusals
+
+        return ApiServerRefusals(self._inventory, self._view.target, self._question.runtime_config)
+
+    # Verdicts
+
+    def of_claims(self) -> Iterator[OwnerVerdict]:
+        """The verdicts on claims that nobody uses, or that were named and have their devices."""
+        claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in self._inventory.claims}
+        for plan in self._plan.claim_sets:
+            claim_set = plan.claim_set
+            if claim_set.owner is None and len(claim_set.claims) == 1:
+                yield self._of_claim(claim_set.claims[0], _OF_SETS[plan.outcome])
+        for one in self._plan.unplanned:
+            if one.owner.kind == CLAIM:
+                claim = claims[one.owner.namespace, one.owner.name]
+                yield self._of_claim(claim, "Bound" if one.state == "Allocated" else "Finished")
+
+    def _of_claim(self, claim: ResourceClaim, verdict: Verdict) -> OwnerVerdict:
+        findings = self._refusals.of(claim) if claim.allocation is None else ()
+        return OwnerVerdict(
+            kind=CLAIM,
+            namespace=claim.metadata.namespace,
+            name=claim.metadata.name,
+            verdict="Refused" if findings else verdict,
+            findings=list(map(_finding, findings)),
+        )
+
+    def of_owner(self, owner: Owner) -> OwnerVerdict:
+        """The verdict on a pod or workload."""
+        pod = self._pods.get(owner)
+        if pod is not None:
+            return self._of_pod(owner, pod)
+        return self._of_workload(owner, self._workloads[owner])
+
+    def _of_pod(self, owner: Owner, pod: Pod) -> OwnerVerdict:
+        made = OwnerVerdict(kind=owner.kind, namespace=owner.namespace, name=owner.name, verdict="Finished")
+        made = structs.replace(made, total_nodes=len(self._nodes))
+        if ended(pod) or pod.metadata.deletion_timestamp:
+            return structs.replace(made, node_name=pod.spec.node_name)
+        if pod.spec.node_name:
+            return self._of_bound(made, pod)
+        fates = self._fates(self._run, owner)
+        if not fates:
+            return self._refused(self._evicted(made, pod), pod)
+        made = self._with_fates(made, owner, fates)
+        last = last_message(pod, fates[0].record, self._inventory.cluster_info)
+        called = "Unknown" if made.verdict == "Unknown" else _called(fates[0].record)
+        made = structs.replace(made, scheduled=called, last_message=last)
+        return self._refused(made, pod)
+
+    def _evicted(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
+        """The verdict on a pod that gets a node and is then evicted for another one."""
+        run = self._run
+        found = next((each for each in run.result.evictions if each.victim == pod.key), None)
+        if found is None:
+            return made
+        others = [each.pod for each in run.result.pods if each.pod.key == found.preemptor]
+        made = structs.replace(made, verdict="Unschedulable", node_name=found.node)
+        return structs.replace(made, evicted_for=[_other(run, other, found.node) for other in others])
+
+    def _of_bound(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
+        node, lacking = pod.spec.node_name, self._lacks_devices(pod)
+        made = structs.replace(made, node_name=node, scheduled="Bound")
+        if node not in self._nodes and pod.status.phase in ("", "Pending"):
+            return structs.replace(made, verdict="Held", held_by="NodeName", held=[node])
+        if lacking:
+            return structs.replace(made, verdict="Stuck", held=lacking)
+        return structs.replace(made, verdict="Bound")
+
+    def _of_workload(self, owner: Owner, workload: AnyWorkload) -> OwnerVerdict:
+        made = OwnerVerdict(kind=owner.kind, namespace=owner.namespace, name=owner.name, verdict="Finished")
+        made = structs.replace(made, total_nodes=len(self._nodes))
+        if is_over(workload):
+            return made
+        fates = self._fates(self._run, owner)
+        if not fates:
+            has_pods = any(not ended(pod) for pod in self._index.pods_of(workload))
+            if has_pods:
+                return structs.replace(made, verdict="Bound")
+            queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
+            made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
+            return self._refused(made, workload)
+        made = self._with_fates(made, owner, fates)
+        return self._refused(made, workload)
+
+    def _refused(self, made: OwnerVerdict, asked: Pod | AnyWorkload) -> OwnerVerdict:
+        findings = self._refusals.of(asked)
+        if not findings:
+            return made
+        return structs.replace(
+            made, verdict="Refused", node_name="", victims=[], findings=list(map(_finding, findings))
+        )
+
+    def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[_Fate]) -> OwnerVerdict:
+        """The verdict on pods of which each has its fate: that of the first one that gets no node, if there is one."""
+        fate = next((fate for fate in fates if not fate.is_good), fates[0])
+        record, run = fate.record, self._run
+        made = structs.replace(
+            made,
+            verdict=fate.verdict,
+            victims=list(fate.victims),
+            held_by=fate.held_by or "",
+            held=list(fate.held),
+            not_tried=run.not_tried,
+            pods=len(fates) if owner.kind != POD else 0,
+            would_bind=sum(fate.is_good for fate in fates) if owner.kind != POD else 0,
+        )
+        if record is None:
+            return made
+        made = structs.replace(made, node_name=record.node, message=record.message, waiting=record.waiting)
+        made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
+        if fate.verdict == "Unschedulable" and record.refusals is not None:
+            made = self._with_nodes(made, owner, record, record.refusals)
+        if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
+            made = self._with_rivals(made, owner)
+        return self._with_remedies(self._unknown(made, record.pod), owner)
+
+    def _with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
+        """The verdict with what would help beside changes of claims, for owners that are told at length."""
+        is_told = bool(self._question.owners) or len(self.owners) <= MOST_HELPED
+        if made.verdict != "Unschedulable" or owner not in self._closely or made.alone is not None or not is_told:
+            return made
+        if made.of_all_nodes or is_over_time(self._deadline):
+            return made
+        from dra_plan.questions.explain.remedies import Remedies
+
+        return structs.replace(made, suggestions=Remedies(self._inventory, owner, self._tries(owner)).found(made))
+
+    def _tries(self, owner: Owner) -> Callable[[Inventory], str | None]:
+        """Whether the owner's pods all get nodes in a changed input, with the other pods that wait if they are few."""
+        waiting = sum(record.attempts > 0 for record in self._run.result.pods)
+
+        def tried(changed: Inventory) -> str | None:
+            about = replace(self._about, inventory=changed, view=self._view.after(changed))
+            chosen = _everybody if waiting <= MOST_RIVALS else lambda pod: owner in self._owners_of.of(pod)
+            fates = self._fates(VerdictRun(about, self._owners_of, Common(), lambda _pod: False, chosen), owner)
+            good = [fate.record.node for fate in fates if fate.is_good and fate.record is not None]
+            return good[0] if good and len(good) == len(fates) else None
+
+        return tried
+
+    def _with_group(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
+        """The verdict with how many pods of a group are there, and how many it needs, if the group holds the pod."""
+        group = pod.spec.scheduling_group
+        named = (pod.metadata.namespace, group.pod_group_name) if group is not None else None
+        found = next((each for each in self._run.result.groups if (each.namespace, each.name) == named), None)
+        if made.held_by != "PodGroup" or found is None:
+            return made
+        return structs.replace(made, group_pods=found.pods, group_least=found.min_count)
+
+    def _older_kubelet(self, record: PodRecord) -> str:
+        node = self._nodes.get(record.node)
+        minor = kubelet_minor(node.status.node_info.kubelet_version) if node is not None else ""
+        is_older = bool(minor) and _number(minor) < _number(self._view.target.version)
+        return minor if is_older and record.pod.spec.resource_claims else ""
+
+    def _with_nodes(self, made: OwnerVerdict, owner: Owner, record: PodRecord, refusals: NodeRefusals) -> OwnerVerdict:
+        plan = next(iter(self._sets.get(owner, ())), None)
+        attempt = self._run.attempts.get(pod_uid(record.pod))
+        of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
+        plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
+        return structs.replace(
+            made,
+            of_all_nodes=refusals.of_all,
+            total_nodes=len(refusals.of_nodes),
+            nodes=refusing_nodes(self._of_interest(refusals), self._nodes, of_devices),
+            refused_by=[plugin for plugin, _ in plugins.most_common()],
+        )
+
+    def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
+        """Those of the nodes that the question is about."""
+        wanted = self._question.nodes
+        if not wanted or refusals.of_all:
+            return refusals
+        return replace(
+            refusals, of_nodes={name: refusals.of_nodes[name] for name in wanted if name in refusals.of_nodes}
+        )
+
+    def _with_rivals(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
+        """The verdict without the other pods that wait, where that differs, and who takes the room then."""
+        run = self._run
+        rivals = [
+            record
+            for record in run.result.pods
+            if record.attempts and record.node and owner not in self._owners_of.of(record.pod)
+        ]
+        if not rivals and not run.not_tried:
+            return made
+        alone = VerdictRun(
+            self._about,
+            self._owners_of,
+            self._common,
+            self._is_explained,
+            lambda pod: owner in self._owners_of.of(pod),
+        )
+        fate = next(iter(self._fates(alone, owner)), None)
+        if fate is None or fate.record is None or fate.verdict == made.verdict:
+            return made
+        node = fate.record.node
+        if made.verdict == "Undecided":
+            made = structs.replace(made, verdict=fate.verdict, node_name=node, victims=list(fate.victims))
+            refusals = fate.record.refusals
+            return made if refusals is None else self._with_nodes(made, owner, fate.record, refusals)
+        first = [rival for rival in rivals if rival.node == node] or rivals
+        return structs.replace(
+            made,
+            alone=AloneVerdict(verdict=fate.verdict, node_name=node),
+            first=[_other(run, rival.pod, rival.node) for rival in first[:MOST_FIRST]] if fate.is_good else [],
+        )
+
+    def _unknown(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
+        """Unknown where the input lacks every object of a kind that decides."""
+        if made.verdict not in ("Unschedulable", "Error") or not pod.spec.resource_claims:
+            return made
+        lacking = deciding(self._inventory)
+        missing = [resource for kind, resource in _RESOURCES.items() if kind in lacking]
+        return structs.replace(made, verdict="Unknown", missing=missing) if missing else made
+
+    # The fate of pods
+
+    def _fates(self, run: VerdictRun, owner: Owner) -> list[_Fate]:
+        """What becomes of the owner's pods that have no node in the input."""
+        records = (record for record in run.records.get(owner, ()) if record.attempts or not record.node)
+        return [self._fate(run, record) for record in records if not ended(record.pod)]
+
+    def _fate(self, run: VerdictRun, record: PodRecord) -> _Fate:
+        pod = record.pod
+        if run.simulation.cluster.info(pod).profile not in run.simulation.frameworks:
+            return _Fate("Held", record, held_by="OtherScheduler", held=(pod.spec.scheduler_name,))
+        if record.skipped:
+            return _Fate("Finished", record)
+        if record.node:
+            victims = tuple(self._victim(run, pod))
+            return _Fate("WouldPreempt" if victims else "WouldBind", record, victims)
+        cut_short = record.ran_out and (run.is_late or not record.attempts)
+        if cut_short or run.result.undecided.get(pod.key):
+            return _Fate("Undecided", record)
+        if record.on_its_way or not record.reason:
+            return self._held(record)
+        return _Fate("Error" if record.reason == "SchedulerError" else "Unschedulable", record)
+
+    def _victim(self, run: VerdictRun, pod: Pod) -> Iterator[OtherPod]:
+        for eviction in run.victims(pod):
+            namespace, _, name = eviction.victim.partition("/")
+            found = self._pods.get(Owner(POD, namespace, name))
+            if found is not None:
+                yield _other(run, found, eviction.node)
+
+    def _held(self, record: PodRecord) -> _Fate:
+        held_by = _HOLDERS.get(record.held_by, "Plugin")
+        if record.held_by == plugin_names.DYNAMIC_RESOURCES:
+            held_by = "BindingConditions" if record.on_its_way else "MissingClaim"
+        return _Fate("Held", record, held_by=held_by, held=tuple(self._holding(held_by, record)))
+
+    def _holding(self, held_by: HeldBy, record: PodRecord) -> Iterable[str]:
+        pod, namespace = record.pod, record.pod.metadata.namespace
+        if held_by == "SchedulingGates":
+            return [gate.name for gate in pod.spec.scheduling_gates]
+        if held_by == "PodGroup" and pod.spec.scheduling_group is not None:
+            return [pod.spec.scheduling_group.pod_group_name]
+        if held_by == "MissingClaim":
+            return list(self._missing(pod, namespace))
+        return [record.held_by] if held_by == "Plugin" else []
+
+    def _missing(self, pod: Pod, namespace: str) -> Iterator[str]:
+        """The claims and templates that the pod names and that are not there."""
+        for entry in pod.spec.resource_claims:
+            name, template = entry.resource_claim_name, entry.resource_claim_template_name
+            if name is not None and self._index.claim(namespace, name) is None:
+                yield f"resourceclaim/{namespace}/{name}"
+            elif template is not None and is_unmade(pod, entry) and self._index.template(namespace, template) is None:
+                yield f"resourceclaimtemplate/{namespace}/{template}"
+
+
+_RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}
+"""What kubectl calls the kinds without which nothing is known."""
+
+
+_OF_SETS: dict[Outcome, Verdict] = {
+    Outcome.REFUSED: "Refused",
+    Outcome.UNKNOWN: "Unknown",
+    Outcome.FITS: "WouldBind",
+    Outcome.DOES_NOT_FIT: "Unschedulable",
+    Outcome.NODE_ERROR: "Unschedulable",
+    Outcome.ERROR: "Error",
+    Outcome.UNDECIDED: "Undecided",
+}
+"""Of claims that no pod uses: what becomes of their devices."""
+
+
+def _everybody(_pod: Pod) -> bool:
+    return True
+
+
+def is_over_time(deadline: float | None) -> bool:
+    """Whether the time is up."""
+    return deadline is not None and time.monotonic() > deadline
+
+
+def _number(minor: str) -> list[int]:
+    return [int(part) for part in minor.split(".")]
+
+
+def _called(record: PodRecord | None) -> Any:
+    return record.outcome if record is not None else ""
+
+
+def _finding(of: Finding) -> RefusalFinding:
+    return RefusalFinding(
+        code=of.code,
+        message=of.message,
+        object=of.object,
+        field=of.field,
+        file=of.file,
+        line=of.line,
+        suggestion=of.suggestion,
+        fix=of.rule.fix,
+    )
+
+
+def _other(run: VerdictRun, pod: Pod, node: str) -> OtherPod:
+    metadata = pod.metadata
+    return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=run.priority(pod), node_name=node)

@@ -1,0 +1,1 @@
+"""How many new nodes are needed for every pod that waits."""

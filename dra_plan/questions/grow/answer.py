@@ -1,0 +1,295 @@
+"""`grow`: the cheapest new nodes with which the scheduler binds every pod that waits.
+
+Pods that no number of nodes helps are known by an answer with nodes to spare: where a pod has no node although new
+ones of each kind are empty, further ones are no other. Members of a pod group need a spare node each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.documents.base import ObjectName, answer_target, warnings
+from dra_plan.documents.scheduling import ExplainedAttempt
+from dra_plan.errors import UsageError
+from dra_plan.near import nearest
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.question import Question
+from dra_plan.planner.refused import RefusedOwner, accepted, entries
+from dra_plan.planner.suspended import resumed
+from dra_plan.questions.grow.document import AddedKind, AddedNode, GrowthDocument, NotEnough, TriedNumber, UnboundPod
+from dra_plan.questions.grow.search import (
+    Cheapest,
+    CheapestSearch,
+    Counts,
+    Grown,
+    GrowthQuestion,
+    PodKey,
+    Verdict,
+    one_fewer,
+    with_more,
+)
+from dra_plan.questions.schedule import answer as attempts
+from dra_plan.questions.schedule.answer import choice, notices_about, schedule_chosen
+from dra_plan.releases import Target
+from dra_plan.scheduler.attempts import FailedAttempt
+from dra_plan.scheduler.notices import SEVERAL_BEST
+from dra_plan.whatif import AddNodes
+from dra_plan.whatif.node_copy import MOST_ADDED
+
+USUAL_LIMIT = MOST_ADDED
+"""So many nodes of a kind are tried at most, unless the user says otherwise."""
+
+
+@dataclass(frozen=True, repr=False)
+class GrowthPlan(PrintedAnswer[GrowthDocument]):
+    """The answer of `grow`: the kinds of nodes with their numbers, which `for` goes through."""
+
+    target: Target
+    question: Question
+    limit: int
+    kinds: tuple[NodeKind, ...]
+    before: Grown
+    top: Grown
+    """The most that was asked about before the search."""
+    beyond_help: frozenset[PodKey]
+    fits_alone: frozenset[PodKey]
+    """Those of them that have no node because of others, where these had several that scored the same."""
+    cheapest: Cheapest | None
+    """None if the limit was reached."""
+    final: Grown
+    """With the nodes of the answer; without one, the same as `top`."""
+    fewer: tuple[Grown, ...]
+    asked: int
+    tied: bool
+    """Whether nodes that scored the same took part in what is said."""
+    notices: tuple[Notice, ...] = ()
+    refused: tuple[RefusedOwner, ...] = ()
+    """Pods and workloads that the API server does not let be: no node is for them."""
+
+    def __iter__(self) -> Iterator[AddedKind]:
+        return iter(self.document.kinds)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __repr__(self) -> str:
+        document = self.document
+        if document.at_most is None:
+            return f"<GrowthPlan for {self.target.version}: {document.outcome}>"
+        return f"<GrowthPlan for {self.target.version}: {document.outcome}, {counted(len(document.nodes), 'node')}>"
+
+    def grown(self, inventory: Inventory, counts: Counts) -> Inventory:
+        """The cluster that was asked about, with so many more nodes of each kind."""
+        chosen = choice(inventory, self.target, self.question)
+        taken = accepted(inventory, self.target, chosen, self.question.runtime_config)
+        return with_more(taken.inventory, [kind.edit for kind in self.kinds], counts)[0]
+
+    def explained(self, inventory: Inventory, answer: Grown) -> list[tuple[ExplainedAttempt, FailedAttempt]]:
+        """Why pods get no node with the nodes of `answer`, and their last attempts: the scheduler is asked again."""
+        inventory = resumed(inventory, self.question.owners, self.question.namespace)
+        chosen = choice(inventory, self.target, self.question)
+        grown = self.grown(inventory, answer.counts)
+        result = schedule_chosen(grown, self.target, self.question, chosen, explain=True)
+        failed = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in result.failed_attempts}
+        told = attempts.explained_attempts(result.failed_attempts, grown, self.question.max_steps)
+        return [(one, failed[one.pods[0].namespace, one.pods[0].name]) for one in told]
+
+    def _document(self) -> GrowthDocument:
+        found = self.cheapest
+        costs = [kind.cost for kind in self.kinds]
+        at_least = found.at_least if found is not None else self._beyond_limit()
+        at_most = None if found is None else _cost(found.counts, costs)
+        counts: Sequence[int | None] = [None] * len(costs) if found is None else found.counts
+        return GrowthDocument(
+            target=answer_target(self.target),
+            outcome="Undecided" if at_least != at_most else "Found" if any(self.final.counts) else "NotNeeded",
+            limit=self.limit,
+            pods=len(self.before.bound) + len(self.before.unbound),
+            bound_before=len(self.before.bound),
+            beyond_help=_unbound(
+                self.top, [key for key in self.top.unbound if key in self.beyond_help], self.fits_alone
+            ),
+            kinds=[
+                AddedKind(like=kind.like, cost=_number(kind.cost), count=count)
+                for kind, count in zip(self.kinds, counts, strict=True)
+            ],
+            at_least=_number(at_least),
+            at_most=None if at_most is None else _number(at_most),
+            exact=found is not None and found.exact,
+            tied=self.tied,
+            asked=self.asked,
+            nodes=[] if found is None else list(self._nodes()),
+            not_enough=[self._not_enough(answer) for answer in self.fewer],
+            evicted=_evicted(self.final),
+            refusals=entries(self.refused),
+            warnings=warnings(self.notices),
+        )
+
+    def _beyond_limit(self) -> Decimal:
+        """What the first number costs that may be enough, if none is known to be."""
+        reached = not self.top.undecided and max(self.top.counts) == self.limit
+        return (self.limit + 1 if reached else 0) * min(kind.cost for kind in self.kinds)
+
+    def _nodes(self) -> Iterator[AddedNode]:
+        pods: dict[str, list[ObjectName]] = {}
+        for (namespace, name), node in self.final.bound.items():
+            pods.setdefault(node, []).append(ObjectName(kind="Pod", namespace=namespace, name=name))
+        for kind, names in zip(self.kinds, self.final.added, strict=True):
+            for name in names:
+                yield AddedNode(name=name, like=kind.like, pods=pods.get(name, []))
+
+    def _not_enough(self, answer: Grown) -> NotEnough:
+        tried = zip(self.kinds, answer.counts, strict=True)
+        return NotEnough(
+            nodes=[TriedNumber(like=kind.like, count=count) for kind, count in tried],
+            unbound=_unbound(answer, [key for key in answer.unbound if key not in self.beyond_help]),
+        )
+
+
+def grow(
+    inventory: Inventory, target: Target, question: Question, kinds: Sequence[NodeKind], *, limit: int
+) -> GrowthPlan:
+    """Finds the cheapest numbers of nodes of the kinds, no more than `limit` of each.
+
+    Raises UsageError for owners that nothing has, and for a limit that can't be.
+    """
+    if not 1 <= limit <= MOST_ADDED:
+        raise UsageError(f"limit: {limit:,} nodes can't be tried: from 1 to {MOST_ADDED:,}")
+    inventory = resumed(inventory, question.owners, question.namespace)
+    chosen = choice(inventory, target, question)
+    taken = accepted(inventory, target, chosen, question.runtime_config)
+    inventory = taken.inventory
+    asked = GrowthQuestion(inventory, target, question, chosen, [kind.edit for kind in kinds])
+    before = asked.ask(tuple(0 for _ in kinds))
+    top, beyond_help = _plenty(asked, before, limit)
+    found: Cheapest | None = None
+    if not top.unbound.keys() - beyond_help:
+        found = _search(asked, kinds, beyond_help).below(top.counts)
+    final = top if found is None else asked.ask(found.counts)
+    fewer = [asked.ask(counts) for counts in ([top.counts] if found is None else one_fewer(found.counts))]
+    cheaper = _not_dearer(asked.answers, final, [kind.cost for kind in kinds])
+    in_the_way = asked.alone(top, beyond_help) if beyond_help and top.tied else frozenset[PodKey]()
+    is_tied = bool(in_the_way) or any(answer.tied for answer in cheaper)
+    return GrowthPlan(
+        target=target,
+        question=question,
+        limit=limit,
+        kinds=tuple(kinds),
+        before=before,
+        top=top,
+        beyond_help=beyond_help,
+        fits_alone=in_the_way,
+        cheapest=found,
+        final=final,
+        fewer=tuple(fewer),
+        asked=asked.asked,
+        tied=is_tied,
+        refused=taken.refused,
+        notices=tuple(_notices(inventory, target, final, is_tied=is_tied)),
+    )
+
+
+def _not_dearer(answers: Sequence[Grown], final: Grown, costs: Sequence[Decimal]) -> Iterator[Grown]:
+    """The answers that make the number what it is: `final`, and what is cheaper and not enough."""
+    most = _cost(final.counts, costs)
+    return (answer for answer in answers if answer is final or _cost(answer.counts, costs) < most)
+
+
+def _notices(inventory: Inventory, target: Target, answer: Grown, *, is_tied: bool) -> Iterator[Notice]:
+    """What a reader should know; not that nodes are equally good that differ in nothing but their names."""
+    yield from notices_about(inventory, target, answer.result)
+    ties = {f"Pod {pod}" for pod in answer.tied}
+    yield from (each for each in answer.result.notices if each.code != SEVERAL_BEST or each.object in ties)
+    if is_tied and not ties:
+        yield Notice(
+            SEVERAL_BEST,
+            "with other numbers of new nodes several nodes score highest; the first in node order is taken, in a "
+            "cluster timing may decide otherwise, and the number may be another one",
+        )
+
+
+def _plenty(asked: GrowthQuestion, before: Grown, limit: int) -> tuple[Grown, frozenset[PodKey]]:
+    """An answer that binds all pods but those that no number of nodes helps, and those; or that of the limit."""
+    answer, number = before, 0
+    while answer.unbound and number < limit:
+        number = min(max(2 * number, 1), limit)
+        answer = asked.ask(tuple(number for _ in before.counts))
+        if answer.unbound and _spares(answer):
+            return answer, frozenset(answer.unbound.keys() - answer.undecided)
+    return answer, frozenset()
+
+
+def _spares(answer: Grown) -> bool:
+    """Whether new nodes of each kind are left for the pods without a node, so that more of them are no help."""
+    grouped = sum(
+        record.pod.spec.scheduling_group is not None
+        for record in answer.result.pods
+        if (record.pod.metadata.namespace, record.pod.metadata.name) in answer.unbound
+    )
+    return all(answer.spare(kind) >= max(grouped, 1) for kind in range(len(answer.counts)))
+
+
+def _search(asked: GrowthQuestion, kinds: Sequence[NodeKind], beyond_help: frozenset[PodKey]) -> CheapestSearch:
+    def verdict(counts: Counts) -> Verdict:
+        answer = asked.ask(counts)
+        left = answer.unbound.keys() - beyond_help
+        return None if left and left <= answer.undecided else not left
+
+    return CheapestSearch(verdict, [kind.cost for kind in kinds])
+
+
+def _unbound(answer: Grown, keys: Sequence[PodKey], fits_alone: Collection[PodKey] = frozenset()) -> list[UnboundPod]:
+    return [
+        UnboundPod(namespace=key[0], name=key[1], message=answer.unbound[key], fits_alone=key in fits_alone)
+        for key in keys
+    ]
+
+
+def _evicted(answer: Grown) -> list[ObjectName]:
+    names = dict.fromkeys(eviction.victim for eviction in answer.result.evictions)
+    parts = (name.partition("/") for name in names)
+    return [ObjectName(kind="Pod", namespace=namespace, name=name) for namespace, _, name in parts]
+
+
+def _cost(counts: Counts, costs: Sequence[Decimal]) -> Decimal:
+    return sum((cost * count for cost, count in zip(costs, counts, strict=True)), Decimal(0))
+
+
+def _number(cost: Decimal) -> int | float:
+    return int(cost) if cost == cost.to_integral_value() else float(cost)
+
+
+@dataclass(frozen=True)
+class NodeKind:
+    """A kind of node that may be added."""
+
+    like: str
+    edit: AddNodes
+    cost: Decimal = Decimal(1)
+
+
+def kinds_of(
+    inventory: Inventory, likes: Sequence[str | os.PathLike[str]], costs: Mapping[str, Decimal]
+) -> list[NodeKind]:
+    """A kind for each node of the inventory, or file with one, that is named; each once.
+
+    Raises UsageError without any, for a name that neither is, a file without exactly one node, a node of which no
+    other can be made, and a cost of something else or of 0 and less; InputError for a file that can't be read.
+    """
+    names = list(dict.fromkeys(os.fspath(like) for like in likes))
+    if not names:
+        raise UsageError("no kind of node to add: name a node of the input, or a file with a node and its slices")
+    for name, cost in costs.items():
+        if name not in names:
+            near = nearest(name, names)
+            raise UsageError(f"a cost of {name!r}, which is not to be added" + (f": {near!r} is" if near else ""))
+        if not cost.is_finite() or cost <= 0:
+            raise UsageError(f"a cost of {cost} for {name!r}: a number above 0 is wanted")
+    made = [NodeKind(name, AddNodes.of(inventory, 1, name), costs.get(name, Decimal(1))) for name in names]
+    for kind in made:
+        kind.edit.apply(inventory)
+    return made

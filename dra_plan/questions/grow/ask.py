@@ -1,0 +1,82 @@
+"""What `grow` can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Unpack
+
+from dra_plan.errors import UsageError
+from dra_plan.options import Bounded, Chosen, Flag, spelled_out
+
+if TYPE_CHECKING:
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.manifests.load import PathLike
+    from dra_plan.questions.grow.answer import GrowthPlan
+
+MOST_DIGITS = 30
+"""A cost is written with so many characters at most."""
+
+
+def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
+    """What a node costs, by what it is like; a later option wins. UsageError for what is not LIKE=NUMBER."""
+    from decimal import InvalidOperation
+
+    found = {}
+    for option in options or ():
+        name, equals, number = option.rpartition("=")
+        try:
+            if not equals or not name or len(number) > MOST_DIGITS:
+                raise InvalidOperation
+            found[name] = Decimal(number)
+        except InvalidOperation as error:
+            raise UsageError(f"--cost: {option!r} is not LIKE=NUMBER") from error
+    return found
+
+
+class GrowOptions(Chosen, Bounded, total=False):
+    """Which nodes may be added, and for which pods."""
+
+    like: Annotated[
+        str | PathLike | Iterable[str | PathLike],
+        Flag(
+            "--like",
+            "Add nodes like this one, or like that of a file; repeatable.",
+            metavar="NODE",
+            complete="nodes",
+            kind=list[str] | None,
+        ),
+    ]
+    cost: Annotated[
+        Mapping[str, float | Decimal] | None,
+        Flag(
+            "--cost",
+            "What one of these nodes costs (default: 1); repeatable.",
+            metavar="LIKE=NUMBER",
+            kind=list[str] | None,
+            read=read_prices,
+        ),
+    ]
+    limit: Annotated[
+        int | None, Flag("--limit", "Try so many nodes of a kind at most (default: 10,000).", metavar="N", least=1)
+    ]
+
+
+@spelled_out
+def grow(cluster: LoadedCluster, *owners: str, **options: Unpack[GrowOptions]) -> GrowthPlan:
+    """The cheapest new nodes with which kube-scheduler binds every pod that waits.
+
+    New nodes are like those that `like` names, as for `add_nodes`; one costs what `cost` says of its name, else 1.
+    `owners`, or `namespace` and `selector`, choose which pods are scheduled. No more than `limit` (10,000) nodes of
+    a kind are tried. An input without nodes is a cluster without nodes. Raises UsageError for unknown names, for
+    kinds of which no node can be made, and for costs that are no numbers above 0.
+    """
+    from dra_plan.arguments import at_least_one, paths_of, prices
+    from dra_plan.questions.grow import answer
+
+    if "like" not in options:
+        raise TypeError("grow() missing 1 required keyword-only argument: 'like'")
+    asked, limit = cluster.question(owners, options), options.get("limit")
+    found = answer.kinds_of(cluster.inventory, paths_of(options["like"], "like"), prices(options.get("cost")))
+    most = answer.USUAL_LIMIT if limit is None else at_least_one(limit, "limit")
+    return cluster.with_edits(answer.grow(cluster.inventory, cluster.target, asked, found, limit=most))

@@ -1,0 +1,53 @@
+"""`dra-plan grow`: how many new nodes are needed."""
+
+from __future__ import annotations
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.declared import takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.grow import ask
+
+
+@takes(
+    options.Sources, options.EveryNamespace, ask.GrowOptions, Edits, ReleaseOptions, ServedVersions, options.Messages
+)
+def grow(
+    context: typer.Context,
+    *,
+    allow_empty: options.AllowNoPods = False,
+    fail_on: options.FailOn = "error",
+    output: options.Output = "table",
+    report: options.Pages = None,
+) -> Exit:
+    """Say how many new nodes are needed for every pod that waits.
+
+    PATH... hold the cluster and its pods: files, directories, or - for standard input. The fewest nodes like those of
+    --like are sought, or the cheapest, with which kube-scheduler binds all of them; it is asked about each number. -n
+    and -l choose which pods are scheduled, or arguments that are no files: pod/train, deploy/serve, train. What no
+    number of nodes helps is said first, and is exit status 1.
+    """
+    from dra_plan.cli.inputs import opened, options_of
+    from dra_plan.cli.printing import nothing_to_do, print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.questions.grow.gate import JUDGE
+    from dra_plan.questions.grow.text import parse
+
+    with Reporting(context, report, pages_only=True) as reports:
+        form = parse(output)
+        gate = options.gate(fail_on=fail_on)
+        if not context.params["like"]:
+            raise UsageError("--like NODE or --like FILE says which nodes may be added")
+        ask.read_prices(context.params["cost"])
+        asked = opened(context)
+        found = ask.grow(asked.cluster, *asked.owners, **options_of(context, asked, ask.GrowOptions))
+        document = found.document
+        if not (document.pods or document.refusals or allow_empty):
+            raise nothing_to_do(document.warnings, options.NO_PODS)
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(document, form)
+        return of_document(document, JUDGE, gate)

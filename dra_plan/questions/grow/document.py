@@ -1,0 +1,104 @@
+"""`GrowthPlan`, the document of `grow`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta
+
+from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.refusals import Refusals
+
+Cost = Annotated[int | float, Meta(extra_json_schema={"minimum": 0})]
+"""What nodes cost, in the unit of `--cost`: without it, each node costs 1."""
+
+
+GrowthOutcome = Literal["NotNeeded", "Found", "Undecided"]
+"""Of the pods that the API server takes."""
+"""NotNeeded: what can be bound is bound without new nodes. Undecided: the count was cut short, by --limit, by
+--max-steps or because too many numbers would have to be asked; `atLeast` and `atMost` say what is known."""
+
+
+class AddedKind(DocumentPart, frozen=True, kw_only=True):
+    """New nodes of one kind."""
+
+    like: Text
+    cost: Annotated[Cost, Meta(description="Of one node.")]
+    count: Annotated[Amount | None, Meta(description="How many are needed; null if no number is known.")]
+
+
+class UnboundPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod without a node."""
+
+    namespace: str
+    name: Text
+    message: Annotated[str | None, Meta(description="The scheduler's text.")]
+    fits_alone: Annotated[
+        bool,
+        Meta(
+            description="Of pods that no number of nodes helps: with another choice among nodes that scored the same "
+            "it might have a node, as it would be bound if those that have one did not wait."
+        ),
+    ] = False
+
+
+class AddedNode(DocumentPart, frozen=True, kw_only=True):
+    """A new node, and which of the pods asked about are bound to it."""
+
+    name: Text
+    like: Text
+    pods: list[ObjectName]
+
+
+class TriedNumber(DocumentPart, frozen=True, kw_only=True):
+    """So many new nodes of each kind."""
+
+    like: Text
+    count: Amount
+
+
+class NotEnough(DocumentPart, frozen=True, kw_only=True):
+    """New nodes with which pods stay without a node that have one with those of the answer."""
+
+    nodes: list[TriedNumber]
+    unbound: list[UnboundPod]
+
+
+class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
+    """The cheapest new nodes with which kube-scheduler binds every pod that waits."""
+
+    kind: Literal["GrowthPlan"] = "GrowthPlan"
+    outcome: GrowthOutcome
+    limit: Annotated[int, Meta(ge=1, description="So many nodes of one kind were tried at most.")]
+    pods: Annotated[Amount, Meta(description="How many pods wait for a node.")]
+    bound_before: Annotated[Amount, Meta(description="How many of them are bound without new nodes.")]
+    beyond_help: Annotated[list[UnboundPod], Meta(description="Pods that no number of these nodes helps.")]
+    kinds: list[AddedKind]
+    at_least: Annotated[Cost, Meta(description="Nothing that costs less is enough.")]
+    at_most: Annotated[int | float | None, Meta(description="What is known to be enough costs this; null for nothing.")]
+    exact: Annotated[
+        bool,
+        Meta(
+            description="Whether the scheduler was asked about everything that costs less. Otherwise numbers were "
+            "passed over because more nodes of each kind had not been enough. Of this order of nodes: see `tied`."
+        ),
+    ]
+    tied: Annotated[
+        bool,
+        Meta(
+            description="Whether nodes that scored the same took part, with the number of the answer or with a smaller "
+            "one. The first in node order was taken; in a cluster timing decides, and the number may be another one. "
+            "New nodes of one kind that are still empty do not count."
+        ),
+    ] = False
+    asked: Annotated[Amount, Meta(description="How often the scheduler was asked.")]
+    nodes: Annotated[list[AddedNode], Meta(description="The new nodes.")]
+    not_enough: Annotated[
+        list[NotEnough],
+        Meta(
+            description="The same with one node fewer, for each kind; of what was cut short, the most that was tried."
+        ),
+    ]
+    evicted: Annotated[list[ObjectName], Meta(description="Pods that have to go for others, with the new nodes too.")]
+    refusals: Refusals = UNSET
+    warnings: list[PrintedWarning]

@@ -1,0 +1,158 @@
+"""`grow -o table`, `-o wide` and `-o name`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dra_plan import shown
+from dra_plan.documents.base import ObjectName
+from dra_plan.questions.grow.document import GrowthDocument, TriedNumber, UnboundPod
+from dra_plan.text import formats, refusals
+from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.formats import Format, Formats
+from dra_plan.text.naming import target
+from dra_plan.text.words import counted, listed
+
+TIED = (
+    "Where nodes scored the same, the first in node order was taken; in a cluster timing decides, and the number may "
+    "be another one."
+)
+"""What is said where ties between nodes took part."""
+
+
+def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
+    """What no number of nodes helps, then how many nodes of each kind, and why fewer are not enough."""
+    told = [*refusals.paragraphs(document.refusals), *_helpless(document), _kinds(document), *_sentences(document)]
+    return [*told, *_fewer(document), target(document)]
+
+
+def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
+    """The same, with every new node and its pods."""
+    made = Table(("NEW NODE", "LIKE", "PODS"), flexible=(2,))
+    for node in document.nodes:
+        made.add(node.name, node.like, ", ".join(map(_pod, node.pods)))
+    nodes = [made] if made.rows else []
+    parts: list[Part] = [*refusals.paragraphs(document.refusals), *_helpless(document), _kinds(document), *nodes]
+    return [*parts, *_sentences(document), *_fewer(document), target(document)]
+
+
+def _helpless(document: GrowthDocument) -> Iterator[Part]:
+    if document.beyond_help:
+        number = len(document.beyond_help)
+        yield f"No number of these nodes helps {counted(number, 'pod')}{in_this_order(document, helpless=True)}:"
+        made = Table(("POD", "THE SCHEDULER SAYS"), flexible=(0, 1))
+        for names, message in alike(document.beyond_help):
+            made.add(names, message)
+        yield made
+
+
+def alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
+    """Pods of which the same is said, told together: their names, and what is said."""
+    found: dict[str, list[str]] = {}
+    for pod in pods:
+        found.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
+    for message, names in found.items():
+        yield listed(names), message
+
+
+def _kinds(document: GrowthDocument) -> Table:
+    priced = _priced(document)
+    made = Table(("NEW NODES LIKE", "NUMBER", *(("COST OF ONE",) if priced else ())), flexible=(0,))
+    for kind in document.kinds:
+        number = "undecided" if kind.count is None else str(kind.count)
+        made.add(kind.like, number, *((str(kind.cost),) if priced else ()))
+    return made
+
+
+def _sentences(document: GrowthDocument) -> Iterator[str]:
+    if document.refusals and not document.pods:
+        return
+    waiting = document.pods - len(document.beyond_help)
+    pods = f"{counted(document.pods, 'pod')} that {'waits' if document.pods == 1 else 'wait'} for a node"
+    before = f"Without new nodes the scheduler binds {document.bound_before} of {pods}"
+    if document.outcome == "Found":
+        yield f"{before}, with the new ones {waiting}. {_least(document)}"
+    elif document.outcome == "NotNeeded":
+        yield f"{before}. {_no_help(document)}"
+    else:
+        yield f"{before}."
+        yield _undecided(document)
+    if document.tied:
+        yield TIED
+    if document.evicted:
+        names = listed([_pod(pod) for pod in document.evicted])
+        number = len(document.evicted)
+        yield f"{counted(number, 'pod')} {'has' if number == 1 else 'have'} to go for others: {names}."
+
+
+def _no_help(document: GrowthDocument) -> str:
+    if not document.beyond_help:
+        return f"No new node is needed for {'it' if document.pods == 1 else 'them'}{in_this_order(document)}."
+    likes = listed([kind.like for kind in document.kinds])
+    others = len(document.beyond_help)
+    whom = "it" if document.pods == 1 else f"the other {others:,}" if document.bound_before else "any of them"
+    return f"New nodes like {likes} would not help {whom}{in_this_order(document, helpless=True)}."
+
+
+def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
+    """What is added to a sentence that is true only as long as ties between nodes are decided as they were here.
+
+    With `helpless` the sentence is about the pods that no number of nodes helps.
+    """
+    tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
+    return " in this order of nodes" if tied else ""
+
+
+def _least(document: GrowthDocument) -> str:
+    cost = f": these cost {document.at_most}" if _priced(document) else ""
+    said = f"{'Nothing cheaper is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
+    if document.exact:
+        return f"{said}{cost}."
+    return f"{said}{cost}, as far as it was asked: not every smaller number was."
+
+
+def _priced(document: GrowthDocument) -> bool:
+    return any(kind.cost != 1 for kind in document.kinds)
+
+
+def _undecided(document: GrowthDocument) -> str:
+    if document.at_most is None:
+        numbers = listed([tried(each.nodes) for each in document.not_enough])
+        return f"Undecided: with {numbers} not every pod is bound, and more were not tried (--limit, --max-steps)."
+    return (
+        f"Undecided: what is needed costs at least {document.at_least}, and at most {document.at_most}, "
+        "which the table shows (a search was cut short)."
+    )
+
+
+def tried(numbers: Sequence[TriedNumber]) -> str:
+    """So many nodes of each kind, in words."""
+    said = [f"{number.count} like {number.like}" for number in numbers if number.count]
+    return " and ".join(said) or "no new node"
+
+
+def _fewer(document: GrowthDocument) -> Iterator[Part]:
+    made = Table(("NOT ENOUGH", "WITHOUT A NODE", "THE SCHEDULER SAYS"), grouped=1, flexible=(0, 1, 2))
+    for each in document.not_enough:
+        for names, message in alike(each.unbound):
+            made.add(tried(each.nodes), names, message)
+    if made.rows:
+        yield made
+
+
+def _pod(pod: ObjectName) -> str:
+    return f"{pod.namespace}/{pod.name}"
+
+
+def names(document: GrowthDocument) -> str:
+    """`LIKE NUMBER` for every kind; `-` where no number is known."""
+    lines = (f"{kind.like} {'-' if kind.count is None else kind.count}" for kind in document.kinds)
+    return "".join(f"{shown.line(line)}\n" for line in lines)
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+def parse(option: str) -> Format[GrowthDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return formats.parse(option, FORMATS)

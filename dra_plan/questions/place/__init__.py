@@ -1,0 +1,1 @@
+"""Whether all pods that wait can run together, whatever the scheduler would do."""

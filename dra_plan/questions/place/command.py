@@ -1,0 +1,70 @@
+"""`dra-plan place`: the placement that exists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import completing, options
+from dra_plan.cli.declared import takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.place import ask
+
+if TYPE_CHECKING:
+    from dra_plan.questions.place.document import PlacementDocument
+    from dra_plan.text.formats import Format
+
+
+@takes(
+    options.Sources, options.EveryNamespace, ask.PlaceOptions, Edits, ReleaseOptions, ServedVersions, options.Messages
+)
+def place(
+    context: typer.Context,
+    *,
+    allow_empty: options.AllowNoPods = False,
+    fail_on: options.FailOn = "error",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.placements,
+            metavar="FORMAT",
+            help="table, wide, json, yaml, name, patches (for kubectl) or jsonpath=TEMPLATE.",
+        ),
+    ] = "table",
+    report: options.Pages = None,
+) -> Exit:
+    """Say whether all pods that wait can run together.
+
+    PATH... hold the cluster and its pods: files, directories, or - for standard input. A placement of all of them is
+    sought, with nodes and devices, whatever kube-scheduler would do; -n and -l choose which pods, or arguments that are
+    no files: pod/train, deploy/serve, podgroup/gang. Placed is exit status 0; Impossible 1, with the smallest set of
+    pods that proves it; Undecided 3, with both bounds.
+    """
+    from dra_plan.cli.inputs import opened, options_of
+    from dra_plan.cli.printing import nothing_to_do, print_document
+    from dra_plan.questions.place.gate import JUDGE
+    from dra_plan.text.formats import parse_lazily
+
+    with Reporting(context, report, pages_only=True) as reports:
+        form = parse_lazily(output, _parse)
+        gate = options.gate(fail_on=fail_on)
+        asked = opened(context)
+        found = ask.place(asked.cluster, *asked.owners, **options_of(context, asked, ask.PlaceOptions))
+        document = found.document
+        if not (document.pods or document.refusals or allow_empty):
+            raise nothing_to_do(document.warnings, options.NO_PODS)
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(document, form)
+        return of_document(document, JUDGE, gate)
+
+
+def _parse(option: str) -> Format[PlacementDocument]:
+    from dra_plan.questions.place.text import parse
+
+    return parse(option)

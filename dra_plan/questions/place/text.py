@@ -1,0 +1,275 @@
+"""`place -o table`, `-o wide`, `-o name` and `-o patches`, which keep pods to the nodes of a placement.
+
+The affinity of a pod that exists can't be changed (unless scheduling gates hold it back), and pods of a workload have
+one template: what a patch can't do stands above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dra_plan import shown
+from dra_plan.documents.base import ObjectName
+from dra_plan.documents.obstacles import CopyObstacle, NextCopy
+from dra_plan.questions.place.document import ImpossibilityProof, PlacedPodEntry, PlacementDocument, PodMaker
+from dra_plan.text import formats, refusals, structured
+from dra_plan.text.columns import Paragraph, Part, Screen, Table
+from dra_plan.text.devices import devices_of
+from dra_plan.text.formats import Format, Formats
+from dra_plan.text.naming import device_name, target
+from dra_plan.text.words import MOST, cell, counted, listed
+
+_TEMPLATES: dict[str, tuple[str, ...]] = {
+    "Deployment": ("template",),
+    "ReplicaSet": ("template",),
+    "ReplicationController": ("template",),
+    "StatefulSet": ("template",),
+    "Job": ("template",),
+    "CronJob": ("jobTemplate", "spec", "template"),
+}
+"""Where a workload has its pod template, below its spec."""
+
+
+_REPLACED = "Pods of it that run already are replaced as well."
+
+
+_STAY = "Pods of it that exist stay as they are: delete those that wait."
+
+
+_EFFECTS = {
+    "Deployment": _REPLACED,
+    "StatefulSet": _REPLACED,
+    "ReplicaSet": _STAY,
+    "ReplicationController": _STAY,
+    "Job": "The template of a Job can be changed only as long as it is suspended; else make the Job anew.",
+    "CronJob": "It counts for the Jobs that are made from then on.",
+}
+
+
+_HEAD = """\
+What keeps pods to the nodes of this placement: strategic merge patches, one for each pod or workload.
+Workloads take them as they are, and so do pods with scheduling gates that have no required node affinity yet:
+  kubectl apply --server-side --force-conflicts -f FILE
+Any other pod that exists keeps the affinity it has. Make it anew, each with its own patch:
+  kubectl get pod NAME -o yaml | kubectl patch --local -f - --patch-file PATCH -o yaml | kubectl replace --force -f -
+The scheduler chooses the devices on a node itself: `dra-plan schedule` says what it does with the patched pods."""
+
+
+def patches(document: PlacementDocument) -> str:
+    """A stream of YAML documents; comments alone if there is no placement."""
+    if not document.placed:
+        return _comment(f"{document.outcome}: there is no placement of all pods, and so nothing to apply.")
+    parts = [_comment(_HEAD)]
+    makers: dict[tuple[str, PodMaker], list[PlacedPodEntry]] = {}
+    for entry in document.placed:
+        if entry.made_by is None:
+            parts.append(_part([f"pod/{entry.namespace}/{entry.name}: on {entry.node}."], _patched_pod(entry)))
+        else:
+            makers.setdefault((entry.namespace, entry.made_by), []).append(entry)
+    for (namespace, maker), entries in makers.items():
+        parts.append(_part(list(_words(maker, entries)), _workload(namespace, maker, entries)))
+    return "".join(parts)
+
+
+def _part(words: list[str], patch: dict[str, Any] | None) -> str:
+    told = _comment("\n".join(words))
+    return f"---\n{told}{structured.yaml(patch)}" if patch is not None else told
+
+
+def _comment(text: str) -> str:
+    return "".join(f"# {shown.line(line)}\n" for line in text.split("\n"))
+
+
+def _words(maker: PodMaker, entries: list[PlacedPodEntry]) -> Iterator[str]:
+    name = f"{maker.kind.lower()}/{entries[0].namespace}/{maker.name}"
+    nodes = _nodes(entries)
+    where = listed([f"{counted(sum(e.node == node for e in entries), 'pod')} on {node}" for node in nodes], len(nodes))
+    if maker.kind not in _TEMPLATES:
+        yield f"{name}: no patch, as where its pods have their template is not known here."
+        yield f"Its pods: {where}."
+        return
+    yield f"{name}: {where}."
+    if len(nodes) > 1:
+        yield "Its pods have one template: it keeps them to these nodes, and the scheduler chooses who goes where."
+    yield _EFFECTS[maker.kind]
+
+
+def _nodes(entries: list[PlacedPodEntry]) -> list[str]:
+    return list(dict.fromkeys(entry.node for entry in entries))
+
+
+def _patched_pod(entry: PlacedPodEntry) -> dict[str, Any]:
+    metadata = {"name": entry.name, "namespace": entry.namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _kept_to([entry.node])}
+
+
+def _workload(namespace: str, maker: PodMaker, entries: list[PlacedPodEntry]) -> dict[str, Any] | None:
+    if maker.kind not in _TEMPLATES:
+        return None
+    spec: dict[str, Any] = {"spec": _kept_to(_nodes(entries))}
+    for field in reversed(_TEMPLATES[maker.kind]):
+        spec = {field: spec}
+    metadata = {"name": maker.name, "namespace": namespace}
+    return {"apiVersion": maker.api_version, "kind": maker.kind, "metadata": metadata, "spec": spec}
+
+
+def _kept_to(nodes: list[str]) -> dict[str, Any]:
+    """A required affinity for one of the nodes. By name there is one node in a term (API validation of matchFields)."""
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]} for node in nodes]
+    required = {"nodeSelectorTerms": terms}
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
+
+
+AT_ONCE = "can run at the same time"
+
+
+def table(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
+    """The verdict, then the placement or the proof that there is none."""
+    return [*_verdict(document), *_placed(document, wide=False), target(document)]
+
+
+def wide(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
+    """The same, with every device by its name."""
+    return [*_verdict(document), *_placed(document, wide=True), target(document)]
+
+
+def _verdict(document: PlacementDocument) -> Iterator[Part]:
+    yield from refusals.paragraphs(document.refusals)
+    pods = counted(document.pods, "pod")
+    if document.outcome == "Refused":
+        others = f"; the other {pods} {AT_ONCE}" if document.pods else ""
+        yield f"Refused: the API server does not take all that was asked about{others}."
+    elif document.outcome == "Placed":
+        placed = len(document.placed)
+        if placed == document.pods:
+            yield f"Placed: {pods}, all at the same time."
+        else:
+            yield f"Placed: {placed} of {pods} at the same time, which is what the group needs."
+    elif document.outcome == "Impossible":
+        yield f"Impossible: {_at_most(document.pods, document.at_most)}."
+    else:
+        yield f"Undecided: {_between(document)}."
+    for group in document.groups:
+        name = f"podgroup {group.namespace}/{group.name}"
+        yield f"{name} needs {group.needed} of its waiting pods, and has {group.placed}."
+    if document.proof is not None:
+        yield proof(document.proof)
+    if document.refused_afterwards:
+        yield Paragraph(list(_refused(document)))
+    yield from _priorities(document)
+    yield from _scheduler(document)
+
+
+def _between(document: PlacementDocument) -> str:
+    """What is known where neither a placement nor a proof was found."""
+    pods, least, most = document.pods, document.at_least, document.at_most
+    if most < pods:
+        some = f"at least {least} and " if least else ""
+        return f"of {counted(pods, 'pod')} {some}at most {most} {AT_ONCE}"
+    if pods == 1:
+        return "whether the pod that waits can run is not known"
+    some = f"; at least {least} can" if least else ""
+    return f"whether all {pods:,} pods can run at the same time is not known{some}"
+
+
+def _at_most(pods: int, most: int) -> str:
+    if most == 0:
+        return "the pod that waits can't run" if pods == 1 else f"none of {counted(pods, 'pod')} can run"
+    return f"of {counted(pods, 'pod')} no more than {most} {AT_ONCE}"
+
+
+def proof(of: ImpossibilityProof) -> Paragraph:
+    """The smallest set that can't be placed, and what is in the way."""
+    names = listed([_pod(pod) for pod in of.pods])
+    if len(of.pods) == 1:
+        lines = [f"{names} has no place, even alone:"]
+    else:
+        lines = [
+            f"These {len(of.pods)} can't run at the same time, and without any one of them the others can: {names}.",
+            f"With {counted(len(of.pods) - 1, 'of them', 'of them')} placed, in the way of {_pod(of.left)}:",
+        ]
+    return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
+
+
+def _in_the_way(proof: ImpossibilityProof) -> Iterator[str]:
+    yield proof.message
+    if proof.in_the_way is not None:
+        for obstacle in proof.in_the_way.obstacles:
+            yield from _obstacle(obstacle, proof.in_the_way)
+
+
+def _obstacle(of: CopyObstacle, told: NextCopy) -> Iterator[str]:
+    nodes = counted(of.nodes_with_copies + of.other_nodes, "node")
+    if of.kind == "Resource":
+        yield f"{of.resource} on {nodes}: {of.need} needed, {of.left} left at most"
+    elif of.kind == "Devices" and told.leading:
+        reasons = [f"{cell(one)} on {one.nodes}" for one in told.leading[:MOST]]
+        yield f"devices on {nodes}: {', '.join(reasons)}"
+
+
+def _refused(document: PlacementDocument) -> Iterator[str]:
+    yield "Filters that look at other pods or at volumes are asked when a placement is found. There they refuse:"
+    for one in document.refused_afterwards:
+        yield f"  {one.namespace}/{one.name} on {one.node}: {one.plugin}: {one.message}"
+
+
+def _priorities(document: PlacementDocument) -> Iterator[Part]:
+    made = Table(("PRIORITY", "PODS", "PLACED", "AT MOST"))
+    for level in document.priorities:
+        made.add(str(level.priority), str(level.pods), str(level.placed), str(level.at_most))
+    if made.rows:
+        yield made
+
+
+def _scheduler(document: PlacementDocument) -> Iterator[str]:
+    told = document.scheduler
+    if told is None:
+        return
+    best = {True: "no placement has more.", False: "a placement with more exists.", None: "whether more fit is open."}
+    yield f"kube-scheduler would bind {told.bound} of them: {best[told.is_best]}"
+
+
+def _placed(document: PlacementDocument, *, wide: bool) -> Iterator[Part]:
+    made = Table(("NODE", "POD", "DEVICES"), grouped=1, flexible=(1, 2))
+    order = {node: place for place, node in enumerate(dict.fromkeys(entry.node for entry in document.placed))}
+    for entry in sorted(document.placed, key=lambda each: order[each.node]):
+        made.add(entry.node, f"{entry.namespace}/{entry.name}", _devices(entry, wide=wide))
+    if made.rows:
+        yield made
+    if document.left:
+        yield f"Without a place: {listed([_pod(pod) for pod in document.left])}."
+
+
+def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
+    """The devices of a pod."""
+    if wide:
+        results = [result for claim in entry.claims for result in claim.allocation.devices.results]
+        return ", ".join(device_name(result) for result in results)
+    return devices_of(entry.claims)
+
+
+def device_lines(entry: PlacedPodEntry) -> Iterator[str]:
+    """Each device of a pod, with the claim and the request that get it."""
+    for claim in entry.claims:
+        for result in claim.allocation.devices.results:
+            yield f"{device_name(result)}: claim {claim.name}, request {result.request}"
+
+
+def _pod(pod: ObjectName) -> str:
+    return f"{pod.namespace}/{pod.name}"
+
+
+def names(document: PlacementDocument) -> str:
+    """`pod/NAMESPACE/NAME node/NODE` for every pod that is placed."""
+    return "".join(
+        shown.line(f"pod/{entry.namespace}/{entry.name} node/{entry.node}") + "\n" for entry in document.placed
+    )
+
+
+FORMATS = Formats(table=table, wide=wide, name=names, others={"patches": patches})
+
+
+def parse(option: str) -> Format[PlacementDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return formats.parse(option, FORMATS)

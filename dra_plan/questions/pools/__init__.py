@@ -1,0 +1,1 @@
+"""What drivers publish, and what is left of it."""

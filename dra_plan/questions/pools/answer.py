@@ -1,0 +1,181 @@
+"""`pools`: every pool of the cluster, or of one node, with its state and what is left of it.
+
+Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3 in 1.36) where it has one. Amounts are canonical
+quantities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dra_plan.allocator import PoolGatherer, View
+from dra_plan.allocator.pools import Pool, PoolDevice, PoolState, device_is_on, targets
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.pools import DoomedPod, ListedDevice, ListedPool
+from dra_plan.errors import UsageError
+from dra_plan.near import nearest
+from dra_plan.planner import notices, pools
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.nodes import choose_nodes, of_devices, with_nodes
+from dra_plan.planner.notices import of_new_fields
+from dra_plan.planner.pools import PoolRemainder, SeenPool, seen_pools
+from dra_plan.planner.question import Question
+from dra_plan.questions.pools.document import PoolsDocument
+
+if TYPE_CHECKING:
+    from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
+
+
+@dataclass(frozen=True, repr=False)
+class PoolList(PrintedAnswer[PoolsDocument]):
+    """The answer of `pools`: the pools as the document lists them, which `for` goes through."""
+
+    seen: tuple[SeenPool, ...]
+    notices: tuple[Notice, ...]
+    view: View
+    evictions: ForeseenEvictions | None = None
+    """Who is going to be evicted, if any device has taints."""
+
+    def __iter__(self) -> Iterator[ListedPool]:
+        return iter(self.document.pools)
+
+    def __len__(self) -> int:
+        return len(self.seen)
+
+    def __repr__(self) -> str:
+        return f"<PoolList for {self.view.target.version}: {counted(len(self), 'pool')}>"
+
+    def _document(self) -> PoolsDocument:
+        return PoolsDocument(
+            target=answer_target(self.view.target),
+            pools=[_listed_pool(seen, self.view, self.evictions) for seen in self.seen],
+            warnings=warnings(self.notices),
+        )
+
+
+def list_pools(
+    inventory: Inventory,
+    view: View,
+    question: Question,
+    *,
+    drivers: Sequence[str] = (),
+    states: Sequence[str] = (),
+) -> PoolList:
+    """The pools of an input as the chosen nodes see them; without a choice also those that no node sees.
+
+    `drivers` and `states` choose among them. Raises UsageError for an unknown node, driver or state, InputError for an
+    input without nodes.
+    """
+    _check(view, drivers, states)
+    inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
+    nodes = choose_nodes(inventory.nodes, question.nodes)
+    told = (
+        *notices.of_target(view.target, inventory.nodes),
+        *inventory.notices,
+        *inferred,
+        *of_devices(inventory),
+        *notices.of_taint_rules(inventory, view.target),
+        *of_new_fields(inventory, view.target),
+    )
+    seen = [
+        each
+        for each in seen_pools(view, nodes, everywhere=not question.nodes)
+        if (not drivers or each.pool.id.driver in drivers) and (not states or each.pool.state.value in states)
+    ]
+    return PoolList(tuple(seen), told, view, _evictions(inventory, view))
+
+
+def _evictions(inventory: Inventory, view: View) -> ForeseenEvictions | None:
+    """Who is going to be evicted; the controllers are asked only where taints are."""
+    tainted = any(device.taints for each in inventory.slices for device in each.spec.devices)
+    if not inventory.taint_rules and not tainted:
+        return None
+    from dra_plan.controllers.foreseen import ForeseenEvictions
+
+    return ForeseenEvictions(inventory, view.target)
+
+
+def _check(view: View, drivers: Sequence[str], states: Sequence[str]) -> None:
+    """Raises UsageError for a driver without slices, and for a state that there is not."""
+    known = sorted({pool.driver for pool in view.gatherer.slices})
+    for what, given, names in (("driver", drivers, known), ("state", states, [state.value for state in PoolState])):
+        for name in given:
+            if name not in names:
+                meant = nearest(name, names)
+                there = f"did you mean {meant}?" if meant else f"there is {', '.join(names) or 'none'}"
+                raise UsageError(f"no pool has the {what} {name!r}: {there}")
+
+
+def _listed_pool(seen: SeenPool, view: View, evictions: ForeseenEvictions | None) -> ListedPool:
+    pool = seen.pool
+    left = PoolRemainder(view, pool)
+    devices = [_listed_device(device, seen.nodes, left, evictions) for device in left.devices]
+    states = [device.state for device in devices]
+    parts = [device for device in left.devices if device.consumption]
+    available = [device for device, state in zip(left.devices, states, strict=True) if state == "Available"]
+    divided = bool(parts) and view.target.features.partitionable_devices
+    return ListedPool(
+        driver=pool.id.driver,
+        pool_name=pool.id.pool,
+        node_name=_node_name(pool),
+        generation=pool.generation,
+        resource_slice_count=pool.expected,
+        observed_resource_slice_count=pool.seen,
+        state=pool.state,
+        nodes=[node.metadata.name for node in _reaching(seen, view.gatherer)],
+        total_devices=len(devices),
+        allocated_devices=states.count("Allocated") + states.count("Shared"),
+        available_devices=states.count("Available"),
+        unavailable_devices=states.count("Unavailable"),
+        tainted_devices=sum(left.is_tainted(device) for device in left.devices),
+        counter_sets=left.counter_sets(),
+        devices=devices,
+        physical_devices=pools.physical(parts) if divided else None,
+        profiles=pools.profiles(left.counters, pool, left.devices, available) if divided else [],
+        validation_error=str(pool.problem) if pool.state is PoolState.INVALID else "",
+    )
+
+
+def _reaching(seen: SeenPool, gatherer: PoolGatherer) -> list[Node]:
+    """The nodes with devices of the pool: one with counters is looked at on others, too (Q15)."""
+    pool = seen.pool
+    if not pool.counter_slices:
+        return seen.nodes
+    name = _node_name(pool)
+    if name:
+        return [node for node in seen.nodes if node.metadata.name == name]
+    slices = [each for each in gatherer.generation(pool.id, pool.generation).slices if each.object.spec.devices]
+    return [node for node in seen.nodes if any(targets(slice_, node) for slice_ in slices)]
+
+
+def _node_name(pool: Pool) -> str:
+    """The node whose pool it is, where all slices name the same one; otherwise ""."""
+    names = {slice_.object.spec.node_name for slice_ in (*pool.slices, *pool.elsewhere, *pool.counter_slices)}
+    [name, *others] = names or {None}
+    return "" if others or not name else name
+
+
+def _listed_device(
+    device: PoolDevice, nodes: Sequence[Node], left: PoolRemainder, evictions: ForeseenEvictions | None
+) -> ListedDevice:
+    state, reason = left.state(device)
+    per_device = device.slice.object.spec.per_device_node_selection
+    return ListedDevice(
+        name=device.id.device,
+        state=state,
+        model=pools.model(device),
+        reason=reason,
+        taints=list(device.taints),
+        evicts=[_doomed(each) for each in evictions.of_device(*device.id)] if evictions is not None else [],
+        nodes=[node.metadata.name for node in nodes if device_is_on(device, node)] if per_device else None,
+        capacity=left.capacity_texts(device) if device.device.allow_multiple_allocations else {},
+    )
+
+
+def _doomed(eviction: ForeseenEviction) -> DoomedPod:
+    metadata = eviction.pod.metadata
+    return DoomedPod(namespace=metadata.namespace, name=metadata.name, second=round(eviction.seconds, 1))

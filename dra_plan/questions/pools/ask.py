@@ -1,0 +1,49 @@
+"""What `pools` can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Unpack
+
+from dra_plan.options import Flag, Names, WithoutNodes, spelled_out
+
+if TYPE_CHECKING:
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.pools.answer import PoolList
+
+
+class PoolOptions(WithoutNodes, total=False):
+    """Which pools."""
+
+    drivers: Annotated[
+        Names,
+        Flag("--driver", "Pools of this driver only; repeatable.", metavar="NAME", kind=list[str] | None),
+    ]
+    states: Annotated[
+        Names,
+        Flag(
+            "--state",
+            "Complete, Incomplete, Invalid or Obsolete pools; repeatable.",
+            metavar="STATE",
+            kind=list[str] | None,
+        ),
+    ]
+
+
+@spelled_out
+def pools(cluster: LoadedCluster, nodes: Names = None, **options: Unpack[PoolOptions]) -> PoolList:
+    """The pools as the nodes see them, and what is left of them; of all nodes also those that no node sees.
+
+    `drivers` and `states` (Complete, Incomplete, Invalid, Obsolete) choose among them. Raises UsageError for an
+    unknown node, driver or state, InputError for an input without nodes.
+    """
+    from dra_plan.arguments import names
+    from dra_plan.questions.pools.answer import list_pools
+
+    listed = list_pools(
+        cluster.inventory,
+        cluster.view,
+        cluster.question(options={"nodes": nodes, **options}),
+        drivers=names(options.get("drivers"), "drivers"),
+        states=names(options.get("states"), "states"),
+    )
+    return cluster.with_edits(listed)

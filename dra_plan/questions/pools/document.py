@@ -1,0 +1,19 @@
+"""`PoolList`, the document of `pools`. Names follow ResourcePoolStatusRequest where it has one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dra_plan.documents.base import PrintedDocument, PrintedWarning
+from dra_plan.documents.pools import ListedPool
+
+
+class PoolsDocument(PrintedDocument, frozen=True, kw_only=True):
+    """Resource pools as the allocator gathers them.
+
+    Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) where it has one.
+    """
+
+    kind: Literal["PoolList"] = "PoolList"
+    pools: list[ListedPool]
+    warnings: list[PrintedWarning]

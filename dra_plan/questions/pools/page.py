@@ -1,0 +1,39 @@
+"""The page of `pools`: how much is free, and which kinds of parts."""
+
+from __future__ import annotations
+
+from dra_plan.allocator import View
+from dra_plan.api.inventory import Inventory
+from dra_plan.page.content import Page
+from dra_plan.page.pages import begin, drawn
+from dra_plan.questions.pools.answer import PoolList
+from dra_plan.questions.pools.document import PoolsDocument
+from dra_plan.questions.pools.text import FORMATS
+from dra_plan.text import words
+
+
+def page(answer: PoolList, inventory: Inventory | None, view: View | None) -> Page:
+    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    made = begin(answer.document, "pools", FORMATS)
+    made.scenes = drawn(inventory, view)
+    fill_pools(made, answer.document)
+    return made
+
+
+def fill_pools(made: Page, document: PoolsDocument) -> None:
+    """How much is free, and which kinds of parts."""
+    whole = [pool for pool in document.pools if pool.physical_devices is None]
+    said = []
+    if whole:
+        free, total = (
+            sum(numbers) for numbers in zip(*((p.available_devices, p.total_devices) for p in whole), strict=True)
+        )
+        said.append(f"{free} of {words.counted(total, 'device')} available")
+    parted = sum(pool.physical_devices or 0 for pool in document.pools)
+    said += [f"{words.counted(parted, 'device')} in parts"] if parted else []
+    made.headline = words.capital(" and ".join(said)) or "No pools"
+    profiles: dict[str, tuple[int, int]] = {}
+    for one in (profile for pool in document.pools for profile in pool.profiles):
+        fit, listed = profiles.get(one.profile, (0, 0))
+        profiles[one.profile] = fit + one.fit, listed + one.devices
+    made.profiles = [(name, *numbers) for name, numbers in profiles.items()]

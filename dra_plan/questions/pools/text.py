@@ -1,0 +1,266 @@
+"""`pools -o table` and `-o wide`: a row for each pool, or one for many that differ in nothing but names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+
+from dra_plan import shown
+from dra_plan.allocator import PoolState
+from dra_plan.api.resource import DeviceTaint
+from dra_plan.documents.pools import ListedDevice, ListedPool
+from dra_plan.questions.pools.document import PoolsDocument
+from dra_plan.text import columns, formats
+from dra_plan.text.columns import Paragraph, Part, Screen, Table
+from dra_plan.text.formats import Format, Formats
+from dra_plan.text.naming import NAMES, node_list, target
+from dra_plan.text.words import counted, listed, when
+
+Cells = tuple[str, ...]
+
+
+def alike(pools: Sequence[ListedPool], key: Callable[[ListedPool], Hashable]) -> list[list[ListedPool]]:
+    """The pools of one driver that have the same key, in the order of the first; few of them stay apart."""
+    groups: dict[Hashable, list[ListedPool]] = {}
+    for pool in pools:
+        groups.setdefault((pool.driver, key(pool)), []).append(pool)
+    together = {key: group for key, group in groups.items() if len(group) > NAMES + 1}
+    rows = []
+    for pool in pools:
+        group = together.get((pool.driver, key(pool)), [pool])
+        if group[0] is pool:
+            rows.append(group)
+    return rows
+
+
+def label(group: Sequence[ListedPool]) -> str:
+    """How the pools of a row are called; what stands in the row holds for each of them."""
+    first = group[0].pool_name
+    return f"{first} and {len(group) - 1} like it" if len(group) > 1 else first
+
+
+def nodes(group: Sequence[ListedPool]) -> str:
+    """How many nodes see the pools of a row; which they are is told of each pool by itself."""
+    return counted(len({name for pool in group for name in pool.nodes}), "node")
+
+
+def models(pool: ListedPool) -> list[str]:
+    """What the devices are, as far as the driver says so."""
+    return sorted({device.model for device in pool.devices} - {""})
+
+
+def contents(pool: ListedPool) -> Hashable:
+    """How many devices there are of each model, and how many nodes see them."""
+    return frozenset(Counter(device.model for device in pool.devices).items()), len(pool.nodes)
+
+
+def rows(pools: Sequence[ListedPool], cells: Callable[[ListedPool], list[Cells]]) -> list[Cells]:
+    """Driver, pools, and the cells that tell something of a pool: once for all pools of which the same is told."""
+    told = {id(pool): cells(pool) for pool in pools}
+    groups = alike([pool for pool in pools if told[id(pool)]], lambda pool: tuple(told[id(pool)]))
+    return [(group[0].driver, label(group), *row) for group in groups for row in told[id(group[0])]]
+
+
+def pools(document: PoolsDocument) -> str:
+    """`DRIVER/POOL` for every pool, each once."""
+    names = dict.fromkeys(shown.line(f"{pool.driver}/{pool.pool_name}") + "\n" for pool in document.pools)
+    return "".join(names)
+
+
+def table(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
+    """One row per pool, or for many alike; below, what is wrong with pools, what is left of counters and of shares."""
+    parts = [_partitions(document), _invalid(document), _counter_sets(document), _shared(document), _evicting(document)]
+    return [*_first(document, every=False), *(part for part in parts if part.rows), target(document)]
+
+
+def wide(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
+    """One row per pool; below, every counter and every device."""
+    parts = [_partitions(document), _invalid(document), _counters(document), _devices(document), _evicting(document)]
+    return [*_first(document, every=True), *(part for part in parts if part.rows), target(document)]
+
+
+def _first(document: PoolsDocument, *, every: bool) -> list[Part]:
+    """The pools, and their totals."""
+    made = _pools(document, every=every)
+    return [made, Paragraph(_totals(document))] if made.rows else [Paragraph(["No pools."])]
+
+
+def _pools(document: PoolsDocument, *, every: bool) -> Table:
+    """One row per pool, or one for many that are alike."""
+    if every:
+        groups = [[pool] for pool in document.pools]
+    else:
+        groups = alike(document.pools, lambda pool: (_state(pool), contents(pool)))
+    merged = len(groups) < len(document.pools)
+    # Rows that stand for many tell what keeps them apart, and nodes only if these have other names than the pools.
+    has_models = merged and any(map(models, document.pools))
+    has_nodes = not merged or any(pool.nodes != [pool.pool_name] for pool in document.pools)
+    headers = ["DRIVER", "POOL", "MODEL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES"]
+    shown = [name for name in headers if {"MODEL": has_models, "NODES": has_nodes}.get(name, True)]
+    made = Table(shown, grouped=1, flexible=[shown.index(name) for name in ("POOL", "MODEL", "NODES") if name in shown])
+    for group in groups:
+        first = group[0]
+        model = [", ".join(models(first))] if has_models else []
+        seen = nodes(group) if len(group) > 1 else node_list(first.nodes, every=every)
+        made.add(first.driver, label(group), *model, *_state(first), *([seen] if has_nodes else []))
+    return made
+
+
+def _state(pool: ListedPool) -> tuple[str, ...]:
+    """State, slices, and the numbers of devices."""
+    slices = f"{pool.observed_resource_slice_count}/{pool.resource_slice_count}"
+    return pool.state.value, slices, *_numbers(pool)
+
+
+def _numbers(pool: ListedPool) -> list[str]:
+    """Devices, available, allocated, tainted; of parts that overlap no number says how many are available."""
+    numbers = [pool.total_devices, pool.available_devices, pool.allocated_devices, pool.tainted_devices]
+    if pool.physical_devices is None:
+        return list(map(str, numbers))
+    whole = f"{pool.physical_devices} ({counted(pool.total_devices, 'part')})"
+    return [whole, "see below", *map(str, numbers[2:])]
+
+
+def _partitions(document: PoolsDocument) -> Table:
+    """One row per kind of parts."""
+    made = Table(("DRIVER", "POOL", "PROFILE", "PARTS", "STILL FIT"), grouped=2, flexible=(1, 2))
+    for row in rows(document.pools, _profiles):
+        made.add(*row)
+    return made
+
+
+def _profiles(pool: ListedPool) -> list[Cells]:
+    return [(one.profile, str(one.devices), str(one.fit)) for one in pool.profiles]
+
+
+def _totals(document: PoolsDocument) -> list[str]:
+    """A line for each driver: pools, devices and what of them is available, by model where the driver names models."""
+    drivers: dict[str, list[ListedPool]] = {}
+    for pool in document.pools:
+        if pool.state is not PoolState.OBSOLETE:
+            drivers.setdefault(pool.driver, []).append(pool)
+    return [_total(driver, pools) for driver, pools in drivers.items()]
+
+
+def _total(driver: str, pools: Sequence[ListedPool]) -> str:
+    whole = [pool for pool in pools if pool.physical_devices is None]
+    parted = sum(pool.physical_devices or 0 for pool in pools)
+    told = [counted(len(pools), "pool")]
+    if whole:
+        available = sum(pool.available_devices for pool in whole)
+        told.append(f"{available:,} of {counted(sum(pool.total_devices for pool in whole), 'device')} available")
+    if parted:
+        told.append(f"{counted(parted, 'device')} in parts")
+    models: dict[str, list[ListedDevice]] = {}
+    for pool in whole:
+        for device in pool.devices:
+            models.setdefault(device.model, []).append(device)
+    by_model = [
+        f"{model} {sum(device.state == 'Available' for device in devices):,}/{len(devices):,}"
+        for model, devices in sorted(models.items())
+        if model
+    ]
+    return f"{driver}: {', '.join(told)}{f' ({listed(by_model, 8)})' if by_model else ''}."
+
+
+def _invalid(document: PoolsDocument) -> Table:
+    made = Table(("DRIVER", "POOL", "STATE", "REASON"), flexible=(1, 3))
+    for row in rows(document.pools, _problem):
+        made.add(*row)
+    return made
+
+
+def _problem(pool: ListedPool) -> list[Cells]:
+    return [(pool.state.value, pool.validation_error)] if pool.validation_error else []
+
+
+def _counter_sets(document: PoolsDocument) -> Table:
+    """One row per counter set: the counters that devices have taken from."""
+    made = Table(("DRIVER", "POOL", "COUNTER SET", "LEFT"), grouped=2, flexible=(2, 3))
+    for row in rows(document.pools, _left):
+        made.add(*row)
+    return made
+
+
+def _left(pool: ListedPool) -> list[Cells]:
+    """What is left of each counter set."""
+    told: list[Cells] = []
+    for counter_set in pool.counter_sets:
+        total, left = counter_set.total, counter_set.left
+        placed = {name for row in columns.rows(total).values() for name in row.values()}
+        touched = [f"{n} {left[n]} of {total[n]}" for n in total if left[n] != total[n] and n not in placed]
+        touched += columns.lines(total, left) if any(left[name] != total[name] for name in placed) else ()
+        if touched and len(touched) < len(total):
+            touched.append("all else")
+        told.append((counter_set.name, ", ".join(touched) or "all"))
+    return told
+
+
+def _counters(document: PoolsDocument) -> Table:
+    made = Table(("DRIVER", "POOL", "COUNTER SET", "COUNTER", "LEFT", "TOTAL"), grouped=3, flexible=(3, 4, 5))
+    for pool in document.pools:
+        for counter_set in pool.counter_sets:
+            for name, total in counter_set.total.items():
+                left = counter_set.left[name]
+                made.add(pool.driver, pool.pool_name, counter_set.name, name, left, total)
+    return made
+
+
+def _shared(document: PoolsDocument) -> Table:
+    """Devices that shares are taken from."""
+    made = Table(("DRIVER", "POOL", "DEVICE", "STATE", "CAPACITY LEFT"), grouped=2, flexible=(2, 4))
+    for row in rows(document.pools, _shares):
+        made.add(*row)
+    return made
+
+
+def _shares(pool: ListedPool) -> list[Cells]:
+    shared = [device for device in pool.devices if device.capacity and device.state != "Available"]
+    return [(device.name, device.state, _capacity(device)) for device in shared]
+
+
+def _devices(document: PoolsDocument) -> Table:
+    headers = ("DRIVER", "POOL", "GENERATION", "DEVICE", "STATE", "CAPACITY LEFT", "TAINTS", "NODES", "REASON")
+    made = Table(headers, grouped=3, flexible=(3, 5, 6, 7, 8))
+    for pool in document.pools:
+        for device in pool.devices:
+            made.add(
+                pool.driver,
+                pool.pool_name,
+                str(pool.generation),
+                device.name,
+                device.state,
+                _capacity(device),
+                ", ".join(_taint(taint) for taint in device.taints),
+                ", ".join(device.nodes or ()),
+                device.reason,
+            )
+    return made
+
+
+def _evicting(document: PoolsDocument) -> Table:
+    """Devices whose taints evict pods, and these pods with when."""
+    made = Table(("DRIVER", "POOL", "DEVICE", "TAINTS", "EVICTS"), grouped=2, flexible=(1, 3, 4))
+    for pool in document.pools:
+        for device in (each for each in pool.devices if each.evicts):
+            taints = ", ".join(map(_taint, device.taints))
+            pods = listed([f"{each.namespace}/{each.name} {when(each.second)}" for each in device.evicts])
+            made.add(pool.driver, pool.pool_name, device.name, taints, pods)
+    return made
+
+
+def _capacity(device: ListedDevice) -> str:
+    return ", ".join(f"{name}={amount}" for name, amount in device.capacity.items())
+
+
+def _taint(taint: DeviceTaint) -> str:
+    value = f"={taint.value}" if taint.value else ""
+    return f"{taint.key}{value}:{taint.effect}"
+
+
+FORMATS = Formats(table=table, wide=wide, name=pools)
+
+
+def parse(option: str) -> Format[PoolsDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return formats.parse(option, FORMATS)

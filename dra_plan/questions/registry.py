@@ -1,0 +1,121 @@
+"""The questions, in the order of `--help`: a folder each, and one record here.
+
+A folder has `ask.py` (the method of `Cluster` and its options), `answer.py`, `document.py`, `text.py`, and where there
+is one `page.py`, `gate.py` and `command.py`; docs/internals/adding-a-question.md says what each of them holds. Inside,
+imports go command > page > text > gate > answer > document; of another question only `ask`, `answer` and `document`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .allocate.ask import allocate
+from .capacity.ask import capacity
+from .diff.ask import diff
+from .drain_each.ask import drain_each
+from .explain.ask import explain
+from .grow.ask import grow
+from .place.ask import place
+from .pools.ask import pools
+from .schedule.ask import schedule
+from .validate.ask import validate
+
+if TYPE_CHECKING:
+    from dra_plan.allocator import View
+    from dra_plan.api.inventory import Inventory
+    from dra_plan.documents.base import PrintedDocument
+    from dra_plan.page.content import Page
+    from dra_plan.planner.answer import PrintedAnswer
+
+
+class Questions:
+    """What a cluster can be asked."""
+
+    __slots__ = ()
+
+    allocate = allocate
+    capacity = capacity
+    diff = diff
+    drain_each = drain_each
+    explain = explain
+    grow = grow
+    place = place
+    pools = pools
+    schedule = schedule
+    validate = validate
+
+
+class QuestionRecord(NamedTuple):
+    """One question: its folder, which is its command, too, and what its answer is printed as."""
+
+    name: str
+    kind: str
+    """The kind of its document."""
+    document: str
+    """The struct of its document."""
+    usual: str = "table"
+    """The format that is printed without `-o`."""
+    has_page: bool = True
+    command: str = "plans"
+    """How its command works: it `plans`, with what-if options and clusters to ask; it `watches`, too; it is `plain`; or
+    there is none."""
+
+    def document_type(self) -> type[PrintedDocument]:
+        """The struct of its document."""
+        found: type[PrintedDocument] = getattr(self._part("document"), self.document)
+        return found
+
+    def text(self, document: PrintedDocument) -> str:
+        """The document as text of any width, without colours: what the command prints."""
+        made: str = self._part("text").parse(self.usual)(document, None)
+        return made.rstrip("\n")
+
+    def page(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> Page:
+        """The page of its answer about a cluster; without a cluster, without a picture."""
+        from msgspec import UNSET
+
+        from dra_plan.page.pages import of_text, tell_refusals
+
+        if self.has_page:
+            made: Page = self._part("page").page(answer, inventory, view)
+        else:
+            made = of_text(answer.document, self.name, self.text(answer.document))
+        tell_refusals(made, getattr(answer.document, "refusals", UNSET))
+        return made
+
+    def html(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> str:
+        """The page as one file of HTML."""
+        from dra_plan.page.pages import finished
+
+        return finished(self.page(answer, inventory, view))
+
+    def function(self) -> Callable[..., Any]:
+        """What its command runs."""
+        found: Callable[..., Any] = getattr(self._part("command"), self.name)
+        return found
+
+    def _part(self, name: str) -> Any:
+        return import_module(f"dra_plan.questions.{self.name}.{name}")
+
+
+QUESTIONS = (
+    QuestionRecord("allocate", "AllocationPlan", "AllocationDocument"),
+    QuestionRecord("pools", "PoolList", "PoolsDocument"),
+    QuestionRecord("explain", "Explanation", "ExplanationDocument", usual="text", command="watches"),
+    QuestionRecord("schedule", "SchedulePlan", "ScheduleDocument", command="watches"),
+    QuestionRecord("capacity", "CapacityPlan", "CapacityDocument"),
+    QuestionRecord("place", "Placement", "PlacementDocument"),
+    QuestionRecord("grow", "GrowthPlan", "GrowthDocument"),
+    QuestionRecord("diff", "ClusterDiff", "DiffDocument"),
+    QuestionRecord("drain_each", "DrainList", "DrainsDocument", command=""),
+    QuestionRecord("validate", "ValidationReport", "ValidationDocument", usual="text", command="plain"),
+    QuestionRecord("rule", "RuleList", "RulesDocument", usual="text", has_page=False, command="plain"),
+    QuestionRecord("cel", "SelectorReport", "SelectorDocument", has_page=False, command="plain"),
+)
+
+
+def of_kind(kind: str) -> QuestionRecord:
+    """The question whose answer is printed as a document of this kind."""
+    return next(question for question in QUESTIONS if question.kind == kind)

@@ -1,0 +1,1 @@
+"""What a rule of `validate` is about."""

@@ -1,0 +1,45 @@
+"""`dra-plan rule`: what a rule of `validate` is about, with a bad and a good example."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dra_plan.cli import completing
+from dra_plan.cli.running import Exit
+
+
+def rule(
+    codes: Annotated[
+        list[str] | None,
+        typer.Argument(
+            autocompletion=completing.rules,
+            metavar="CODE",
+            help="Codes, or how they begin; without any, all rules are listed.",
+        ),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.of("text", *completing.DATA, "name"),
+            metavar="FORMAT",
+            help="text, json, yaml, name or jsonpath=TEMPLATE.",
+        ),
+    ] = "text",
+) -> Exit:
+    """Explain rules of validate, with examples.
+
+    A rule says what it is about, why it matters and what to do; of a bad example what validate prints, and next to it
+    a good one. Without CODE all rules are listed; docs/rules.md has the same.
+    """
+    from dra_plan.cli.printing import print_document
+    from dra_plan.questions.rule.text import parse
+
+    form = parse(output)
+    from dra_plan.questions.rule.answer import guides
+
+    print_document(guides(codes or ()).document, form)
+    return Exit.OK

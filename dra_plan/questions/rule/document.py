@@ -1,0 +1,43 @@
+"""`RuleList`, the document of `rule`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.documents.base import DocumentPart, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.findings import FindingEntry, Refuser, RuleCode, SeverityName
+
+
+class ShownExample(DocumentPart, frozen=True, kw_only=True):
+    """Manifests that break a rule, and the same without the mistake."""
+
+    bad: Text
+    good: Text
+    around: Annotated[str, Meta(description="Objects that both need; often empty.")]
+    old: Annotated[str, Meta(description="Of what both are updates (--against); often empty.")]
+    feature_gates: Annotated[
+        dict[str, bool], Meta(description="Gates that the examples need, where they are not the release's defaults.")
+    ]
+    findings: Annotated[list[FindingEntry], Meta(description="What the rule says of the bad one.")]
+
+
+class RuleGuide(DocumentPart, frozen=True, kw_only=True):
+    """Everything about a rule."""
+
+    code: RuleCode
+    severity: SeverityName
+    refused_by: Refuser | None
+    title: Text
+    why: Text
+    fix: Text
+    example: Annotated[ShownExample | None, Meta(description="null in the list of all rules.")]
+
+
+class RulesDocument(PrintedDocument, frozen=True, kw_only=True):
+    """The rules of `validate`."""
+
+    kind: Literal["RuleList"] = "RuleList"
+    rules: Annotated[list[RuleGuide], Meta(description="In the order of their codes.")]
+    warnings: list[PrintedWarning]

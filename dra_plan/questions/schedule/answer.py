@@ -1,0 +1,469 @@
+"""`schedule`: all pods of the input through the scheduling cycle, in which they compete."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET, UnsetType, structs
+
+from dra_plan.allocator import Outcome, View
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.claims.sets import ClaimSet, Owner, asked
+from dra_plan.documents.base import ObjectName, answer_target, claim_allocation, warnings
+from dra_plan.documents.refusals import REFUSED
+from dra_plan.documents.scheduling import (
+    EvictedPod,
+    ExplainedAttempt,
+    GroupCondition,
+    NodeVerdicts,
+    PodName,
+    ScheduledClaim,
+    ScheduledPod,
+    ScheduledPodGroup,
+    SchedulingTrace,
+    TracedAttempt,
+    TracedWake,
+)
+from dra_plan.planner import nodes, notices
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.bystanders import of_bystanders
+from dra_plan.planner.claim_sets import SetPlanner
+from dra_plan.planner.nodes import with_nodes
+from dra_plan.planner.notices import of_new_fields
+from dra_plan.planner.owners import chosen_pods
+from dra_plan.planner.question import Chosen, Question
+from dra_plan.planner.refused import RefusedOwner, accepted, entries
+from dra_plan.planner.settling import has_quotas, outlook_of, settled_result, with_successors
+from dra_plan.planner.suspended import resumed
+from dra_plan.planner.twice import of_devices_twice
+from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.releases import Target
+from dra_plan.scheduler.admission import ARRIVAL
+from dra_plan.scheduler.attempts import FailedAttempt, PodRecord
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.coverage import of_scheduler
+from dra_plan.scheduler.framework.trace import Attempt, Tracer
+from dra_plan.scheduler.notices import GroupSummary
+from dra_plan.scheduler.simulate import SimulationResult, simulate
+from dra_plan.scheduler.simulation import REAL, Simulation
+
+if TYPE_CHECKING:
+    from dra_plan.controllers.events import EventStep
+    from dra_plan.controllers.settle import Settled
+    from dra_plan.explanation.explainer import KnownFindings
+    from dra_plan.scheduler.framework.extender import Extender
+    from dra_plan.scheduler.framework.interface import Registry
+
+
+@dataclass(frozen=True, repr=False)
+class SchedulePlan(PrintedAnswer[ScheduleDocument]):
+    """The answer of `schedule`: the pods as the document has them, which `for` goes through."""
+
+    outcome: SimulationResult
+    explanations: tuple[ExplainedAttempt, ...] | None = None
+    """Why pods without a node were refused devices, if that was asked."""
+    settled: Settled | None = None
+    """How the cluster settled, if that was asked."""
+    outlook: tuple[str, ...] = ()
+    """What settling would change, if that was not asked."""
+    unknown: frozenset[tuple[str, str]] = frozenset()
+    """Namespaces and names of the pods that are rejected, but may be only because of what the input lacks."""
+    refused: tuple[RefusedOwner, ...] = ()
+    """Pods and workloads that the API server does not let be: they were left out."""
+
+    def __iter__(self) -> Iterator[ScheduledPod]:
+        return iter(self.document.pods)
+
+    def __len__(self) -> int:
+        return len(self.document.pods)
+
+    def __repr__(self) -> str:
+        pods, waiting = counted(len(self), "pod"), sum(pod.node_name is None for pod in self)
+        return f"<SchedulePlan for {self.outcome.target.version}: {pods}, {waiting} without a node>"
+
+    @property
+    def unexplained(self) -> ScheduleDocument:
+        """The document without explanations: they may be wanted for a page alone."""
+        return structs.replace(self.document, explanations=UNSET)
+
+    def _document(self) -> ScheduleDocument:
+        document = schedule_document(self.outcome, UNSET if self.explanations is None else list(self.explanations))
+        if self.unknown:
+            document = structs.replace(document, pods=[_unknown(pod, self.unknown) for pod in document.pods])
+        if self.refused:
+            pods = [_refused_pod(each.owner) for each in self.refused if each.owner.kind == "Pod"]
+            document = structs.replace(document, pods=[*document.pods, *pods], refusals=entries(self.refused))
+        if self.settled is None:
+            return structs.replace(document, outlook=list(self.outlook)) if self.outlook else document
+        from dra_plan.controllers.document import settled_document
+
+        messages = {pod_uid(record.pod): record.message for record in self.outcome.pods}
+        return structs.replace(document, settled=settled_document(self.settled, messages))
+
+
+def _unknown(pod: ScheduledPod, unknown: frozenset[tuple[str, str]]) -> ScheduledPod:
+    return structs.replace(pod, outcome="Unknown") if (pod.namespace, pod.name) in unknown else pod
+
+
+def _lacking(inventory: Inventory, outcome: SimulationResult) -> frozenset[tuple[str, str]]:
+    """The pods that devices are refused to, or would be, where the input has no class or no slice at all."""
+    if not nodes.deciding(inventory):
+        return frozenset()
+    rejected = (record.pod for record in outcome.unbound if record.message and record.pod.spec.resource_claims)
+    return frozenset((pod.metadata.namespace, pod.metadata.name) for pod in rejected)
+
+
+def _refused_pod(pod: ObjectName) -> ScheduledPod:
+    return ScheduledPod(
+        namespace=pod.namespace, name=pod.name, outcome="Refused", node_name=None, message=None, waiting=REFUSED
+    )
+
+
+def schedule_pods(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    *,
+    config: Mapping[str, Any] | None = None,
+    extenders: Sequence[Extender] | None = None,
+    then: Sequence[Inventory] = (),
+    requires_nodes: bool = False,
+    trace: bool = False,
+    explain: bool = False,
+    api_server: str | None = None,
+    order: str | None = None,
+    plugins: Registry | None = None,
+    settle: bool = False,
+    events: Sequence[EventStep] = (),
+    never_ready: Sequence[str] = (),
+    patience: float | None = None,
+) -> SchedulePlan:
+    """Schedules the pods of an input.
+
+    `extenders` stand for those of the configuration. The question's `owners` name the pods, and workloads whose pods,
+    are scheduled and told; or its `namespace` and `selector` choose which pending ones are. The others stay as they
+    are. Raises InputError with `requires_nodes` for an input without nodes; otherwise it is scheduled as a cluster
+    without nodes. With `settle` what controllers do follows, and the `events`, until nothing changes any more;
+    `never_ready` pods (NAMESPACE/NAME) start and do not become ready; with more `patience` (seconds) what comes later
+    happens, too. UsageError for what can't be chosen.
+    """
+    inferred: list[Notice] = []
+    if requires_nodes or question.infer_nodes:
+        inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
+
+    inventory = resumed(inventory, question.owners, question.namespace)
+    named: Chosen | None = chosen_pods(inventory, target, question)
+    chosen = _chosen(named, question)
+    taken = accepted(inventory, target, chosen, question.runtime_config)
+    states = [accepted(state, target, chosen, question.runtime_config) for state in then]
+    if settle:
+        named = with_successors(named, inventory.pods) if named is not None else None
+        chosen = with_successors(chosen, inventory.pods)
+    simulation = Simulation(
+        taken.inventory,
+        target=target,
+        config=config,
+        extenders=extenders,
+        plugins=plugins,
+        trace=trace,
+        explain=explain,
+        max_steps=question.max_steps,
+        deadline=question.deadline(),
+        api_server=api_server or REAL,
+        order=order or ARRIVAL,
+        chosen=chosen,
+        makes=not (settle and has_quotas(inventory)),
+        ordered=True,
+    )
+    settled: Settled | None = None
+    if settle:
+        outcome, settled = settled_result(
+            simulation, chosen, events, never_ready, patience, [state.inventory for state in states]
+        )
+    else:
+        outcome = simulate(simulation, [state.inventory for state in states])
+    if named is not None:
+        outcome.pods = [record for record in outcome.pods if named(record.pod)]
+    later = [notice for state in then for notice in state.notices]
+    about = notices_about(inventory, target, outcome, [*later, *inferred], settled=settled is not None)
+    outcome.notices = [*about, *outcome.notices]
+    if settled is not None:
+        outcome.notices = [*notices.of_lost_rules(target, settled.lost_rules), *outcome.notices]
+    told = explained_attempts(outcome.failed_attempts, inventory, question.max_steps) if explain else None
+    next_ = outlook_of(simulation, outcome) if settled is None else ()
+    refused = {each.owner: each for state in (taken, *states) for each in state.refused}
+    return SchedulePlan(
+        outcome,
+        tuple(told) if told is not None else None,
+        settled,
+        next_,
+        _lacking(inventory, outcome),
+        tuple(refused.values()),
+    )
+
+
+def schedule_chosen(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    chosen: Chosen,
+    common: Common | None = None,
+    view: View | None = None,
+    *,
+    explain: bool = False,
+) -> SimulationResult:
+    """What becomes of the chosen pods, for answers that ask the scheduler more than once. The others stay as they are.
+
+    Of the question only the budgets count. The notices are those of the simulation alone. `common` is shared with
+    other questions, `view` is what the target sees of the inventory; with `explain` failed attempts are kept.
+    """
+    simulation = Simulation(
+        inventory,
+        target=target,
+        max_steps=question.max_steps,
+        deadline=question.deadline(),
+        chosen=chosen,
+        common=common,
+        view=view,
+        explain=explain,
+    )
+    return simulate(simulation)
+
+
+def choice(inventory: Inventory, target: Target, question: Question) -> Chosen:
+    """Which pods the question is about. Raises UsageError for owners that nothing has."""
+    return _chosen(chosen_pods(inventory, target, question), question)
+
+
+def _chosen(named: Chosen | None, question: Question) -> Chosen:
+    return named if named is not None else lambda pod: question.chooses(pod.metadata)
+
+
+def notices_about(
+    inventory: Inventory,
+    target: Target,
+    outcome: SimulationResult,
+    others: Iterable[Notice] = (),
+    *,
+    settled: bool = False,
+) -> list[Notice]:
+    """What a reader should know beside what became of the pods; `others` stand after those of the input.
+
+    A `settled` answer is about controllers, too.
+    """
+    planned = [record.pod for record in outcome.pods if not record.skipped and (record.attempts or not record.node)]
+    there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
+    creates = any(pod.key not in there for pod in planned)
+    return [
+        *notices.of_target(target, inventory.nodes),
+        *of_scheduler(target, inventory, outcome.pods),
+        *inventory.notices,
+        *others,
+        *nodes.of_devices(inventory),
+        *of_devices_twice(inventory),
+        *nodes.of_templates(inventory, (record.pod for record in outcome.pods if not record.skipped)),
+        *nodes.of_preemption(inventory, evicts=bool(outcome.evictions)),
+        *nodes.of_volumes(inventory, (record.pod for record in outcome.pods if record.attempts)),
+        *notices.of_taint_rules(inventory, target),
+        *of_new_fields(inventory, target),
+        *of_bystanders(inventory, planned, creates=creates, settles=settled),
+    ]
+
+
+MOST = 100
+"""Attempts that differ and are explained; those after them are left out."""
+
+
+def explained_attempts(
+    attempts: Iterable[FailedAttempt], inventory: Inventory, max_steps: int | None
+) -> list[ExplainedAttempt]:
+    """The explanations of attempts that failed for their claims, in order, of which `inventory` is the input.
+
+    Pods that asked for the same of the same cluster, and were told the same, are told together with the first. Nodes
+    that were refused for something else than devices are not told.
+    """
+    from dra_plan.explanation.explainer import KnownFindings
+
+    alike: dict[Hashable, list[FailedAttempt]] = {}
+    states: dict[int, Hashable] = {}
+    used = _Used()
+    kept = list(attempts)
+    for attempt in kept:
+        if id(attempt.all_claims) not in states:
+            states[id(attempt.all_claims)] = used.since_first(attempt.all_claims)
+        where = (attempt.message, tuple(node.metadata.name for node in attempt.nodes))
+        alike.setdefault((*_asked(attempt), *where, states[id(attempt.all_claims)]), []).append(attempt)
+    known: dict[Hashable, KnownFindings] = {}
+    return [
+        _explained_attempt(group, inventory, max_steps, known.setdefault(_asked(group[0]), KnownFindings()))
+        for group in list(alike.values())[:MOST]
+    ]
+
+
+def _asked(attempt: FailedAttempt) -> tuple[Hashable, ...]:
+    """What was asked for, of which cluster."""
+    return asked(_claim_set(attempt)), id(attempt.cluster)
+
+
+def _claim_set(attempt: FailedAttempt) -> ClaimSet:
+    metadata = attempt.pod.metadata
+    owner = Owner("Pod", metadata.namespace, metadata.name)
+    return ClaimSet(owner=owner, claims=attempt.claims, allocated=attempt.allocated)
+
+
+class _Used:
+    """Who had which devices, told by what differs from the first state: of each only that is kept."""
+
+    def __init__(self) -> None:
+        self._first: frozenset[Hashable] | None = None
+        self._of_claim: dict[int, tuple[Hashable, ...]] = {}
+
+    def since_first(self, claims: Sequence[ResourceClaim]) -> frozenset[Hashable]:
+        """Equal for states in which the same claims had the same devices. The claims must live on."""
+        now = frozenset(taken for claim in claims for taken in self._taken(claim))
+        if self._first is None:
+            self._first = now
+        return now ^ self._first
+
+    def _taken(self, claim: ResourceClaim) -> tuple[Hashable, ...]:
+        if claim.allocation is None:
+            return ()
+        if id(claim) not in self._of_claim:
+            self._of_claim[id(claim)] = tuple(
+                (claim.key, result.driver, result.pool, result.device, result.share_id)
+                for result in claim.allocation.devices.results
+            )
+        return self._of_claim[id(claim)]
+
+
+def _explained_attempt(
+    alike: Sequence[FailedAttempt], inventory: Inventory, max_steps: int | None, known: KnownFindings
+) -> ExplainedAttempt:
+    from dra_plan.explanation import document, explainer
+    from dra_plan.explanation.document import leading_reasons
+
+    first = alike[0]
+    claim_set = _claim_set(first)
+    view = first.view()
+    planned = SetPlanner(view, first.nodes, Question(max_steps=max_steps), None).plan(claim_set).plan.nodes
+    told = [(node, answer) for node, answer in zip(first.nodes, planned, strict=True) if _is_refused(answer.outcome)]
+    found = explainer.explain(
+        view,
+        inventory,
+        claim_set,
+        [node for node, _ in told],
+        [answer for _, answer in told],
+        max_steps=max_steps,
+        suggests=False,
+        known=known,
+    )
+    return ExplainedAttempt(
+        pods=[PodName(namespace=each.pod.metadata.namespace, name=each.pod.metadata.name) for each in alike],
+        attempt=first.number,
+        message=first.message,
+        absent=document.absent(found),
+        leading=leading_reasons(found.groups),
+        stories=document.stories(found),
+    )
+
+
+def _is_refused(outcome: Outcome) -> bool:
+    """Whether devices are what is in the way; a node may be refused for what they take of it."""
+    return outcome is not Outcome.FITS
+
+
+def schedule_document(
+    outcome: SimulationResult, explanations: list[ExplainedAttempt] | UnsetType = UNSET
+) -> ScheduleDocument:
+    """What became of pods and claims. Allocations carry no timestamp: the time is the simulation's."""
+    return ScheduleDocument(
+        target=answer_target(outcome.target),
+        api_server=outcome.api_server,
+        pods=[_pod(record, outcome) for record in outcome.pods],
+        pod_groups=[_group(group) for group in outcome.groups],
+        claims=[_claim(claim) for claim in outcome.claims],
+        volumes=outcome.volumes,
+        evictions=[EvictedPod(pod=e.victim, preemptor=e.preemptor, node=e.node) for e in outcome.evictions],
+        not_evaluated=list(outcome.not_evaluated),
+        warnings=warnings(outcome.notices),
+        trace=_trace(outcome.tracer) if outcome.tracer is not None else UNSET,
+        explanations=explanations,
+    )
+
+
+def _pod(record: PodRecord, result: SimulationResult) -> ScheduledPod:
+    is_undecided = result.is_undecided(record)
+    return ScheduledPod(
+        namespace=record.pod.metadata.namespace,
+        name=record.pod.metadata.name,
+        outcome="Undecided" if is_undecided else record.outcome,
+        node_name=record.node or None,
+        message=record.message or None,
+        reason=record.reason if record.message else "",
+        nominated_node_name=record.nominated,
+        waiting=record.waiting,
+        best_nodes=list(record.best) if len(record.best) > 1 else [],
+        errors=record.fatal,
+        undecided_nodes=list(dict.fromkeys(result.undecided.get(record.pod.key, ()))) if is_undecided else [],
+        attempts=record.attempts,
+        node_allocatable=record.node_allocatable,
+    )
+
+
+def _group(group: GroupSummary) -> ScheduledPodGroup:
+    return ScheduledPodGroup(
+        namespace=group.namespace,
+        name=group.name,
+        outcome=group.outcome,
+        policy=group.policy,
+        min_count=group.min_count,
+        pods=group.pods,
+        bound=group.bound,
+        waiting=group.waiting,
+        conditions=[
+            GroupCondition(type=each.type, status=each.status, reason=each.reason, message=each.message)
+            for each in group.conditions
+        ],
+        attempts=group.attempts,
+    )
+
+
+def _claim(claim: ResourceClaim) -> ScheduledClaim:
+    status = claim.status
+    allocation = status.allocation if status is not None else None
+    return ScheduledClaim(
+        namespace=claim.metadata.namespace,
+        name=claim.metadata.name,
+        allocation=claim_allocation(allocation, timestamp=False) if allocation is not None else None,
+        reserved_for=list(status.reserved_for) if status is not None else [],
+    )
+
+
+def _trace(tracer: Tracer) -> SchedulingTrace:
+    return SchedulingTrace(
+        attempts=[_attempt(attempt) for attempt in tracer.attempts],
+        wakes=[
+            TracedWake(pod=wake.pod, event=wake.event, object=wake.object, plugin=wake.plugin, queue=wake.to)
+            for wake in tracer.wakes
+        ],
+    )
+
+
+def _attempt(attempt: Attempt) -> TracedAttempt:
+    return TracedAttempt(
+        pod=attempt.pod,
+        attempt=attempt.number,
+        pod_group=attempt.group,
+        domain=attempt.domain,
+        pre_filter=attempt.pre_filter,
+        filter=[NodeVerdicts(node=node, verdicts=verdicts) for node, verdicts in attempt.filters.items()],
+        post_filter=attempt.post_filter,
+        score=attempt.scores,
+        best=attempt.best,
+        node=attempt.node,
+        message=attempt.message,
+    )

@@ -1,0 +1,165 @@
+"""`dra-plan schedule`: pods that compete, through the whole scheduling cycle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dra_plan.cli import options, watching
+from dra_plan.cli.declared import takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.schedule import ask
+
+if TYPE_CHECKING:
+    from dra_plan.questions.schedule.document import ScheduleDocument
+    from dra_plan.scheduler.framework.extender import Extender
+    from dra_plan.text.formats import Format
+    from dra_plan.text.gate import Gate
+    from dra_plan.text.reports.claim_sets import Origins
+    from dra_plan.text.reports.content import Content
+
+
+@takes(
+    options.Sources,
+    options.EveryNamespace,
+    ask.ScheduleOptions,
+    Edits,
+    ReleaseOptions,
+    ServedVersions,
+    watching.Watching,
+    options.Messages,
+)
+def schedule(
+    context: typer.Context,
+    *,
+    then: Annotated[
+        list[str] | None,
+        typer.Option("--then", metavar="PATH", help="The next state of the cluster; repeatable, in order."),
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration (v1).")
+    ] = None,
+    allow_extenders: Annotated[
+        bool, typer.Option("--allow-extenders", help="Contact the extenders that the configuration names.")
+    ] = False,
+    allow_empty: Annotated[
+        bool, typer.Option("--allow-empty", help="Exit with 0 if there is no pod, instead of 2.")
+    ] = False,
+    events: Annotated[
+        str | None,
+        typer.Option("--events", metavar="FILE", help="Steps that happen then, JSON lines; needs --settle."),
+    ] = None,
+    require_fit: options.RequireFit = False,
+    fail_on: options.FailOn = "error",
+    output: options.Output = "table",
+    report: options.Reports = None,
+) -> Exit:
+    """Put pods through the scheduler and say where each one goes.
+
+    PATH... hold the cluster and its pods, bound and pending: files, directories, or - for standard input. Pods are
+    taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l
+    choose which pending pods are scheduled, or arguments that are no files: pod/train, deploy/serve, po train, train.
+    """
+    from dra_plan.cli.inputs import load_cluster, opened, options_of
+    from dra_plan.cli.printing import nothing_to_do, print_document
+    from dra_plan.questions.schedule.gate import JUDGE
+    from dra_plan.text.formats import parse_lazily
+
+    with Reporting(context, report) as reports:
+        form = parse_lazily(output, _parse)
+        gate = options.gate(require_fit=require_fit, fail_on=fail_on)
+        document, extenders = _configuration(config, allow=allow_extenders)
+        asked = opened(context)
+        cluster = asked.cluster
+        later = [load_cluster([path], None, recursive=context.params["recursive"]) for path in then or ()]
+        origins = {
+            key: origin for state in (*reversed(later), cluster) for key, origin in state.inventory.origins.items()
+        }
+        wanted = options_of(context, asked, ask.ScheduleOptions)
+        more = {"trace": wanted["trace"] or output == "wide", "explain": wanted["explain"] or reports.has_pages}
+        found = ask.schedule(
+            cluster,
+            *asked.owners,
+            **{**wanted, **more},
+            then=later,
+            config=document,
+            extenders=extenders,
+            requires_nodes=True,
+            events=_steps(events),
+        )
+        plan = found.document if wanted["explain"] else found.unexplained
+        selecting = asked.namespace is not None or asked.selector is not None
+        missing = _nothing(plan, selecting=selecting, named=bool(asked.owners))
+        if missing and not allow_empty:
+            raise nothing_to_do(plan.warnings, f"nothing to schedule: {missing}")
+        reports.tell(lambda: _content(plan, gate, origins, anchor=reports.anchor), page_of(cluster, found))
+        print_document(plan, form)
+        return of_document(plan, JUDGE, gate)
+
+
+def _content(document: ScheduleDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
+    """What reports for CI say; what makes them is only loaded if there are any."""
+    from dra_plan.questions.schedule import report
+
+    return report.content(document, gate, origins, command="schedule", anchor=anchor)
+
+
+def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
+    """Why there was nothing to do, or "". A cluster whose pods all have their places is no reason to complain."""
+    if plan.refusals:
+        return ""
+    if not plan.pods and plan.settled:
+        return "" if plan.settled.evicted or plan.settled.refused else "no pod is left, and none has ended"
+    if not plan.pods:
+        return "what is named has no pod and wants none" if named else "the input has no pod and no workload"
+    concerned = any(pod.attempts or pod.outcome not in ("Bound", "Skipped") for pod in plan.pods)
+    return "" if concerned or not selecting else "-n and -l choose no pod that waits for a node"
+
+
+def _steps(path: str | None) -> list[Any]:
+    """The decoded lines of the events file. InputError, with the line, for what is no JSON."""
+    if path is None:
+        return []
+    from dra_plan.manifests.json_lines import read_lines
+
+    return read_lines(path)
+
+
+def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:
+    """The decoded configuration, and its extenders if they may be contacted."""
+    from dra_plan.errors import UsageError
+    from dra_plan.manifests.faults import Fault, ManifestErrors
+    from dra_plan.manifests.load import load_items
+    from dra_plan.manifests.paths import render
+    from dra_plan.scheduler import config
+    from dra_plan.scheduler.config import unknown_fields
+
+    if path is None:
+        if allow:
+            raise UsageError("--allow-extenders needs --config: extenders stand in the configuration")
+        return None, None
+    found = load_items([path])
+    if len(found) != 1:
+        raise UsageError(f"--config {path}: wanted one {config.KIND}, found {len(found)} documents")
+    [item] = found
+    document = item.value
+    config.check_kind(document)
+    unknown = unknown_fields(document)
+    if unknown:
+        places = zip(unknown, item.place.lines(unknown), strict=True)
+        raise ManifestErrors([Fault(path, config.UNKNOWN, line, path=render(field)) for field, line in places])
+    if not allow:
+        return document, None
+    from dra_plan.questions.schedule.extenders import make
+
+    return document, list(make(config.read(document)))
+
+
+def _parse(option: str) -> Format[ScheduleDocument]:
+    from dra_plan.questions.schedule.text import parse
+
+    return parse(option)

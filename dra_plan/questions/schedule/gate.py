@@ -1,0 +1,50 @@
+"""What gates make of a SchedulePlan."""
+
+from __future__ import annotations
+
+from dra_plan.documents.scheduling import ScheduledPod, SettledCluster
+from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.text.gate import Gate, Judge, Verdict
+
+FAILED_CREATE = "FailedCreate"
+"""The reason of a controller's event when it can't create a pod."""
+
+
+def of_pod(gate: Gate, pod: ScheduledPod) -> Verdict:
+    """The verdict on a pod. One that is left alone passes."""
+    if pod.outcome in ("Bound", "Skipped"):
+        return Verdict.PASSED
+    return gate.undecided if pod.is_undecided else Verdict.FAILED
+
+
+def _verdicts(gate: Gate, document: ScheduleDocument) -> list[Verdict]:
+    found = [of_pod(gate, pod) for pod in document.pods]
+    return found + [Verdict.FAILED for _ in (never_made(document.settled) if document.settled else ())]
+
+
+def never_made(settled: SettledCluster) -> list[str]:
+    """What does not come to be: objects of events that are refused, pods that controllers can't create, no rest at all.
+
+    KIND/NAME, and the namespace, of each, or of the owner of such pods.
+    """
+    refused = [f"{one.object} in {one.namespace}" for one in settled.refused]
+    failed = [f"{one.kind}/{one.name} in {one.namespace}" for one in settled.events if one.reason == FAILED_CREATE]
+    return [*dict.fromkeys([*refused, *failed]), *(["the cluster never settles"] if settled.unsettled else [])]
+
+
+def _causes(gate: Gate, document: ScheduleDocument) -> list[str]:
+    from dra_plan.text.gate_words import cause, undecided_cause
+    from dra_plan.text.words import listed
+
+    failed = [pod for pod in document.pods if of_pod(gate, pod) is Verdict.FAILED and pod.outcome != "Refused"]
+    missing = never_made(document.settled) if document.settled else []
+    undecided = [f"{pod.namespace}/{pod.name}" for pod in failed if of_pod(Gate(), pod) is Verdict.UNDECIDED]
+    refused = [f"{pod.namespace}/{pod.name}" for pod in failed if of_pod(Gate(), pod) is not Verdict.UNDECIDED]
+    return [
+        *cause(refused, "pod", "has no node", "have no node"),
+        *([f"not created: {listed(missing)}"] if missing else []),
+        *undecided_cause(undecided, "pod"),
+    ]
+
+
+JUDGE = Judge(_verdicts, _causes)

@@ -1,0 +1,118 @@
+"""The page of `schedule`: the pods in their order, what each gets, and why it gets nothing when it was tried last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dra_plan.allocator import View
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
+from dra_plan.page import picks, pods
+from dra_plan.page.content import Page
+from dra_plan.page.on_nodes import MOST_ASKED, at_attempt
+from dra_plan.page.pages import begin, drawn
+from dra_plan.page.picks import Beginning, Mark, Moments
+from dra_plan.page.pods import DrawnPod, PodKey, claims_by_pod, pod_article, pod_pick
+from dra_plan.page.scene import Scene
+from dra_plan.questions.schedule.answer import SchedulePlan
+from dra_plan.questions.schedule.text import FORMATS
+from dra_plan.scheduler.attempts import FailedAttempt
+from dra_plan.text import words
+
+
+def page(answer: SchedulePlan, inventory: Inventory | None, view: View | None) -> Page:
+    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    made = begin(answer.document, "schedule", FORMATS)
+    made.scenes = drawn(inventory, view, apart=_spoken_of(answer))
+    fill_schedule(made, answer, view)
+    return made
+
+
+def _spoken_of(answer: SchedulePlan) -> set[str]:
+    """The nodes that get pods."""
+    return {record.node for record in answer.outcome.pods if record.node and record.attempts}
+
+
+def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
+    """The pods in their order, each with what it gets and why not."""
+    document = answer.document
+    made.gets_word, made.picks_title = "gets", "Pods, in the scheduler's order"
+    told_pods = [pod for pod in document.pods if pod.attempts or pod.outcome not in ("Bound", "Skipped")]
+    waiting = [pod for pod in told_pods if pod.outcome != "Bound"]
+    if waiting:
+        made.headline = f"{len(waiting)} of {words.counted(len(told_pods), 'pod')} get{_s(len(waiting))} no node"
+    else:
+        made.headline = f"Every pod gets its node ({words.counted(len(told_pods), 'pod')})"
+    made.slider = bool(made.scenes and document.pods)
+    made.tiles_when = "Before the first pod is tried." if made.slider else ""
+    why = {(pod.namespace, pod.name): each for each in document.explanations or () for pod in each.pods}
+    for number, pod in enumerate(document.pods):
+        pick = pod_pick(pod, number)
+        made.picks.append(pick)
+        made.articles.append(
+            pod_article(pick, pod, document.claims, document.evictions, why.get((pod.namespace, pod.name)))
+        )
+    if made.scenes and view is not None:
+        _draw(made, answer, view, why)
+
+
+def _s(number: int) -> str:
+    return "s" if number == 1 else ""
+
+
+# -- on the picture ------------------------------------------------------------------------------------------------
+
+
+def _draw(made: Page, answer: SchedulePlan, view: View, why: Mapping[PodKey, ExplainedAttempt]) -> None:
+    """Marks what each pod gets, and who is refused why; what is taken from then on, and what was at its attempt."""
+    drawn = made.scenes[0]
+    beginning = Beginning(drawn, view)
+    going_on = Moments(beginning)
+    claims = claims_by_pod(answer.outcome.claims)
+    evicted: dict[str, list[str]] = {}
+    for each in answer.document.evictions:
+        evicted.setdefault(each.preemptor, []).append(each.pod)
+    for pick, pod in zip(made.picks, answer.document.pods, strict=True):
+        name = f"{pod.namespace}/{pod.name}"
+        own = claims.get((pod.namespace, pod.name), {})
+        pick.marks = [_marks(pod, own, drawn)]
+        if pod.attempts:
+            freed = [key for other in evicted.get(name, ()) for key in beginning.held_by(*other.split("/", 1))]
+            pick.change = going_on.change({**dict.fromkeys(freed), **own})
+    failed = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in answer.outcome.failed_attempts}
+    _draw_failed(made, beginning, failed, why)
+
+
+def _marks(pod: ScheduledPod, claims: Mapping[str, ResourceClaim], drawn: Scene) -> dict[int, Mark]:
+    bound = DrawnPod(f"{pod.namespace}/{pod.name}", pod.node_name or "", tuple(claims.values()))
+    made = pods.of_one(bound, drawn, "bound here" if pod.attempts else "runs here")
+    for name, message in pod.errors.items():
+        if name in drawn.by_node:
+            made[drawn.by_node[name].number] = Mark(picks.BAD, "error", message)
+    return made
+
+
+def _draw_failed(
+    made: Page, beginning: Beginning, failed: Mapping[PodKey, FailedAttempt], why: Mapping[PodKey, ExplainedAttempt]
+) -> None:
+    """Each pod that was refused devices: the picture as its last attempt saw it, with the reasons on the devices."""
+    left = MOST_ASKED
+    marks: dict[int, dict[int, Mark]] = {}
+    moments: dict[int, int] = {}
+    by_name = {pick.name: pick for pick in made.picks}
+    for key, explained in why.items():
+        attempt = failed.get(key)
+        if attempt is None:
+            continue
+        pick = by_name[f"pod/{'/'.join(key)}"]
+        if id(explained) not in marks:
+            said = {name: (one.outcome.value, one.message) for one in explained.stories for name in one.nodes}
+            marks[id(explained)] = picks.marks(at_attempt(attempt, said, left), beginning.scene)
+            left = max(0, left - len(said))
+        pick.marks[0].update(marks[id(explained)])
+        seen = id(attempt.all_claims)
+        if seen not in moments:
+            moments[seen] = len(made.moments)
+            made.moments.append(Moments(beginning).change(beginning.differing(attempt.all_claims)))
+        pick.moment = moments[seen]

@@ -1,0 +1,79 @@
+"""Reports of `schedule`: one check per pod."""
+
+from __future__ import annotations
+
+from dra_plan.api.inventory import Origin
+from dra_plan.documents.scheduling import ScheduledPod
+from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.questions.schedule.gate import never_made, of_pod
+from dra_plan.text.gate import Gate, Verdict
+from dra_plan.text.reports import refusals
+from dra_plan.text.reports.claim_sets import Origins
+from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
+
+RULES = {
+    "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
+    "not-bound": RuleText("The pod is not bound yet", "Something outside has to happen first; the message names it."),
+    "scheduling-error": RuleText("The scheduling attempt broke off", "The message is the scheduler's own."),
+    "refused": RuleText("The API server does not create the pod", "The message is the API server's own."),
+    "undecided": RuleText(SEARCH_ENDED, "Allow more with --max-steps or --timeout."),
+    "not-created": RuleText("A pod is not created", "Quota or the API server refuses it; the answer has the message."),
+    refusals.CODE: refusals.RULE,
+}
+
+
+CODES = {
+    "Unschedulable": "unschedulable",
+    "Gated": "not-bound",
+    "Waiting": "not-bound",
+    "Error": "scheduling-error",
+    "Refused": refusals.CODE,
+}
+
+
+def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
+    """What became of each pod of a SchedulePlan, and the warnings."""
+    checks = [_check(pod, gate, origins) for pod in document.pods]
+    checks += refusals.checks(document.refusals)
+    checks += [_never_made(what) for what in (never_made(document.settled) if document.settled else ())]
+    failed, notes = of_warnings(document.warnings, gate)
+    return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
+
+
+def _never_made(what: str) -> ReportCase:
+    """What controllers and events do not bring about."""
+    return ReportCase(what, Result.FAILED, Entry(Level.ERROR, "not-created", f"not created: {what}"))
+
+
+def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> ReportCase:
+    name = f"pod/{pod.namespace}/{pod.name}"
+    verdict = of_pod(gate, pod)
+    if verdict is Verdict.PASSED:
+        return ReportCase(name)
+    origin = _origin(pod, origins)
+    entry = Entry(
+        Level.ERROR,
+        "undecided" if pod.is_undecided else CODES[pod.outcome],
+        pod.message or pod.waiting or f"stays unbound: {pod.outcome}",
+        source=origin.source,
+        line=origin.line,
+        object=f"Pod {pod.namespace}/{pod.name}",
+    )
+    return ReportCase(name, Result.BROKEN if verdict is Verdict.UNDECIDED else Result.FAILED, entry)
+
+
+def _origin(pod: ScheduledPod, origins: Origins) -> Origin:
+    """Where the pod was read, or the workload that it is a replica of: replicas are named WORKLOAD-NUMBER."""
+    own = origins.get(("Pod", pod.namespace, pod.name))
+    if own is not None:
+        return own
+    workload = pod.name.rpartition("-")[0]
+    for (kind, namespace, name), origin in origins.items():
+        if (namespace, name) == (pod.namespace, workload) and kind in WORKLOADS:
+            return origin
+    return Origin("")
+
+
+WORKLOADS = frozenset(
+    {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController"}
+)

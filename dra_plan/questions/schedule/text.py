@@ -1,0 +1,361 @@
+"""`schedule -o table` and `-o wide`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import get_args
+
+from dra_plan import shown
+from dra_plan.documents.scheduling import (
+    ExplainedAttempt,
+    NodeVerdicts,
+    PluginVerdict,
+    ScheduledPod,
+    ScheduledPodGroup,
+    ScheduledVolume,
+    SettledCluster,
+    TracedAttempt,
+)
+from dra_plan.documents.verdicts import PodOutcome
+from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.text import formats, refusals
+from dra_plan.text.columns import Lines, Paragraph, Part, Screen, Table, indented
+from dra_plan.text.formats import Format, Formats
+from dra_plan.text.naming import device_name, target
+from dra_plan.text.stories import told_lines
+from dra_plan.text.words import NAMES, counted, listed, scheduler_says
+
+FEW = 10
+"""So many pods that had their places already are shown, if there are no others: it may be they that were asked for."""
+
+
+LEGEND = "ok: passed Filter; numbers: weighted scores."
+
+
+def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
+    """One row per pod that was scheduled: where it goes and with which devices, or why it stays.
+
+    Below, with a trace the story of each attempt, who is evicted and woken, and how many pods are left out because they
+    had their place already or were not chosen.
+    """
+    pods = [pod for pod in document.pods if not _aside(pod)]
+    if not pods and len(document.pods) <= FEW:
+        pods = document.pods
+    parts: list[Part] = [*refusals.paragraphs(document.refusals)]
+    parts += [*pods_table(document, pods, screen, every=False), *paragraphs(document)]
+    parts += map(story, document.trace.attempts if document.trace else ())
+    parts += _below(document, pods, [volume for volume in document.volumes if volume.pv or volume.provision])
+    aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
+    told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
+    if told:
+        parts.append(f"Not shown (-o wide shows them): {', '.join(told)}.")
+    return [*parts, target(document)]
+
+
+def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
+    """All pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
+    last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
+    parts: list[Part] = [*refusals.paragraphs(document.refusals)]
+    parts += [*pods_table(document, document.pods, screen, every=True), *paragraphs(document)]
+    parts += _attempts(last.values())
+    parts += _below(document, document.pods, document.volumes)
+    return [*parts, target(document)]
+
+
+def _aside(pod: ScheduledPod) -> str:
+    """Why a pod is no news: it was bound before, or is not one of those that were asked for; otherwise ""."""
+    if pod.outcome == "Bound" and not pod.attempts:
+        return "bound before"
+    return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
+
+
+def _attempts(attempts: Iterable[TracedAttempt]) -> list[Part]:
+    parts = [part for attempt in attempts for part in _attempt(attempt)]
+    return [*parts, LEGEND] if any(isinstance(part, Table) for part in parts) else parts
+
+
+def _attempt(attempt: TracedAttempt) -> Iterator[Part]:
+    yield headline(attempt)
+    refused = [entry for entry in attempt.pre_filter if entry.status not in ("Success", "Skip")]
+    if refused:
+        made = Table(("PLUGIN", "PREFILTER"), flexible=(1,))
+        for entry in refused:
+            made.add(entry.plugin, _cell(entry))
+        yield made
+    if attempt.filter:
+        yield _matrix(attempt)
+
+
+def _matrix(attempt: TracedAttempt) -> Table:
+    """What each plugin said of each node; points where the plugin scored it."""
+    scores = attempt.score
+    filters = dict.fromkeys(entry.plugin for node in attempt.filter for entry in node.verdicts)
+    ordered = [*filters, *(plugin for plugin in scores if plugin not in filters)]
+    headers = ("NODE", *ordered, *(["TOTAL"] if scores else []))
+    made = Table(headers, grouped=1, flexible=range(1, len(ordered) + 1))
+    for node in attempt.filter:
+        said = {entry.plugin: _cell(entry) for entry in node.verdicts}
+        points = {plugin: by_node[node.node] for plugin, by_node in scores.items() if node.node in by_node}
+        cells = [" ".join(filter(None, (said.get(p, ""), str(points.get(p, ""))))) for p in ordered]
+        total = [str(sum(points.values())) if points else ""] if scores else []
+        made.add(node.node, *cells, *total)
+    return made
+
+
+def _cell(entry: PluginVerdict) -> str:
+    return "ok" if entry.status == "Success" else entry.message or entry.status
+
+
+def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[ScheduledVolume]) -> list[Part]:
+    """What is told of pod groups, of volumes, of nodes that devices take from, of evictions and of what wakes pods."""
+    tables = (
+        group_table(document.pod_groups),
+        _volumes(volumes),
+        _taken(pods),
+        _evictions(document),
+        _wakes(document),
+    )
+    shown_parts: list[Part] = [part for part in tables if part.rows]
+    if document.outlook:
+        shown_parts.append(f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle goes on).")
+    return [*shown_parts, *parts(document.settled)] if document.settled else shown_parts
+
+
+def _volumes(volumes: list[ScheduledVolume]) -> Table:
+    """What claims on volumes get: a volume that is there, or one that is made for a node."""
+    made = Table(("VOLUME CLAIM", "VOLUME", "MADE FOR NODE"))
+    for volume in volumes:
+        made.add(volume.pvc, volume.pv or ("new" if volume.provision else ""), volume.provision)
+    return made
+
+
+def _taken(pods: Iterable[ScheduledPod]) -> Table:
+    """What devices take from the nodes of pods themselves."""
+    made = Table(("POD", "CLAIM", "TAKES FROM ITS NODE", "FOR CONTAINERS"))
+    for pod in pods:
+        for entry in pod.node_allocatable:
+            amounts = ", ".join(f"{name} {amount}" for name, amount in entry.resources.items())
+            name = f"{pod.namespace}/{pod.name}"
+            made.add(name, entry.resource_claim_name, amounts, ", ".join(dict.fromkeys(entry.containers)))
+    return made
+
+
+def _evictions(document: ScheduleDocument) -> Table:
+    made = Table(("EVICTED POD", "NODE", "FOR POD"))
+    for eviction in () if document.settled else document.evictions:
+        made.add(eviction.pod, eviction.node, eviction.preemptor)
+    return made
+
+
+def _wakes(document: ScheduleDocument) -> Table:
+    made = Table(("WOKEN POD", "BY EVENT", "OBJECT", "PLUGIN", "QUEUE"))
+    for wake in document.trace.wakes if document.trace else ():
+        made.add(wake.pod, wake.event, wake.object, wake.plugin, wake.queue)
+    return made
+
+
+def names(document: ScheduleDocument) -> str:
+    """`pod/NAMESPACE/NAME node/NODE` for every bound pod."""
+    bound = (pod for pod in document.pods if pod.node_name)
+    return "".join(shown.line(f"pod/{pod.namespace}/{pod.name} node/{pod.node_name}") + "\n" for pod in bound)
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+def group_table(groups: Iterable[ScheduledPodGroup]) -> Table:
+    """One row per group: what became of it, how many of its pods have a node and how many it needs, and why not."""
+    made = Table(("POD GROUP", "OUTCOME", "BOUND", "NEEDS", "MESSAGE"), flexible=(0, 4))
+    for group in groups:
+        needs = str(group.min_count) if group.policy == "gang" else group.policy
+        bound = f"{group.bound} of {group.pods}"
+        made.add(f"{group.namespace}/{group.name}", group.outcome, bound, needs, message(group))
+    return made
+
+
+def message(group: ScheduledPodGroup) -> str:
+    """What the scheduler says of the group: the text of its condition PodGroupScheduled, or what its pods wait for."""
+    said = next((each.message for each in group.conditions if each.type == "PodGroupScheduled"), "")
+    return said or group.waiting
+
+
+NARROW = 120
+"""On a screen with fewer columns messages stand below the table, where they have its whole width."""
+
+
+def pods_table(
+    document: ScheduleDocument, pods: Sequence[ScheduledPod], screen: Screen | None, *, every: bool
+) -> list[Part]:
+    """The table and its totals; unless `every` pod is told, those that got no node and are alike are told once.
+
+    On a narrow screen messages stand below the table, one by one; so they do where attempts are explained, but for the
+    messages that stand with an explanation.
+    """
+    if not pods:
+        return []
+    explained = {f"{pod.namespace}/{pod.name}" for told in document.explanations or () for pod in told.pods}
+    below = bool(explained) or (screen is not None and screen.width < NARROW)
+    headers = ("POD", "OUTCOME", "NODE", "DEVICES", *([] if below else ["MESSAGE"]))
+    made = Table(headers, flexible=(0, 3) if below else (0, 3, 4))
+    devices = _devices_by_pod(document)
+    messages: list[Part] = []
+    for alike in [[pod] for pod in pods] if every else _alike(pods):
+        pod, said = alike[0], _message(alike[0])
+        full = f"{pod.namespace}/{pod.name}"
+        name = f"{full} and {len(alike) - 1} like it" if len(alike) > 1 else full
+        cells = (name, pod.outcome, pod.node_name or "", ", ".join(devices.get(full, ())))
+        made.add(*cells, *([] if below else [said]))
+        if said and below and full not in explained:
+            messages.append(f"{name}: {said}")
+    return [made, totals(pods), *messages]
+
+
+def totals(pods: Iterable[ScheduledPod]) -> str:
+    """How many pods came to what: `3 Bound, 37 Unschedulable.`."""
+    counts = Counter(pod.outcome for pod in pods)
+    return f"{', '.join(f'{counts[outcome]} {outcome}' for outcome in get_args(PodOutcome) if counts[outcome])}."
+
+
+def _message(pod: ScheduledPod) -> str:
+    told = pod.message or pod.waiting
+    return f"{told} (nominated: {pod.nominated_node_name})".strip() if pod.nominated_node_name else told
+
+
+def _alike(pods: Iterable[ScheduledPod]) -> list[list[ScheduledPod]]:
+    """Pods without a node that the same was said of and that are named as copies of one thing; others alone."""
+    groups: dict[tuple[str, ...], list[ScheduledPod]] = {}
+    for pod in pods:
+        stem = pod.name.rpartition("-")[0] or pod.name
+        own = pod.name if pod.node_name else ""
+        groups.setdefault((pod.namespace, stem, own, pod.outcome, _message(pod)), []).append(pod)
+    return list(groups.values())
+
+
+def _devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
+    """The devices of the claims that are reserved for each pod."""
+    found: dict[str, list[str]] = {}
+    for claim in document.claims:
+        if claim.allocation is None:
+            continue
+        names = [device_name(result) for result in claim.allocation.devices.results]
+        for user in claim.reserved_for:
+            found.setdefault(f"{claim.namespace}/{user.name}", []).extend(names)
+    return found
+
+
+def paragraphs(document: ScheduleDocument) -> Iterator[Paragraph]:
+    """One for each attempt that is explained; pods that are alike are told with the first."""
+    if document.explanations:
+        yield from (Paragraph(list(_reason_lines(attempt))) for attempt in document.explanations)
+
+
+def _reason_lines(of: ExplainedAttempt) -> Lines:
+    first, *others = of.pods
+    alike = f" and {counted(len(others), 'pod')} like it" if others else ""
+    again = f", attempt {of.attempt}" if of.attempt > 1 else ""
+    yield f"{first.namespace}/{first.name}{alike}{again}:"
+    yield f"  {scheduler_says(of.message)}"
+    yield from indented(told_lines(of.absent, of.leading, of.stories))
+
+
+MOST_NAMED = 3
+"""So many names of pods are in a cell before the rest is counted."""
+
+
+def parts(settled: SettledCluster) -> list[Part]:
+    """Tables of pods that ended, refused objects and controllers' failures; then a line about the end of it all."""
+    tables = [_ended(settled), _refused(settled), _failures(settled), _later(settled)]
+    return [*(table for table in tables if table.rows), _end(settled)]
+
+
+def _ended(settled: SettledCluster) -> Table:
+    made = Table(("ENDED POD", "NODE", "BY", "AFTER", "MADE AGAIN AS"), flexible=(2, 4))
+    for pod in settled.evicted:
+        again = ", ".join(pod.recreated_as[:MOST_NAMED])
+        more = len(pod.recreated_as) - MOST_NAMED
+        cell = f"{again} and {more} more" if more > 0 else again
+        made.add(f"{pod.namespace}/{pod.name}", pod.node_name or "", pod.by, f"{pod.second:g} s", cell)
+    return made
+
+
+def _refused(settled: SettledCluster) -> Table:
+    made = Table(("NOT CREATED", "MESSAGE"), flexible=(1,))
+    for each in settled.refused:
+        kind, _, name = each.object.partition("/")
+        made.add(f"{kind}/{each.namespace}/{name}" if each.namespace else each.object, each.message)
+    return made
+
+
+def _failures(settled: SettledCluster) -> Table:
+    made = Table(("OBJECT", "EVENT", "MESSAGE"), flexible=(2,))
+    for each in settled.events:
+        if each.reason.startswith("Failed"):
+            made.add(f"{each.kind}/{each.namespace}/{each.name}", each.reason, each.message)
+    return made
+
+
+def _later(settled: SettledCluster) -> Table:
+    made = Table(("EVICTED LATER", "BY", "AFTER"))
+    for each in settled.later:
+        made.add(f"{each.namespace}/{each.name}", each.by, f"{each.second:g} s")
+    return made
+
+
+def _end(settled: SettledCluster) -> str:
+    waiting = sum(pod.node_name is None for pod in settled.pods)
+    rounds = f"{settled.rounds} round{'' if settled.rounds == 1 else 's'} of controllers"
+    placed = len(settled.pods) - waiting
+    have = "1 pod has a node" if placed == 1 else f"{placed} pods have a node"
+    if settled.unsettled is not None:
+        names = ", ".join(f"{pod.namespace}/{pod.name}" for pod in settled.unsettled.pods[:MOST_NAMED])
+        return f"The cluster never settles: {settled.unsettled.message}{f' ({names})' if names else ''}."
+    return f"Settled after {rounds}: {have}, {waiting} wait{'s' if waiting == 1 else ''}."
+
+
+def story(attempt: TracedAttempt) -> Paragraph:
+    """What became of the pod, then what the plugins said: before the nodes, of them, and when none was left."""
+    return Paragraph([headline(attempt), *(f"  {line}" for line in _lines(attempt))])
+
+
+def headline(attempt: TracedAttempt) -> str:
+    """Which attempt of which pod, and what became of it."""
+    with_group = f" with podgroup/{attempt.pod_group}" if attempt.pod_group else ""
+    inside = f" in {attempt.domain}" if attempt.domain else ""
+    return f"{attempt.pod}{with_group}, attempt {attempt.attempt}{inside}: {attempt.node or attempt.message}"
+
+
+def _lines(attempt: TracedAttempt) -> Iterator[str]:
+    for entry in attempt.pre_filter:
+        if entry.status not in ("Success", "Skip"):
+            yield f"before any node: {_said(entry)}"
+    alike: dict[str, list[str]] = {}
+    for node in attempt.filter:
+        alike.setdefault(_of_node(node, attempt), []).append(node.node)
+    for said, nodes in alike.items():
+        number = f" ({len(nodes)} nodes)" if len(nodes) > NAMES + 1 else ""
+        yield f"{listed(nodes)}{number}: {said}"
+    if len(attempt.best) > 1:
+        yield f"most points: {listed(attempt.best)}"
+    for entry in attempt.post_filter:
+        yield f"no node left: {_said(entry)}"
+
+
+def _of_node(node: NodeVerdicts, attempt: TracedAttempt) -> str:
+    refused = list(dict.fromkeys(_said(entry) for entry in node.verdicts if entry.status != "Success"))
+    if refused:
+        return "; ".join(refused)
+    points = {plugin: by_node[node.node] for plugin, by_node in attempt.score.items() if node.node in by_node}
+    if not points:
+        return "passes"
+    parts = ", ".join(f"{plugin} {number}" for plugin, number in points.items() if number) or "none"
+    return f"passes, {sum(points.values())} points: {parts}"
+
+
+def _said(entry: PluginVerdict) -> str:
+    return f"{entry.plugin}: {entry.message or entry.status}"
+
+
+def parse(option: str) -> Format[ScheduleDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return formats.parse(option, FORMATS)

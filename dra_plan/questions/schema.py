@@ -1,0 +1,113 @@
+"""`dra-plan schema`: the JSON Schemas of what dra-plan prints and reads.
+
+Those of documents that it prints are made from their structs when asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import cleandoc
+from typing import Annotated, Any
+
+import typer
+
+from dra_plan.cli import completing
+from dra_plan.cli.running import Exit
+from dra_plan.questions.registry import QUESTIONS, of_kind
+
+Schema = dict[str, Any]
+
+
+def _documents(incomplete: str) -> list[str]:
+    """Kinds of documents that have a schema."""
+    from dra_plan.text import accepted
+
+    return completing.beginning(incomplete, (*kinds(), *accepted.kinds()))
+
+
+def schema(
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            autocompletion=_documents,
+            metavar="KIND",
+            help="The document's kind, or APIVERSION/KIND; without it, all are listed.",
+        ),
+    ] = None,
+) -> Exit:
+    """Print the JSON Schema of a document, or list them.
+
+    First the documents that dra-plan prints, then those that it reads. A kind alone stands for its newest version.
+    """
+    from dra_plan.errors import UsageError
+    from dra_plan.text import accepted, structured
+
+    names = [*kinds(), *accepted.kinds()]
+    if kind is None:
+        print("\n".join(names))
+        return Exit.OK
+    wanted = kind.lower()
+    found = next((name for name in names if wanted in (name.lower(), name.lower().rpartition("/")[2])), None)
+    if found is None:
+        raise UsageError(f"no document of kind {kind!r}{_hint(wanted, names)}")
+    print(structured.json(load(found) if found in kinds() else accepted.load(found)), end="")
+    return Exit.OK
+
+
+def _hint(wanted: str, names: list[str]) -> str:
+    from dra_plan.near import nearest
+
+    forms = {form.lower(): name for name in names for form in (name, name.rpartition("/")[2])}
+    near = nearest(wanted, forms)
+    return f" (did you mean {forms[near]}?)" if near else "; dra-plan schema lists them"
+
+
+def kinds() -> list[str]:
+    """The kinds that have a schema, sorted."""
+    return sorted(question.kind for question in QUESTIONS)
+
+
+def document_type(kind: str) -> type[Any]:
+    """The struct of one of `kinds()`."""
+    return of_kind(kind).document_type()
+
+
+def load(kind: str) -> Schema:
+    """The schema of one of `kinds()`."""
+    import msgspec
+
+    from dra_plan.text.accepted import DRAFT
+
+    made = document_type(kind)
+    _, parts = msgspec.json.schema_components([made, *getattr(import_module(made.__module__), "PARTS", ())])
+    definitions: Schema = {name: _part(part) for name, part in parts.items()}
+    whole = definitions.pop(made.__name__)
+    return {
+        "$schema": DRAFT,
+        "$id": f"urn:dra-plan:v1alpha1:{kind}",
+        "title": kind,
+        **whole,
+        "required": ["apiVersion", "kind", *whole["required"]],
+        "$defs": definitions,
+    }
+
+
+def _part(part: Schema) -> Schema:
+    """A struct's schema, without what a reader does not need: None as a default stands for a field that isn't there."""
+    kept = {key: value for key, value in part.items() if key != "title"}
+    if "description" in kept:
+        kept["description"] = cleandoc(kept["description"])
+    if "properties" not in part:
+        return kept
+    properties = {name: _property(read) for name, read in part["properties"].items()}
+    return {**kept, "properties": properties, "additionalProperties": False}
+
+
+def _property(read: Schema) -> Schema:
+    about = {key: value for key, value in read.items() if key not in ("anyOf", "default")}
+    if len(read.get("enum", ())) == 1:
+        [about["const"]] = about.pop("enum")
+    choices = read.get("anyOf", [])
+    if read.get("default", "") is None:
+        choices = [choice for choice in choices if choice != {"type": "null"}]
+    return {**about, **choices[0]} if len(choices) == 1 else {**about, **({"anyOf": choices} if choices else {})}

@@ -1,0 +1,165 @@
+"""`validate`: what is wrong with manifests, one by one and together, before a cluster says so."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from dra_plan.api.inventory import Notice, Origin
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.questions.validate.document import FindingCounts, ValidationDocument
+from dra_plan.releases import Target
+from dra_plan.validation.fixing import FixedSource, entry, fixed
+from dra_plan.validation.matches import BUDGET
+from dra_plan.validation.reading import Reading
+from dra_plan.validation.registry import RuleSelection
+from dra_plan.validation.rule import Finding, Severity
+from dra_plan.validation.run import Judgement, judge
+from dra_plan.validation.served import RuntimeConfig
+from dra_plan.validation.subject import Subject
+
+
+@dataclass(frozen=True, repr=False)
+class ValidationReport(PrintedAnswer[ValidationDocument]):
+    """The answer of `validate`: the findings, which `for` goes through."""
+
+    target: Target
+    judgement: Judgement
+    offers_fixes: bool = True
+    """Whether findings tell how they can be fixed; what is left after all fixes can't be."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong, in the order of the input."""
+        return self.judgement.findings
+
+    def at_least(self, severity: Severity) -> int:
+        """How many findings are as bad as that or worse."""
+        return sum(finding.severity >= severity for finding in self.findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __repr__(self) -> str:
+        found, objects = counted(len(self), "finding"), counted(self.judgement.objects, "object")
+        return f"<ValidationReport for {self.target.version}: {found} in {objects}>"
+
+    def _document(self) -> ValidationDocument:
+        counts = Counter(finding.severity for finding in self.findings)
+        rules = {finding.code: finding.rule for finding in self.findings}
+        return ValidationDocument(
+            target=answer_target(self.target),
+            summary=FindingCounts(
+                objects=self.judgement.objects,
+                errors=counts[Severity.ERROR],
+                warnings=counts[Severity.WARNING],
+                infos=counts[Severity.INFO],
+                spared=self.judgement.spared,
+            ),
+            findings=[
+                structs.replace(
+                    finding.entry(), fix=entry(subject, problem, self.target) if self.offers_fixes else None
+                )
+                for finding, (subject, problem) in zip(self.findings, self.judgement.broken, strict=True)
+            ],
+            rules=[rules[code].entry() for code in sorted(rules)],
+            warnings=warnings(
+                [
+                    *self.target.notices,
+                    *_of_coverage(self.target),
+                    *_of_costs(self.judgement),
+                    *_of_comments(self.judgement),
+                ]
+            ),
+        )
+
+
+def _of_coverage(target: Target) -> list[Notice]:
+    """Whose rules judge, where what the release's own API server refuses was not recorded."""
+    stands = target.coverage.validation
+    if not stands:
+        return []
+    text = (
+        f"what the API server of {target.release} refuses was not recorded: objects are judged by rules of {stands},"
+        f" with the fields, versions and limits of {target.version} (docs/releases.md)"
+    )
+    return [Notice("rules-of-another-release", text)]
+
+
+def _of_costs(judgement: Judgement) -> list[Notice]:
+    """That some selectors were not tried on all devices, so that what they do there is not told."""
+    if not judgement.untried:
+        return []
+    text = (
+        f"{counted(judgement.untried, 'selector')} not tried on all devices of the input: trying them costs more than"
+        f" {BUDGET:,} units of CEL together, so that nothing is said of what they choose (docs/rules.md)"
+    )
+    return [Notice("selectors-not-tried", text)]
+
+
+def _of_comments(judgement: Judgement) -> list[Notice]:
+    """The comments that spare less than they seem to, with their places."""
+    return [
+        Notice("comment-spares-nothing", mistake.message, source=str(Origin(mistake.file, mistake.line)))
+        for mistake in judgement.comments
+    ]
+
+
+def report(
+    reading: Reading,
+    target: Target,
+    selection: RuleSelection,
+    *,
+    ignore_unknown: bool = False,
+    against: Sequence[Subject] = (),
+    runtime_config: RuntimeConfig | None = None,
+) -> ValidationReport:
+    """The judgement of what was read; objects that `against` has too are updates of these.
+
+    `runtime_config` is that of the API server: what it serves of what the release can; None: all of it.
+    """
+    judged = judge(
+        reading, target, selection, ignore_unknown=ignore_unknown, against=against, runtime_config=runtime_config
+    )
+    return ValidationReport(target, judged)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedManifests:
+    """What `--fix` writes, and what is wrong then. `made` counts the fixes, `sources` are the files that change.
+
+    `before` says what was wrong; if nothing is written, none of it is said to be fixable.
+    """
+
+    sources: list[FixedSource]
+    made: int
+    before: ValidationReport
+    report: ValidationReport
+
+
+def fix(
+    reading: Reading,
+    target: Target,
+    selection: RuleSelection,
+    *,
+    ignore_unknown: bool = False,
+    against: Sequence[Subject] = (),
+    runtime_config: RuntimeConfig | None = None,
+) -> FixedManifests:
+    """All that is certain of what counts, fixed; nothing is written."""
+
+    def judged(read: Reading) -> Judgement:
+        return judge(
+            read, target, selection, ignore_unknown=ignore_unknown, against=against, runtime_config=runtime_config
+        )
+
+    done = fixed(reading.sources, judged, target)
+    before = ValidationReport(target, done.before, offers_fixes=bool(done.sources))
+    return FixedManifests(done.sources, done.made, before, ValidationReport(target, done.judgement, offers_fixes=False))

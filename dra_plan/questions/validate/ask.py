@@ -1,0 +1,89 @@
+"""What `validate` can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from dra_plan.options import Flag, Names, ServedVersions, spelled_out
+
+if TYPE_CHECKING:
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.validate.answer import ValidationReport
+    from dra_plan.validation.registry import RuleSelection
+
+
+class RuleOptions(ServedVersions, total=False):
+    """Which rules, and what the API server is like."""
+
+    select: Annotated[
+        Names,
+        Flag(
+            "--select",
+            "Only these rules: codes or how they begin (DRA1,DRA220).",
+            metavar="CODES",
+            complete="rules",
+            kind=list[str] | None,
+        ),
+    ]
+    ignore: Annotated[
+        Names,
+        Flag(
+            "--ignore",
+            "Not these rules; of two options the longer code wins.",
+            metavar="CODES",
+            complete="rules",
+            kind=list[str] | None,
+        ),
+    ]
+    ignore_unknown: Annotated[
+        bool,
+        Flag(
+            "--ignore-unknown/--no-ignore-unknown",
+            "Pass over fields that the API does not have.",
+            kind=bool | None,
+        ),
+    ]
+
+
+class ValidateOptions(RuleOptions, total=False):
+    """Which rules, and what was there before."""
+
+    against: LoadedCluster | None
+
+
+@spelled_out
+def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
+    """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.
+
+    Objects that the cluster `against` has too are judged as updates of these. `runtime_config` is that of the API
+    server, `{}` its default: which versions it serves of those that the release can; None: all.
+
+    Judged is what manifests say, so files are read, and dicts looked at, when this is asked first. Raises
+    UsageError for an unknown code, InputError for files that can't be read any more.
+    """
+    from dra_plan.arguments import required, truth
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.validate.answer import report
+
+    against = options.get("against")
+    passed_over = truth(options.get("ignore_unknown", False), "ignore_unknown")
+    if against is not None:
+        required(against, LoadedCluster, "against", "a Cluster")
+    return report(
+        cluster.reading(),
+        cluster.target,
+        selection(options),
+        ignore_unknown=passed_over,
+        against=against.reading().subjects if against is not None else (),
+        runtime_config=options.get("runtime_config"),
+    )
+
+
+def selection(options: Mapping[str, Any]) -> RuleSelection:
+    """The rules that `select` and `ignore` choose. UsageError for what is no code."""
+    from dra_plan.arguments import names
+    from dra_plan.validation.registry import ALL, RuleSelection
+
+    chosen = names(options.get("select"), "select")
+    return RuleSelection(chosen or (ALL,), names(options.get("ignore"), "ignore"))

@@ -1,0 +1,153 @@
+"""`dra-plan validate`: what is wrong with manifests before the cluster says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import completing, options
+from dra_plan.cli.declared import given, takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit
+from dra_plan.options import QuirkOptions
+from dra_plan.questions.validate import ask
+
+if TYPE_CHECKING:
+    from dra_plan.cli.settings import Settings
+    from dra_plan.validation.registry import RuleSelection
+
+
+Codes = list[str] | None
+
+
+@takes(options.Sources, ask.RuleOptions, QuirkOptions)
+def validate(
+    context: typer.Context,
+    *,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on",
+            autocompletion=completing.of("error", "warning", "info"),
+            metavar="error|warning|info",
+            help="The least severity that makes exit status 1 (default: error).",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="Take settings from this file, not from the nearest .dra-plan.toml or pyproject.toml.",
+        ),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option("--against", metavar="OLD", help="Judge objects as updates of those in OLD, which is as PATH."),
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Write corrections that are certain into the files, and tell what is left.")
+    ] = False,
+    diff: Annotated[
+        bool,
+        typer.Option("--diff", help="Print what --fix would write, as a unified diff; exit with 1 if there is any."),
+    ] = False,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.of("text", "short", "table", "wide", *completing.DATA, "name"),
+            metavar="FORMAT",
+            help="text, short (a line a finding), table, wide, json, yaml, name or jsonpath=TEMPLATE.",
+        ),
+    ] = "text",
+    report: options.Reports = None,
+) -> Exit:
+    """Say what is wrong with manifests.
+
+    PATH... are files, directories, or - for standard input. Objects are judged one by one, as the API server does,
+    and together: what they name in each other, what selectors do with the devices of the input, which requests
+    nothing can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE` in YAML spares a field from one.
+    """
+    from dra_plan.cli.inputs import OBJECTS, no_manifests
+    from dra_plan.cli.printing import print_document
+    from dra_plan.questions.validate.text import parse
+
+    with Reporting(context, report) as reports:
+        form = parse(output)
+        params, release, rules = context.params, given(context, QuirkOptions), given(context, ask.RuleOptions)
+        sources = [*(params["paths"] or ()), *(params["filenames"] or ())]
+        if not sources:
+            raise no_manifests(f"{OBJECTS} | dra-plan validate -")
+        from dra_plan import releases
+        from dra_plan.cli import settings
+        from dra_plan.cli.inputs import keep_until_exit
+        from dra_plan.errors import UsageError
+        from dra_plan.interpreter import uncollected
+        from dra_plan.manifests.sources import STDIN
+        from dra_plan.questions.validate import answer as validation
+        from dra_plan.questions.validate import fixing
+        from dra_plan.questions.validate.report import content
+        from dra_plan.validation.reading import read
+        from dra_plan.validation.rule import Severity
+
+        found = _settings(config)
+        threshold = found.fail_on or Severity.ERROR
+        if fail_on is not None:
+            threshold = settings.severity(fail_on, "--fail-on")
+        if STDIN in sources and STDIN in (against or ()):
+            raise UsageError("standard input can't be both old and new")
+        if diff and output != "text":
+            raise UsageError(f"--diff prints a diff: -o {output} can't be given with it; --report writes the findings")
+        if fix and not diff and STDIN in sources:
+            raise UsageError("--fix can't write to standard input: --diff shows what it would change")
+        with uncollected():
+            recursive = params["recursive"]
+            reading = read(sources, recursive=recursive)
+            keep_until_exit(reading)
+        target = releases.target(
+            release["kubernetes_version"] or releases.NEWEST, release["feature_gates"], release["quirks"]
+        )
+        selection = _selection(found, rules["select"], rules["ignore"])
+        passed_over = bool(found.ignore_unknown) if rules["ignore_unknown"] is None else rules["ignore_unknown"]
+        serves = rules["runtime_config"]
+        old = read(against, recursive=recursive).subjects if against else ()
+        if fix or diff:
+            done = validation.fix(
+                reading, target, selection, ignore_unknown=passed_over, against=old, runtime_config=serves
+            )
+            if diff:
+                return fixing.show(done, reports)
+            judged = fixing.write(done)
+        else:
+            judged = validation.report(
+                reading, target, selection, ignore_unknown=passed_over, against=old, runtime_config=serves
+            )
+        document = judged.document
+        reports.tell(lambda: content(document, fail_on=str(threshold), anchor=reports.anchor), page_of(None, judged))
+        print_document(document, form)
+        return Exit.DOES_NOT_FIT if judged.at_least(threshold) else Exit.OK
+
+
+def _settings(config: Path | None) -> Settings:
+    from dra_plan.cli import settings
+
+    if config is None:
+        return settings.find(Path())
+    return settings.read(config) or settings.Settings(source=str(config))
+
+
+def _selection(found: Settings, select: Codes, ignore: Codes) -> RuleSelection:
+    """What the command line says goes before what the project's settings say."""
+    from dra_plan.validation.registry import ALL, RuleSelection
+
+    selected = _codes(select) if select else found.select
+    ignored = _codes(ignore) if ignore else found.ignore
+    return RuleSelection((ALL,) if selected is None else selected, ignored or (), found.per_file)
+
+
+def _codes(given: list[str]) -> tuple[str, ...]:
+    return tuple(code.strip() for option in given for code in option.split(",") if code.strip())

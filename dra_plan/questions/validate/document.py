@@ -1,0 +1,30 @@
+"""`ValidationReport`, the document of `validate`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning
+from dra_plan.documents.findings import FindingEntry, RuleEntry
+
+
+class FindingCounts(DocumentPart, frozen=True, kw_only=True):
+    """How much was found in how much."""
+
+    objects: Annotated[Amount, Meta(description="Objects that were looked at.")]
+    errors: Amount
+    warnings: Amount
+    infos: Amount
+    spared: Annotated[Amount, Meta(description="Findings left out for settings, options or comments.")]
+
+
+class ValidationDocument(PrintedDocument, frozen=True, kw_only=True):
+    """What is wrong with manifests."""
+
+    kind: Literal["ValidationReport"] = "ValidationReport"
+    summary: FindingCounts
+    findings: Annotated[list[FindingEntry], Meta(description="In the order of the input.")]
+    rules: Annotated[list[RuleEntry], Meta(description="The rules that the findings name, by code.")]
+    warnings: list[PrintedWarning]

@@ -1,0 +1,89 @@
+"""All that keeps a pod from each node at the moment of an attempt that failed.
+
+A cycle stops at the first plugin that refuses a node, and the message counts the reasons of that one alone. Whoever
+explains the attempt wants the others, too, asked in the same cycle: they are found here, as values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dra_plan.api.core import Pod
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.dra.plugin import DynamicResources
+from dra_plan.scheduler.framework.interface import Diagnosis, FilterPlugin
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, Status
+
+
+class NodeRefusal(NamedTuple):
+    """What one plugin has against a node: its reasons, and what they are about."""
+
+    plugin: str
+    reasons: tuple[Reason, ...]
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRefusals:
+    """What keeps a pod from each node, by name. The first refusal of a node is the one that the message counts.
+
+    `of_all`: the pod was refused before any node was looked at, so that each node has that one reason.
+    """
+
+    of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
+    of_all: bool = False
+
+
+Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
+"""Asked at the end of an attempt that found no node; None for pods of which nobody wants to know."""
+
+
+def refusals_of(framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> NodeRefusals:
+    """What keeps the pod from each node, in the cycle that has just failed: the cluster is as it was then."""
+    if diagnosis.pre_filter:
+        found = {name: (_refusal(status, ()),) for name, status in diagnosis.statuses.items()}
+        return NodeRefusals(found, of_all=True)
+    plugins = framework.filters(state)
+    nodes = framework.handle.cluster.nodes
+    with _as_if_not_asked(plugins, pod):
+        return NodeRefusals(
+            {
+                name: tuple(_of_node(framework, plugins, state, pod, nodes[name], status))
+                for name, status in diagnosis.statuses.items()
+                if name in nodes
+            }
+        )
+
+
+@contextmanager
+def _as_if_not_asked(plugins: Sequence[FilterPlugin], pod: Pod) -> Iterator[None]:
+    """A context in which asking changes nothing of what is known of the pod: which of its searches were cut short."""
+    asked = [plugin for plugin in plugins if isinstance(plugin, DynamicResources)]
+    before = [plugin.undecided.get(pod.key) for plugin in asked]
+    kept = [None if nodes is None else list(nodes) for nodes in before]
+    yield
+    for plugin, known in zip(asked, kept, strict=True):
+        plugin.undecided.pop(pod.key, None)
+        if known is not None:
+            plugin.undecided[pod.key] = known
+
+
+def _of_node(
+    framework: Framework, plugins: list[FilterPlugin], state: CycleState, pod: Pod, node: NodeInfo, first: Status
+) -> Iterator[NodeRefusal]:
+    known = next((plugin for plugin in plugins if plugin.name == first.plugin), None)
+    yield _refusal(first, () if known is None else known.obstacles(state, pod, node))
+    for plugin in plugins:
+        if plugin is not known:
+            status = framework.ask_filter(plugin, state, pod, node)
+            if status is not None and status.rejected:
+                yield _refusal(status, plugin.obstacles(state, pod, node))
+
+
+def _refusal(status: Status, obstacles: Sequence[Obstacle]) -> NodeRefusal:
+    about = [reason.about for reason in status.reasons if reason.about is not None]
+    return NodeRefusal(status.plugin, status.reasons, (*about, *obstacles))

@@ -1,0 +1,90 @@
+"""JSON Schemas of the documents that dra-plan reads: Kubernetes objects by version, and configurations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+SETTINGS = "Settings"
+"""What `validate` reads from `.dra-plan.toml`, or from `[tool.dra-plan]` of pyproject.toml."""
+
+
+_CODES: Schema = {"type": "array", "items": {"type": "string", "pattern": "^DRA[0-9]{0,3}$"}}
+
+
+_SETTINGS: Schema = {
+    "title": SETTINGS,
+    "description": "What dra-plan validate reads from .dra-plan.toml, or from [tool.dra-plan] of pyproject.toml.",
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "select": {**_CODES, "description": "The rules that count: codes, or how they begin. All, if left out."},
+        "ignore": {**_CODES, "description": "Rules that do not count; of select and ignore the longer code wins."},
+        "per-file-ignores": {
+            "type": "object",
+            "additionalProperties": _CODES,
+            "description": "Rules that do not count in files that match a pattern.",
+        },
+        "ignore-unknown": {
+            "type": "boolean",
+            "description": "Whether fields that the API does not have are passed over.",
+        },
+        "fail-on": {"enum": ["error", "warning", "info"], "description": "The least severity that makes status 1."},
+    },
+}
+
+
+def kinds() -> list[str]:
+    """What can be asked for: APIVERSION/KIND of Kubernetes objects, newest version first, and settings."""
+    from dra_plan.manifests.kinds import every
+    from dra_plan.scheduler import config
+
+    objects = [f"{_api_version(kind.group, version)}/{kind.name}" for kind in every() for version in kind.versions]
+    return [*objects, f"{config.API_VERSION}/{config.KIND}", SETTINGS]
+
+
+def load(name: str) -> Schema:
+    """The schema of one of `kinds()`."""
+    from dra_plan.scheduler import config
+
+    if name == SETTINGS:
+        return {"$schema": DRAFT, **_SETTINGS}
+    api_version, _, kind = name.rpartition("/")
+    read = _configuration() if kind == config.KIND else _object(api_version, kind)
+    named = {"apiVersion": {"const": api_version}, "kind": {"const": kind}}
+    return {
+        "$schema": DRAFT,
+        **read,
+        "title": kind,
+        "properties": {**read.get("properties", {}), **named},
+        "required": [*dict.fromkeys(["apiVersion", "kind", *read.get("required", ())])],
+    }
+
+
+def _object(api_version: str, name: str) -> Schema:
+    from dra_plan.manifests import kinds as known
+    from dra_plan.manifests.shapes import schema_of
+
+    kind = known.find(api_version, name)
+    assert kind is not None
+    return schema_of(kind, known.split_version(api_version)[1])
+
+
+def _configuration() -> Schema:
+    """What the simulation uses of the scheduler's configuration, which has other fields too."""
+    import msgspec
+
+    from dra_plan.scheduler.config import Configuration
+
+    made = msgspec.json.schema(Configuration)
+    definitions: Schema = dict(made["$defs"])
+    return {**definitions.pop(Configuration.__name__), "$defs": definitions}
+
+
+def _api_version(group: str, version: str) -> str:
+    return f"{group}/{version}" if group else version

@@ -1,0 +1,171 @@
+"""Tables of text: aligned columns under UPPER CASE headers, as kubectl prints them.
+
+A table is a value; `plain` writes it for files and pipes, `screen.py` for a terminal. Plain text is never cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dra_plan import shown
+
+GAP = 3
+"""Spaces between columns, as kubectl has them."""
+
+
+@dataclass(slots=True)
+class Table:
+    """Headers and rows.
+
+    The first `grouped` columns say what the row is about: a screen leaves them blank where they repeat the row above,
+    and a narrow one makes them headings. The columns numbered in `flexible` give way on a narrow screen.
+    """
+
+    headers: Sequence[str]
+    grouped: int = 0
+    flexible: Sequence[int] = ()
+    rows: list[Sequence[str]] = field(default_factory=list)
+
+    def add(self, *cells: str) -> None:
+        """Add a row; an empty cell is shown as a dash."""
+        self.rows.append([shown.line(cell.replace("\n", " ")) or "-" for cell in cells])
+
+    def widths(self) -> list[int]:
+        """The width that each column needs."""
+        return [max(map(len, column)) for column in zip(self.headers, *self.rows, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines as explanations have them: indented, the first of them a heading."""
+
+    lines: Sequence[str]
+
+
+Part = Table | Paragraph | str
+"""What stands between blank lines; a text is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The terminal that output goes to: its width in columns, and whether colours are wanted."""
+
+    width: int
+    colour: bool
+
+
+def plain(parts: Sequence[Part]) -> str:
+    """Parts under each other with a blank line between; every row whole, every cell filled in."""
+    return "\n".join(map(_plain, parts))
+
+
+def _plain(part: Part) -> str:
+    if isinstance(part, Table):
+        return _plain_table(part)
+    lines = part.lines if isinstance(part, Paragraph) else [part]
+    return "".join(f"{shown.line(line)}\n" for line in lines)
+
+
+def _plain_table(table: Table) -> str:
+    widths = table.widths()
+    padded = (
+        (cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (table.headers, *table.rows)
+    )
+    return "".join((" " * GAP).join(cells).rstrip() + "\n" for cells in padded)
+
+
+Lines = Iterator[str]
+
+
+LEAST = 20
+"""Columns that are left for words, however deep a line stands."""
+
+
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+_MARK = re.compile(r"\s*(?:- |\d+\. |[-\d]\d*  )?")
+
+
+class Verbatim(str):
+    """A line that stays as it is on a terminal too: part of an expression, to be copied."""
+
+    __slots__ = ()
+
+
+def indented(lines: Iterable[str], by: int = 2) -> Lines:
+    """The lines, each so many columns further right."""
+    for line in lines:
+        moved = f"{' ' * by}{line}" if line else line
+        yield Verbatim(moved) if isinstance(line, Verbatim) else moved
+
+
+def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
+    """Blocks with an empty line between; what begins a block, or follows an empty line, is a heading; not the last."""
+    made: list[str] = []
+    for number, block in enumerate(blocks, start=1):
+        starts = number < len(blocks)
+        for line in block:
+            made += _on(screen, line, heading=starts and bool(line))
+            starts = not line
+        made.append("")
+    return "\n".join(made)
+
+
+def wrapped(lines: Iterable[str], width: int) -> list[str]:
+    """The lines as they stand on a screen of that width."""
+    screen = Screen(width, colour=False)
+    return [part for line in lines for part in _on(screen, line, heading=False)]
+
+
+def _on(screen: Screen | None, line: str, *, heading: bool) -> list[str]:
+    safe = shown.line(line)
+    if screen is None:
+        return [safe]
+    lines = [safe] if isinstance(line, Verbatim) or not safe else _wrapped(safe, screen.width)
+    return [f"{_BOLD}{part}{_PLAIN}" for part in lines] if heading and screen.colour else lines
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    import textwrap
+
+    mark = _MARK.match(line)
+    start = mark.group() if mark is not None else ""
+    return textwrap.wrap(
+        line[len(start) :],
+        max(width, len(start) + LEAST),
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+_NUMBERED = re.compile(r"(.*?)[-_.]?(\d+)$")
+
+
+LEAST_ALIKE = 2
+"""Places that make a line."""
+
+
+def rows(total: Mapping[str, str]) -> dict[str, dict[int, str]]:
+    """The counters of total 1 that are numbered one after the other: by what comes before the number, by number."""
+    found: dict[str, dict[int, str]] = {}
+    for name, amount in total.items():
+        numbered = _NUMBERED.match(name)
+        if numbered is not None and numbered[1] and amount == "1":
+            found.setdefault(numbered[1], {})[int(numbered[2])] = name
+    return {
+        prefix: dict(sorted(names.items()))
+        for prefix, names in found.items()
+        if len(names) >= LEAST_ALIKE and max(names) - min(names) == len(names) - 1
+    }
+
+
+def lines(total: Mapping[str, str], left: Mapping[str, str]) -> Iterator[str]:
+    """A line for each row of places: a dot for a free one, an X for one that is used."""
+    for prefix, names in rows(total).items():
+        marks = " ".join("." if left[name] == total[name] else "X" for name in names.values())
+        yield f"{prefix} {min(names)}-{max(names)}: {marks}"

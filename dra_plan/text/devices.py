@@ -1,0 +1,346 @@
+"""The wording of devices: those that each check takes away, those that are chosen, and the story of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from dra_plan.api.go_text import allowed
+from dra_plan.documents.base import ClaimName
+from dra_plan.documents.claim_sets import DeviceStory, PlacedPodClaim
+from dra_plan.documents.devices import (
+    CapacityDetail,
+    ConstraintDetail,
+    CounterDetail,
+    Detail,
+    DeviceCheck,
+    FoundName,
+    PassedOver,
+    RemovedDevices,
+    SelectorDetail,
+    TaintDetail,
+)
+from dra_plan.documents.stories import ChosenDevice, NodeStory, PassedAlternative, RequestDevices, StoryRequest
+from dra_plan.text import words
+from dra_plan.text.columns import Lines, indented
+from dra_plan.text.naming import claim_set_name
+from dra_plan.text.words import listed
+
+Refused = RemovedDevices | PassedOver | DeviceCheck
+"""What has the code of a device's reason, and the fields of that code."""
+
+
+def removed(of: Refused) -> str:
+    """Why devices were taken away, to stand behind their number."""
+    return _REMOVED[of.code](of)
+
+
+def _holders(of: Refused) -> list[str]:
+    return [] if isinstance(of, DeviceCheck) else [words.holder(one) for one in of.holders]
+
+
+def _in_use(of: Refused) -> str:
+    holders, wanted = _holders(of), of.wanted if isinstance(of, RemovedDevices) else None
+    if wanted == 0:
+        return "in use (would not match anyway)"
+    some = f", {wanted} of them otherwise suitable" if isinstance(of, RemovedDevices) and wanted != of.count else ""
+    if not holders:
+        return f"in use{some}"
+    return f"in use{some}, by {'claim' if len(holders) == 1 else 'claims'} {words.listed(holders)}{_there(of)}"
+
+
+def _shared_by(of: Refused) -> str:
+    holders = _holders(of)
+    return f" (used by {words.listed(holders)}{_there(of)})" if holders else ""
+
+
+def _there(of: Refused) -> str:
+    """Where the holders have the devices, if it is not the same on all nodes."""
+    return f" on {of.holders_on}" if isinstance(of, RemovedDevices) and of.holders_on else ""
+
+
+def _expression(of: Refused) -> str:
+    """The expression, unless the parts of it that decide are told."""
+    told = of.selectors if isinstance(of, RemovedDevices) else None
+    whole = not told or any(finding.clause == of.expression.strip() for finding in told)
+    return f": {words.one_line(of.expression)}" if whole else ""
+
+
+def _published(of: Refused) -> str:
+    return f"; there is {words.listed(of.published, 8)}" if isinstance(of, RemovedDevices) and of.published else ""
+
+
+def _policy(of: Refused) -> str:
+    """What was asked, what it is rounded to, and what the request policies allow; those of several devices differ."""
+    asked, policies = (of.asked, of.policies) if isinstance(of, RemovedDevices) else ("", None)
+    rounded = f", rounded to {of.amount}," if asked and asked != of.amount else ""
+    allows = [allowed(policy, _values) for policy in policies or ()]
+    told = f"; allowed is {words.listed(allows)}" if any(allows) else ""
+    return f"capacity {of.capacity}: {asked or of.amount}{rounded} is against the request policy{told}"
+
+
+def _values(names: list[str]) -> str:
+    return words.listed(names, 10)
+
+
+_REMOVED: dict[str, Callable[[Refused], str]] = {
+    "pool-unusable": lambda of: f"in a pool that is {of.state}",
+    "in-use": _in_use,
+    "taken-already": lambda _: "taken already for this claim set",
+    "binding-conditions-off": lambda _: "with binding conditions, and feature gate DRADeviceBindingConditions is off",
+    "selector-false": lambda of: f"{words.selector(of.selector, of.class_)} is false{_expression(of)}",
+    "selector-error": lambda of: f"{words.selector(of.selector, of.class_)} can't be evaluated: {of.error}",
+    "other-node": lambda _: "on other nodes only",
+    "capacity-missing": lambda of: f"capacity {of.capacity} is missing{_published(of)}",
+    "capacity-policy": _policy,
+    "capacity-short": lambda of: f"capacity {of.capacity}: {of.need} needed, {of.left} left{_shared_by(of)}",
+    "counters-off": lambda _: "sharing counters, and feature gate DRAPartitionableDevices is off",
+    "counter-short": lambda of: (
+        f"counter {of.counter_set}/{of.counter}: {of.need} needed, {of.left} left{_shared_by(of)}"
+    ),
+    "not-tolerated": lambda of: f"taint {of.taint and words.taint(of.taint)} not tolerated",
+    "attribute-missing": lambda of: f"without attribute {of.attribute}, which constraint #{of.constraint} compares",
+    "attribute-differs": lambda of: (
+        f"{of.attribute} is {words.value(of.offered)}, other than {words.value(of.pinned)} of the devices before"
+    ),
+    "attribute-repeats": lambda of: f"{of.attribute} is {words.value(of.offered)}, as on a device before",
+    "led-nowhere": lambda _: "tried, but then nothing was left for what comes after",
+}
+
+
+def found(of: FoundName) -> list[str]:
+    """What devices have under a name that a selector reads: one sentence, or two."""
+    name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
+    table = "attribute" if of.kind != "capacity" else "capacity"
+    if of.problem in ("missing", "unknown-domain", "wrong-domain", "wrong-kind"):
+        return [_absent(of, table)]
+    values = [f"{words.value(one.value)} on {one.count}" for one in of.values]
+    if of.other_values:
+        values.append(f"{of.other_values} other values")
+    missing = [f"missing on {of.missing}"] if of.missing else []
+    said = [f"{name} is {', '.join([*values, *missing])}"]
+    if of.problem == "wrong-type":
+        kinds = sorted({one.type for one in of.values})
+        said.append(f"{name} is of type {words.listed(kinds)}, compared with {_a(of.hint)}: never equal")
+    return said
+
+
+def _a(kind: str | None) -> str:
+    return f"an {kind}" if kind and kind[0] in "aeiou" else f"a {kind}"
+
+
+def _absent(of: FoundName, table: str) -> str:
+    meant = f"; did you mean {of.hint}?" if of.hint else ""
+    if of.known:
+        meant = f", which has {words.listed(of.known, 8)}"
+    if of.problem == "wrong-kind":
+        return f"no device has {table} {of.name} in domain {of.domain}; there it is {_a(of.hint)}"
+    if of.problem == "wrong-domain":
+        return f"no device has {table} {of.name} in domain {of.domain}; it is in domain {of.hint}"
+    if of.problem == "unknown-domain":
+        return f"no device has any {table} in domain {of.domain}{meant}"
+    return f"no device has {table} {of.name} in domain {of.domain}{meant}"
+
+
+def request_lines(story: NodeStory) -> Lines:
+    """The requests that can't be met alone, those with the same funnel once."""
+    for of, others in alike(failing(story)):
+        yield f"{words.capital(words.problem(of))}."
+        if others:
+            yield f"  The same holds for {words.requests(others)}."
+        yield from indented(funnel_lines(of))
+
+
+def failing(story: NodeStory) -> list[StoryRequest]:
+    """The requests that can't be met alone; alternatives only where all of a request fail."""
+    stuck: dict[tuple[str, str], bool] = {}
+    for of in story.requests:
+        key = (of.claim.name, of.request.partition("/")[0])
+        stuck[key] = stuck.get(key, True) and of.problem is not None
+    return [of for of in story.requests if stuck[of.claim.name, of.request.partition("/")[0]]]
+
+
+_NO_CLAIM = ClaimName(namespace="", name="")
+
+
+def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRequest]]]:
+    """Requests with the same funnel together: the first, and the others."""
+    groups: dict[str, tuple[StoryRequest, list[StoryRequest]]] = {}
+    for of in requests:
+        same = str(replace(of, claim=_NO_CLAIM, request="", alternative=False))
+        if same in groups:
+            groups[same][1].append(of)
+        else:
+            groups[same] = (of, [])
+    return list(groups.values())
+
+
+def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
+    """All devices, those that each check takes away, and those left."""
+    width = len(str(of.devices)) + 1
+    devices = f"{'device' if of.devices == 1 else 'devices'} on the node"
+    yield f"{of.devices:>{width}}  {devices}{devices_spread(of)}"
+    for each in of.removed:
+        yield f"{'-' + str(each.count):>{width}}  {removed(each)}{removed_spread(each)}"
+        yield from indented(finding_lines(each), width + 4)
+    names = [str(device) for device in of.left_devices]
+    more = [f"{of.left - len(names)} more"] if of.left > len(names) else []
+    which = f": {words.listed([*names, *more], len(names) + 1)}" if names else ""
+    yield f"{of.left:>{width}}  left{which}{left_spread(of)}"
+
+
+def devices_spread(of: RequestDevices) -> str:
+    """How far the number of devices reaches over the nodes that are told of together."""
+    return _spread(of.devices_from, of.devices_to) if isinstance(of, StoryRequest) else ""
+
+
+def left_spread(of: RequestDevices) -> str:
+    """How far the number of those left reaches."""
+    return _spread(of.left_from, of.left_to) if isinstance(of, StoryRequest) else ""
+
+
+def removed_spread(removed: RemovedDevices) -> str:
+    """How far the number of those that a check takes away reaches."""
+    return _spread(removed.count_from, removed.count_to)
+
+
+def _spread(least: int | None, most: int | None) -> str:
+    return f" ({least} to {most} on these nodes)" if least != most else ""
+
+
+def finding_lines(removed: RemovedDevices) -> Iterator[str]:
+    """What decides in a selector, and what the devices have instead."""
+    total = sum(finding.count for finding in removed.selectors or ())
+    everywhere = " (on all these nodes)" if total > removed.count else ""
+    for finding in removed.selectors or ():
+        if finding.clause != removed.expression.strip():
+            yield f"false on {finding.count}{everywhere}: {words.one_line(finding.clause)}"
+        if finding.error:
+            yield f"fails on {finding.count}{everywhere}: {finding.error}"
+        for item in finding.found:
+            yield from (f"{line}{everywhere if item.values else ''}" for line in found(item))
+        for part in finding.computed:
+            values = [f"{one.value} on {one.count}" for one in part.values]
+            yield f"{words.one_line(part.part)} is {', '.join(values)}"
+
+
+def choice_lines(choices: list[ChosenDevice]) -> Lines:
+    """Request by request, device by device."""
+    for _, slots in groupby(choices, key=lambda choice: (choice.claim.name, choice.request)):
+        yield from _of_request(list(slots))
+
+
+def _of_request(slots: list[ChosenDevice]) -> Lines:
+    what = words.capital(words.request(slots[0]))
+    if len(slots) == 1:
+        yield f"{what} gets {_device(slots[0])}."
+    else:
+        yield f"{what} gets {words.counted(len(slots), 'device')}:"
+    for alternative in slots[0].alternatives_before:
+        yield from indented(_not(alternative))
+    for slot in slots:
+        if len(slots) > 1:
+            yield f"  {_device(slot)}"
+        yield from indented(_passed(slot), 4 if len(slots) > 1 else 2)
+
+
+def _device(slot: ChosenDevice) -> str:
+    return str(slot.device) if slot.device else "nothing: there is none to take"
+
+
+def _passed(slot: ChosenDevice) -> Lines:
+    """The devices before the one that was chosen, but for those of other classes."""
+    for passed in slot.passed_over:
+        if passed.code != "selector-false" or not passed.class_:
+            yield f"passed over {words.counted(passed.count, 'device')}: {removed(passed)}"
+
+
+def _not(alternative: PassedAlternative) -> Lines:
+    """Why an earlier alternative was not chosen."""
+    what = f"alternative {alternative.request.rpartition('/')[2]}"
+    if alternative.problem is None:
+        yield f"passed over {what}: with it nothing was left for the rest"
+        return
+    yield f"passed over, as {words.problem(alternative, what)}:"
+    yield from indented(funnel_lines(alternative))
+
+
+_STEPS = {
+    "pool": "its pool is complete",
+    "in-use": "free",
+    "feature": "the features it needs are on",
+    "selector": "selectors of class and request",
+    "node": "usable on the node",
+    "capacity": "enough capacity",
+    "counter": "enough of its counters",
+    "taint": "taints tolerated",
+    "constraint": "has what constraints compare",
+}
+
+
+def device_lines(of: DeviceStory) -> Iterator[str]:
+    """The story of one device."""
+    yield f"device {of.device} (slice {words.listed(of.slices)})"
+    if not of.nodes:
+        yield "  None of the nodes asked about sees it: its slice targets other nodes, or is of an old pool generation."
+        return
+    yield f"  Seen by {words.listed(of.nodes)}; told for {of.nodes[0]}."
+    if of.holders:
+        yield f"  In use, by {words.listed([words.holder(holder) for holder in of.holders])}."
+    if of.pool is not None:
+        yield f"  Its {words.unusable_pool(of.pool)}."
+    for claim_set in of.claim_sets:
+        for request in claim_set.requests:
+            yield ""
+            verdict = "could be used" if request.passes else "can't be used"
+            yield f"  {claim_set_name(claim_set)}, {words.request(request)}: {verdict}"
+            for check in request.checks:
+                yield from (f"    {line}" for line in _check_lines(check))
+
+
+def _check_lines(check: DeviceCheck) -> Iterator[str]:
+    if check.passed:
+        yield f"yes  {_STEPS[check.step]}"
+    elif check.code == "selector-false":
+        yield f"NO   {words.selector(check.selector, check.class_)} is false"
+    else:
+        yield f"NO   {removed(check)}"
+    for detail in check.details:
+        yield from (f"       {line}" for line in _detail(detail))
+
+
+def _detail(of: Detail) -> Iterator[str]:
+    match of:
+        case SelectorDetail():
+            yield from _selector(of)
+        case CapacityDetail():
+            yield f"{of.capacity}: takes {of.need}, {of.left} left of {of.total}"
+        case CounterDetail():
+            yield f"{of.counter_set}/{of.counter}: takes {of.need}, {of.left} left"
+        case TaintDetail():
+            state = "tolerated" if of.tolerated else "not tolerated"
+            yield f"{words.taint(of)}: {state if of.blocks else 'informs only'}"
+        case ConstraintDetail():
+            has = words.value(of.value) if of.value is not None else "missing"
+            yield f"constraint #{of.constraint}: {of.attribute} is {has}"
+
+
+def _selector(of: SelectorDetail) -> Iterator[str]:
+    result = {True: "true", False: "false", None: "error"}[of.result]
+    yield f"{words.selector(of.selector, of.class_)} is {result}: {of.expression}"
+    for finding in of.selectors or ():
+        if finding.clause != of.expression.strip():
+            yield f"  false: {finding.clause}"
+        for item in finding.found:
+            yield from (f"  {line}" for line in found(item))
+
+
+def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
+    """The devices that claims get, by driver; with their number where there are many."""
+    names: dict[str, list[str]] = {}
+    for claim in claims:
+        for result in claim.allocation.devices.results:
+            names.setdefault(result.driver, []).append(result.device)
+    return "; ".join(f"{driver}: {listed(found)}" for driver, found in names.items())

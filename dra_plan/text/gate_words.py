@@ -1,0 +1,59 @@
+"""The line that says why a gate failed. What a gate is, and when it fails, is `gate.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dra_plan.allocator import Outcome
+from dra_plan.text import refusals
+from dra_plan.text.gate import ClaimSetEntry, D, Gate, Judge, Verdict, refusals_of
+from dra_plan.text.naming import claim_set_name
+from dra_plan.text.words import counted, listed
+
+
+def failure(gate: Gate, judge: Judge[D], document: D) -> str:
+    """One line with all that failed a gate that somebody has set; "" if there is no such gate, or none failed."""
+    if gate == Gate():
+        return ""
+    causes = judge.causes(gate, document)
+    if refused := refusals_of(document):
+        objects = list(dict.fromkeys(one.object for one in refused))
+        causes.append(f"{refusals.headline(refused).replace('The', 'the', 1)}: {listed(objects)}")
+    counting = [warning for warning in document.warnings if not warning.is_note]
+    if gate.no_warnings and counting:
+        codes = list(dict.fromkeys(warning.code for warning in counting))
+        causes.append(f"{counted(len(counting), 'warning')} (--fail-on warning): {listed(codes)}")
+    return f"gate failed: {'; '.join(causes)}" if causes else ""
+
+
+def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
+    """Which claim sets failed, and how."""
+    usual = Gate()
+    refused, undecided, few = [], [], []
+    for claim_set in claim_sets:
+        if gate.claim_set(claim_set) is not Verdict.FAILED or claim_set.outcome is Outcome.REFUSED:
+            continue
+        name = claim_set_name(claim_set)
+        if usual.claim_set(claim_set) is Verdict.FAILED:
+            refused.append(name)
+        elif len(claim_set.fitting_nodes) < gate.min_nodes and gate.min_nodes > 1:
+            few.append(f"{name} on {len(claim_set.fitting_nodes)}")
+        else:
+            undecided.append(name)
+    return [
+        *cause(refused, "claim set", "does not fit", "do not fit"),
+        *cause(few, "claim set", *[f"fit{s} on fewer than {gate.min_nodes} nodes (--min-nodes)" for s in ("s", "")]),
+        *undecided_cause(undecided, "claim set"),
+    ]
+
+
+def undecided_cause(names: Sequence[str], what: str) -> list[str]:
+    """That all of these are undecided, which `--require-fit` does not accept; nothing without names."""
+    return cause(names, what, *[f"{verb} undecided (--require-fit)" for verb in ("is", "are")])
+
+
+def cause(names: Sequence[str], what: str, one: str, many: str) -> list[str]:
+    """That all of these failed in the same way; nothing without names."""
+    if not names:
+        return []
+    return [f"{counted(len(names), what)} {one if len(names) == 1 else many}: {listed(list(names))}"]

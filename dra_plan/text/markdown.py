@@ -1,0 +1,37 @@
+"""Tables and sentences as Markdown, for a merge request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dra_plan import shown
+from dra_plan.text.columns import Part, Table
+
+
+def markdown_parts(parts: Sequence[Part]) -> str:
+    """The parts under each other, tables as those of Markdown."""
+    return "\n\n".join(_table(part) if isinstance(part, Table) else escaped(str(part)) for part in parts) + "\n"
+
+
+def _table(made: Table) -> str:
+    rows = [made.headers, ["---"] * len(made.headers), *([escaped(cell) for cell in row] for row in made.rows)]
+    return "\n".join(shown.line(f"| {' | '.join(row)} |") for row in rows)
+
+
+def escaped(line: str) -> str:
+    """Text that markdown takes as it stands; what is between backticks stays code."""
+    parts = line.split("`")
+    if len(parts) % 2 == 0:
+        return _escaped(line)
+    return "`".join(part.replace("|", "\\|") if at % 2 else _escaped(part) for at, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    """Characters that would format are escaped; what forges make a link or a mention of by itself is broken up."""
+    plain = "".join(f"\\{char}" if char in "\\`*_|<>[]#" else char for char in text)
+    linked = plain.replace("://", ":/\\/").replace("www.", "www\\.")
+    return _MENTION.sub("`@`", linked)
+
+
+_MENTION = re.compile(r"@(?=\w)")

@@ -1,0 +1,152 @@
+"""How objects, devices, releases and edits are named in tables and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from dra_plan.api.inventory import Notice
+from dra_plan.documents.base import AppliedEdit
+from dra_plan.releases import gate_defaults
+
+if TYPE_CHECKING:
+    from dra_plan.api.resource import DeviceRequestAllocationResult
+    from dra_plan.documents.base import AnswerTarget, ObjectName, PrintedDocument
+    from dra_plan.documents.claim_sets import ClaimSetName
+
+
+CUT_SHORT = "a search was cut short (--max-steps)"
+"""Why something is undecided."""
+
+
+NAMES = 4
+"""Nodes that a cell names before it counts the rest."""
+
+
+def node_list(names: Sequence[str], *, every: bool = False) -> str:
+    """Node names in one cell: the first few and a count, or every one of them."""
+    if every or len(names) <= NAMES + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:NAMES])} and {len(names) - NAMES} more"
+
+
+def claim_set_name(claim_set: ClaimSetName) -> str:
+    """As `owner_name`, with the field of the pod template where the owner has several."""
+    return with_part(owner_name(claim_set), claim_set.part)
+
+
+def with_part(name: str, part: str) -> str:
+    """The name, with the field of the pod template if there is one to tell."""
+    return f"{name} ({part})" if part else name
+
+
+def owner_name(claim_set: ClaimSetName) -> str:
+    """KIND/NAMESPACE/NAME of the owner; of the claim, or claims, for a set that no pod owns."""
+    owner = claim_set.owner
+    if owner is not None:
+        return named(owner)
+    names = [f"{claim.namespace}/{claim.name}" for claim in claim_set.claims]
+    return f"resourceclaim/{','.join(names)}" if names else "resourceclaim/-"
+
+
+def named(thing: ObjectName) -> str:
+    """KIND/NAMESPACE/NAME."""
+    return f"{thing.kind.lower()}/{thing.namespace}/{thing.name}"
+
+
+def object_name(label: str) -> str:
+    """`kind/NAMESPACE/NAME` of `KIND NAMESPACE/NAME`."""
+    kind, space, name = label.partition(" ")
+    return f"{kind.lower()}{'/' if space else ''}{name}"
+
+
+class NamedDevice(Protocol):
+    """What says which device is meant: a result of an allocation, a match of a selector."""
+
+    @property
+    def driver(self) -> str:
+        """Who publishes it."""
+
+    @property
+    def pool(self) -> str:
+        """The pool's name, of its driver."""
+
+    @property
+    def device(self) -> str:
+        """The device's name, of its pool."""
+
+
+def device_name(named: NamedDevice) -> str:
+    """DRIVER/POOL/DEVICE."""
+    return f"{named.driver}/{named.pool}/{named.device}"
+
+
+def consumed(result: DeviceRequestAllocationResult) -> str:
+    """What a share takes of its device, NAME=AMOUNT; `admin` for access that takes nothing."""
+    if result.admin_access:
+        return "admin"
+    return ", ".join(f"{name}={amount}" for name, amount in (result.consumed_capacity or {}).items())
+
+
+def target(document: PrintedDocument) -> str:
+    """What was changed, what the answer is for, and which defects of the release changed it."""
+    met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
+    defects = f"; release defects met: {', '.join(met)}" if met else ""
+    changed = sentence(document.what_if or ())
+    return f"{changed} {release(document.target)}{defects}.".lstrip()
+
+
+def release(about: AnswerTarget) -> str:
+    """The release, with the gates that differ from its defaults."""
+    defaults = gate_defaults(about.kubernetes_version)
+    changed = [f"{name}={str(on).lower()}" for name, on in about.feature_gates.items() if defaults.get(name) is not on]
+    repaired = "" if about.quirks == "upstream" else " without its known defects"
+    basis = f" ({about.basis})" if about.basis else ""
+    return f"{', '.join([f'Kubernetes {about.release}{basis}', *changed])}{repaired}"
+
+
+def _defects(notice: Notice) -> tuple[str, ...]:
+    return notice.defects or ()
+
+
+def _in_order(defect: str) -> tuple[str, int]:
+    """Q2 before Q12."""
+    letters = defect.rstrip("0123456789")
+    return letters, int(defect[len(letters) :] or 0)
+
+
+def sentence(edits: Sequence[AppliedEdit]) -> str:
+    """`What if: ...`, or "" if nothing was changed."""
+    return f"What if: {'; '.join(_words(edit) for edit in edits)}." if edits else ""
+
+
+def _words(edit: AppliedEdit) -> str:
+    match edit.edit:
+        case "Cordon":
+            told = f"{edit.node} cordoned"
+        case "Drain":
+            told = f"{edit.node} drained"
+        case "AddNodes":
+            nodes = "1 node" if edit.count == 1 else f"{edit.count} nodes"
+            told = f"{nodes} added like {edit.like}"
+        case "Evict" | "Bind":
+            name = edit.object.name if edit.object else ""
+            told = f"pod/{name} on {edit.node}" if edit.node else f"pod/{name} evicted"
+        case _:
+            told = f"without {edit.object.kind.lower()}/{edit.object.name}" if edit.object else ""
+    effects = ", ".join(_effects(edit))
+    return f"{told} ({effects})" if effects else told
+
+
+def _effects(edit: AppliedEdit) -> Iterator[str]:
+    if edit.pending:
+        yield f"{_count(len(edit.pending), 'pod')} pending again"
+    kinds = [item.kind.lower() for item in edit.gone]
+    for kind in dict.fromkeys(kinds):
+        yield f"{_count(kinds.count(kind), kind)} gone"
+    if edit.deallocated:
+        yield f"{_count(len(edit.deallocated), 'claim')} free"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

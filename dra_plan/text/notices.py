@@ -1,0 +1,34 @@
+"""Wording of warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dra_plan import shown
+from dra_plan.api.inventory import NOTES, Notice
+
+SHOWN = 3
+"""How many objects a repeated warning names before it counts the rest."""
+
+
+def lines(warnings: Iterable[Notice], *, most: int = SHOWN) -> list[str]:
+    """One line per distinct warning: what is said about many objects is said once, and names the first `most`."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for warning in warnings:
+        about = grouped.setdefault((warning.code, warning.message), [])
+        where = _where(warning)
+        if where and where not in about:
+            about.append(where)
+    return [shown.line(_line(code, message, about, most)) for (code, message), about in grouped.items()]
+
+
+def _where(warning: Notice) -> str:
+    return " at ".join(part for part in (warning.object, warning.source) if part)
+
+
+def _line(code: str, message: str, about: list[str], most: int) -> str:
+    text = f"{'note' if code in NOTES else 'warning'}: {message} [{code}]"
+    if not about:
+        return text
+    rest = len(about) - most
+    return f"{text}: {', '.join(about[:most])}" + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,326 @@
+"""The wording of what is in the way, of faults, and of changes that would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from dra_plan.documents.reasons import (
+    AttemptFault,
+    BlockingClaim,
+    BlockingConstraint,
+    BlockingCounter,
+    BlockingElement,
+    BlockingRequest,
+    NotTogether,
+    SeenCounterSet,
+    Shortage,
+)
+from dra_plan.documents.suggestions import (
+    AlternativeAdded,
+    CapacityChanged,
+    ClaimReleased,
+    ClassChanged,
+    ConstraintDropped,
+    CountLowered,
+    GateEnabled,
+    NodeLabelled,
+    NodeSelectorChanged,
+    NodeTaintMet,
+    NodeUncordoned,
+    PoolAwaited,
+    ReplicasLowered,
+    RequestDropped,
+    ResourceLowered,
+    SelectorChanged,
+    SuggestedChange,
+    TaintTolerated,
+    TriedChanges,
+)
+from dra_plan.text import columns, words
+from dra_plan.text.columns import Lines, Verbatim, indented
+from dra_plan.text.words import scheduler_says
+
+
+def lines(of: NotTogether) -> Lines:
+    """The elements, each with what is to be said of it; then the amounts that are short."""
+    for said, below in _told(of.elements):
+        yield f"- {said}"
+        yield from indented(below, 4)
+    yield from (f"{shortage(short)}." for short in of.shortages)
+
+
+def _told(of: Sequence[BlockingElement]) -> Iterator[tuple[str, list[str]]]:
+    """Each element and the lines below it.
+
+    Requests with the same devices to choose from stand together if they are many; so do counters of one set.
+    """
+    alike: dict[str, list[BlockingElement]] = {}
+    for one in of:
+        alike.setdefault(_kind(one), []).append(one)
+    for group in alike.values():
+        several = [one for one in group if isinstance(one, BlockingRequest)]
+        counters = [one for one in group if isinstance(one, BlockingCounter)]
+        if len(several) > words.NAMES:
+            yield f"{words.requests(several)}{_passing(several[0], 'each needs')}", []
+        elif len(counters) > words.NAMES:
+            names = words.listed([one.counter for one in counters])
+            yield f"counters {names} of counter set {counters[0].counter_set}, pool {counters[0].pool}", []
+        else:
+            yield from ((element(one), _values(one)) for one in group)
+
+
+def _kind(of: BlockingElement) -> str:
+    if isinstance(of, BlockingCounter):
+        return f"{of.pool} {of.counter_set}"
+    return str(replace(of, request="") if isinstance(of, BlockingRequest) else of)
+
+
+def _values(of: BlockingElement) -> list[str]:
+    """The values that meet at a constraint, request by request."""
+    if not isinstance(of, BlockingConstraint):
+        return []
+    attribute = (of.match_attribute or of.distinct_attribute or "").rpartition("/")[2]
+    said = []
+    for met in of.values:
+        there = [f"{words.value(one.value)} on {one.count}" for one in met.values]
+        there += [f"{met.other_values} other values"] if met.other_values else []
+        there += [f"missing on {met.missing}"] if met.missing else []
+        said.append(f"{attribute} for {met.request}: {', '.join(there)}")
+    return said
+
+
+def shortage(of: Shortage) -> str:
+    """What is needed beside what is left: `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`."""
+    where = f" on {words.listed([str(device) for device in of.devices])}" if of.devices else ""
+    which = f"Counter {of.counter_set}/{of.name}" if of.pool is not None else f"Capacity {of.name}"
+    said = f"{which}: {_needed(of)}, " if of.needs else f"{which} is overdrawn: "
+    return f"{said}{of.left} left{where}"
+
+
+def _needed(of: Shortage) -> str:
+    several = len({need.claim.name for need in of.needs}) > 1
+    names = [f"{need.claim.name}/{need.request}" if several else need.request for need in of.needs]
+    parts = " + ".join(f"{name} {need.need}" for name, need in zip(names, of.needs, strict=True))
+    return f"{of.sum} needed ({parts})" if len(of.needs) > 1 else f"{of.sum} needed by {names[0]}"
+
+
+def slot_lines(of: Sequence[SeenCounterSet]) -> Iterator[str]:
+    """The counters that are places on a device, as lines of free and used ones."""
+    for seen in of:
+        for line in columns.lines(seen.total, seen.left):
+            yield f"Counter set {seen.counter_set} of pool {seen.pool}, {line}"
+
+
+def element(of: BlockingElement) -> str:
+    """An element of a blocking set."""
+    if isinstance(of, BlockingRequest):
+        return f"{words.request(of)}{_passing(of)}"
+    if isinstance(of, BlockingClaim):
+        return f"claim {words.holder(of.claim)}, which has devices here"
+    if isinstance(of, BlockingCounter):
+        left = f" ({of.left} left of {of.total})" if of.left else ""
+        return f"counter {of.counter_set}/{of.counter} of pool {of.pool}{left}"
+    among = f" among {words.listed(of.requests, 8)}" if of.requests else ""
+    rule = f"different {of.distinct_attribute}" if of.match_attribute is None else f"the same {of.match_attribute}"
+    return f"constraint #{of.constraint} of claim {of.claim.name}: {rule}{among}"
+
+
+def _passing(of: BlockingRequest, needs: str = "needs") -> str:
+    if of.left_devices is None:
+        return ""
+    names = [str(one) for one in of.left_devices]
+    which = f"only {words.listed(names)}" if of.left == len(names) else f"{of.left} devices"
+    verb = "passes" if of.left == 1 else "pass"
+    return f" ({needs} {of.need}; {which} {verb} every check)"
+
+
+def fault(of: AttemptFault) -> list[str]:
+    """What ended the attempt: the cause, then the message in the scheduler's words."""
+    return [*_FAULTS.get(of.code, _plain_fault)(of), scheduler_says(of.message.splitlines()[0])]
+
+
+def _where(of: AttemptFault) -> str:
+    if of.object is None:
+        return "the input"
+    thing = of.object
+    name = f"{thing.namespace}/{thing.name}" if thing.namespace else thing.name
+    return f"{thing.kind} {name}" + (f" ({of.source})" if of.source else "")
+
+
+def _meant(of: AttemptFault) -> str:
+    if of.hint:
+        return f" Did you mean {of.hint}?"
+    return f" There are: {words.listed(of.known, 8)}." if of.known else ""
+
+
+def _selector_fault(of: AttemptFault) -> list[str]:
+    number = f" #{of.selector}" if of.selector else ""
+    asked = f", request {of.request}," if of.request else ""
+    if of.code == "selector-compile":
+        said = [f"The selector{number} of {_where(of)}{asked} does not compile:"]
+    else:
+        said = [f"The selector{number} of {_where(of)}{asked} fails on device {of.device}:"]
+    said += _indented(of.expression or "")
+    if of.rewrite:
+        outcome = {"Fits": "the claims fit", "DoesNotFit": "there is no error, but the claims do not fit"}
+        then = outcome.get(of.rewrite.outcome, f"the answer is {of.rewrite.outcome}")
+        said += [f"Written like this {then} (tried):", *_indented(of.rewrite.expression)]
+    if of.gate:
+        said.append(f"The device has a list attribute, and feature gate {of.gate} is off.")
+    return said
+
+
+def _indented(expression: str) -> list[str]:
+    return [Verbatim(f"    {line}") for line in expression.strip().splitlines()]
+
+
+def _class_missing(of: AttemptFault) -> list[str]:
+    name = of.missing.name if of.missing is not None else ""
+    return [f"{_where(of)}, request {of.request or ''}: device class {name} does not exist.{_meant(of)}"]
+
+
+def _feature_off(of: AttemptFault) -> list[str]:
+    return [f"{_where(of)}, request {of.request or ''}: needs feature gate {of.gate or ''}, which is off."]
+
+
+def _plain_fault(of: AttemptFault) -> list[str]:
+    kind = _KINDS.get(of.code, "error")
+    if of.object is None:
+        return [f"{words.capital(kind)}.{_meant(of)}"]
+    asked = f", request {of.request}" if of.request else ""
+    return [f"{_where(of)}{asked}: {kind}.{_meant(of)}"]
+
+
+def _set_error(of: AttemptFault) -> list[str]:
+    if of.missing is None:
+        return [f"{_where(of)}: its claims can't be told."]
+    missing = of.missing
+    return [f"{_where(of)} needs {missing.kind} {words.claim(missing)}, which is not in the input.{_meant(of)}"]
+
+
+ABOUT_POOLS = ("all-and-broken-pool", "invalid-pool")
+"""Errors that are owed to pools which are incomplete or invalid."""
+
+
+_KINDS = {
+    "class-not-named": "the request names no device class",
+    "count-mode": "the allocation mode is not known",
+    "request-empty": "a request or selector is empty, or of a kind that is not known",
+    "too-many-devices": "the claim asks for more than the 32 devices that a claim may have",
+    "constraint-unknown": "a constraint is empty, or of a kind that this release does not know",
+    "capacity-request": "a capacity request is negative, or steps can't be counted for it",
+    "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
+    "all-and-constraint": "a request for all devices has a device that its constraint refuses",
+    "invalid-pools": "nothing was found, and an invalid pool was passed over",
+    "invalid-pool": "the search came to an invalid pool",
+    "node-selector-terms": "a device's node selector has several terms, which this release can't write down",
+    "node-selector-invalid": "a node selector can't be read",
+}
+
+
+_FAULTS: dict[str, Callable[[AttemptFault], list[str]]] = {
+    "selector-compile": _selector_fault,
+    "selector-runtime": _selector_fault,
+    "claim-set-error": _set_error,
+    "class-missing": _class_missing,
+    "feature-off": _feature_off,
+}
+
+
+_VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value": "change"}
+
+
+def suggestion(of: TriedChanges) -> str:
+    """Changes that were tried together, and where the claims then fit."""
+    return f"{', and '.join(change(one) for one in of.changes)} (then it fits on {of.node})"
+
+
+def together(found: Sequence[TriedChanges]) -> list[str]:
+    """A line for each; where releasing any one of several claims is enough, one line for all of them."""
+    releases = {at: one for at, each in enumerate(found) if (one := _release(each)) is not None}
+    if len(releases) < 2:
+        return [suggestion(one) for one in found]
+    claims = [words.used_claim(one.release, one.pods) for one in releases.values()]
+    any_one = f"release any one of {len(claims)} claims: {words.listed(claims)} (--moves N shows where pods could go)"
+    first = min(releases)
+    kept = [at for at in range(len(found)) if at == first or at not in releases]
+    return [any_one if at == first else suggestion(found[at]) for at in kept]
+
+
+def _release(of: TriedChanges) -> ClaimReleased | None:
+    """The claim that is released, if that is all."""
+    first = of.changes[0]
+    return first if len(of.changes) == 1 and isinstance(first, ClaimReleased) else None
+
+
+def change(of: SuggestedChange) -> str:
+    """What to do."""
+    match of:
+        case SelectorChanged():
+            return _selector(of)
+        case TaintTolerated():
+            return f"tolerate the taint {words.taint(of.toleration)} in {words.request(of)}"
+        case PoolAwaited():
+            there = f"{of.seen} of {of.expected} slices are there, and they would do"
+            return f"wait until pool {of.pool} is complete ({there})"
+        case CountLowered(from_=None):
+            return f"ask for {words.counted(of.to, 'device')} instead of all in {words.request(of)}"
+        case CountLowered():
+            return f"ask for {of.to} instead of {of.from_} in {words.request(of)}"
+        case CapacityChanged():
+            return f"{_capacity(of)} in {words.request(of)}"
+        case AlternativeAdded():
+            return f"add to {words.request(of)} an alternative of class {of.class_}, count {of.count}"
+        case ClassChanged():
+            return f"use class {of.to} in {words.request(of)}"
+        case RequestDropped():
+            return f"leave out {words.request(of)}"
+        case ConstraintDropped():
+            return f"drop constraint #{of.constraint} ({of.attribute}) of claim {of.claim.name}"
+        case NodeLabelled():
+            return f"label the node {', '.join(f'{name}={value}' for name, value in of.labels.items())}"
+        case NodeUncordoned():
+            return f"uncordon {of.uncordon}"
+        case NodeTaintMet(code="tolerate-node-taint"):
+            return f"let the pod tolerate taint {words.taint(of.taint)} of {of.tainted}"
+        case NodeTaintMet():
+            return f"remove taint {words.taint(of.taint)} from {of.tainted}"
+        case NodeSelectorChanged():
+            return f"ask for a node with {of.label}={of.to} instead of {of.from_}"
+        case ResourceLowered():
+            return f"ask for {of.to} instead of {of.from_} {of.resource} in container {of.container}"
+        case ReplicasLowered():
+            return f"want {of.to} instead of {of.from_} pods"
+        case ClaimReleased():
+            return f"release claim {words.used_claim(of.release, of.pods)}"
+        case GateEnabled():
+            return f"switch on feature gate {of.gate}"
+
+
+def _selector(of: SelectorChanged) -> str:
+    whose = words.request_of(of.claim, of.request) if of.claim is not None else f"class {of.class_}"
+    number = f" #{of.selector}" if of.selector else ""
+    if of.code in _VERBS:
+        said = f"{_VERBS[of.code]} the selector{number} of {whose} to {words.one_line(of.replacement or '')}"
+    elif of.dropped:
+        said = f"drop `{words.one_line(of.dropped)}` from the selector of {whose}"
+    else:
+        said = f"drop the selector of {whose}: {words.one_line(of.expression)}"
+    return f"{said}{_users(of)}"
+
+
+def _users(of: SelectorChanged) -> str:
+    """Who else would get other devices."""
+    if not of.used_by:
+        return ""
+    return f", which {words.listed([words.user(one) for one in of.used_by])} use{'s' if len(of.used_by) == 1 else ''}"
+
+
+def _capacity(of: CapacityChanged) -> str:
+    if not of.to:
+        return f"do not ask for capacity {of.capacity}"
+    if of.from_:
+        return f"ask for {of.capacity} {of.to} instead of {of.from_}"
+    return f"ask for capacity {of.to} instead of {of.capacity}"

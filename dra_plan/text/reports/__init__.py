@@ -1,0 +1,1 @@
+"""Reports for CI: JUnit, SARIF, annotations of GitHub, code quality of GitLab."""

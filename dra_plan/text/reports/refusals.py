@@ -1,0 +1,31 @@
+"""What the API server refuses, in reports: a check that failed for each finding, at its place."""
+
+from __future__ import annotations
+
+from dra_plan.documents.refusals import Refusals
+from dra_plan.text.reports.content import Entry, Level, ReportCase, Result, RuleText
+
+CODE = "refused"
+
+
+RULE = RuleText("The API server refuses an object", "dra-plan validate says what is wrong with it, and how to mend it.")
+
+
+def checks(refusals: Refusals) -> list[ReportCase]:
+    """The checks, each named by the code and the object."""
+    return [
+        ReportCase(
+            f"{one.code} {one.object}",
+            Result.FAILED,
+            Entry(
+                Level.ERROR,
+                CODE,
+                f"{one.code}: {': '.join(part for part in (one.field, one.message) if part)}",
+                source=one.file,
+                line=one.line,
+                object=one.object,
+                details=one.fix,
+            ),
+        )
+        for one in refusals or ()
+    ]

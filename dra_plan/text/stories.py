@@ -1,0 +1,409 @@
+"""The wording of claim sets: whether they fit, why not, node by node, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import structs
+
+from dra_plan.allocator import Outcome
+from dra_plan.documents.base import ClaimName, ObjectName
+from dra_plan.documents.claim_sets import (
+    ClaimSetSummary,
+    ExplainedClaimSet,
+    NodeExclusion,
+    PlannedClaimSet,
+    PlannedNode,
+)
+from dra_plan.documents.reasons import BlockingRequest, LeadingReason
+from dra_plan.documents.refusals import REFUSED
+from dra_plan.documents.stories import AbsentName, NodeStory
+from dra_plan.documents.suggestions import PatchedObject, TriedChanges
+from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.explanation.parts import Renaming
+from dra_plan.text import devices, obstacles, words
+from dra_plan.text.columns import Lines, indented
+from dra_plan.text.devices import choice_lines, request_lines
+from dra_plan.text.naming import claim_set_name
+from dra_plan.text.verdicts import WITH_DEVICES
+from dra_plan.text.words import counted, listed, scheduler_says
+
+MOST_STORIES = 12
+"""Stories of one claim set that are told; the rest is counted."""
+
+
+SUMMED = 4
+"""Stories that are summed up first."""
+
+
+def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[NodeStory]:
+    """The stories to tell: nothing of devices that a pod would get, if it gets no node."""
+    if verdict is None or verdict.verdict in WITH_DEVICES:
+        return of.stories
+    return [story for story in of.stories if story.outcome is not Outcome.FITS]
+
+
+def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
+    """What no device has, a summary where there is much to tell, then the stories, each after an empty line."""
+    yield from summary_lines(absent, leading, stories)
+    told, rest = worth_telling(stories)
+    for story in told:
+        yield from paragraph(story)
+    if rest:
+        yield ""
+        yield rest
+
+
+def summary_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
+    """What is said of all nodes before any: names that are not there, and what leads."""
+    yield from (f"  {words.absent(found)}" for found in absent)
+    if is_long(leading, stories):
+        yield f"  {words.summary(leading)}"
+
+
+def is_long(leading: list[LeadingReason], stories: list[NodeStory]) -> bool:
+    """Whether a summary helps: of several reasons on many nodes."""
+    return len(leading) > 1 and (len(stories) >= SUMMED or sum(len(story.nodes) for story in stories) > MOST_STORIES)
+
+
+def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
+    """The stories to tell, those of most nodes if there are too many, and a sentence about the others."""
+    if len(stories) <= MOST_STORIES:
+        return stories, ""
+    chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at].nodes))[:MOST_STORIES]
+    rest = [story for at, story in enumerate(stories) if at not in chosen]
+    others = counted(sum(len(story.nodes) for story in rest), "more node")
+    told = counted(len(rest), "other story", "other stories")
+    return [stories[at] for at in sorted(chosen)], f"{others} with {told}: -o json has them all, --node NODE tells one."
+
+
+def headline(of: ExplainedClaimSet, name: str = "") -> str:
+    """Who, and whether it fits."""
+    name = name or claim_set_name(of)
+    fitting = of.fitting_nodes
+    total = sum(len(story.nodes) for story in of.stories) + sum(len(each.nodes) for each in of.excluded)
+    if of.outcome is Outcome.REFUSED:
+        return f"{name}: {REFUSED}."
+    if of.outcome is Outcome.UNKNOWN:
+        return f"{name}: not known: {words.UNKNOWN}."
+    if of.outcome is Outcome.FITS:
+        return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
+    if of.outcome is Outcome.ERROR:
+        also = f" It would fit on {listed(fitting)}." if fitting else ""
+        return f"{name}: an error ends the attempt on all nodes.{also}"
+    if of.outcome is Outcome.UNDECIDED:
+        return f"{name}: undecided within the step budget."
+    if total == 0:
+        return f"{name}: does not fit: there is no node."
+    if not of.stories and of.excluded:
+        return f"{name}: does not fit: the scheduler's rules keep it off {_all(total)}."
+    return f"{name}: does not fit on any of {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
+
+
+def _all(total: int) -> str:
+    return "the node" if total == 1 else f"all {total} nodes"
+
+
+def heading(story: NodeStory) -> str:
+    """The nodes and what becomes of the claims there."""
+    has_numbers = story.devices or story.choices
+    if story.outcome is Outcome.ERROR:
+        has_numbers = story.fault is not None and story.fault.device is not None
+    told = f" Example: {story.nodes[0]}:" if len(story.nodes) > 1 and has_numbers else ""
+    return f"{nodes(story)}: {_OUTCOMES[story.outcome]}{told}"
+
+
+def nodes(story: NodeStory) -> str:
+    """`node-1`, or `node-1 and 36 nodes like it`."""
+    first, *rest = story.nodes
+    if not rest:
+        return first
+    if len(rest) <= words.NAMES:
+        return listed(story.nodes, words.NAMES + 1)
+    return f"{first} and {len(rest)} nodes like it"
+
+
+_OUTCOMES = {
+    Outcome.FITS: "fits.",
+    Outcome.DOES_NOT_FIT: "does not fit.",
+    Outcome.NODE_ERROR: "rejected with an error.",
+    Outcome.ERROR: "error.",
+    Outcome.UNDECIDED: "undecided.",
+}
+
+
+def story_lines(story: NodeStory) -> Lines:
+    """What is told of a story's nodes: the cause first."""
+    if story.outcome is Outcome.FITS:
+        yield from choice_lines(story.choices)
+        return
+    yield from cause_lines(story)
+    if story.outcome is not Outcome.ERROR and story.devices != 0:
+        yield from request_lines(story)
+        yield from blocking_lines(story)
+        yield from obstacles.slot_lines(story.counter_sets)
+
+
+def cause_lines(story: NodeStory) -> Lines:
+    """What stops the claims before requests and their devices are looked at: defects, errors, pools."""
+    if story.defect is not None:
+        yield from words.defect(story.defect)
+    if story.fault is not None:
+        yield from obstacles.fault(story.fault)
+    if story.outcome is Outcome.UNDECIDED:
+        limit = max(story.steps - 1, 0)  # the next was too many
+        steps = f"within {counted(limit, 'search step')} (--max-steps)"
+        yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
+    for claim in story.claims_elsewhere:
+        yield f"Claim {words.claim(claim)} is allocated already, and its devices can't be reached from here."
+    if story.outcome is Outcome.ERROR:
+        if story.fault is not None and story.fault.code in obstacles.ABOUT_POOLS:
+            yield from _pool_lines(story)
+        yield from unpublished(story)
+        return
+    yield from _pool_lines(story)
+    if story.devices == 0:
+        yield "No resource slice offers a device to this node."
+
+
+def _pool_lines(story: NodeStory) -> Iterator[str]:
+    return (f"{words.capital(words.unusable_pool(pool))}." for pool in story.pools)
+
+
+def unpublished(story: NodeStory) -> Iterator[str]:
+    """What a selector that fails reads, and no device has."""
+    told = [
+        words.ended(words.capital(line, item.name))
+        for request in story.requests
+        for removed in request.removed
+        if removed.code == "selector-error"
+        for finding in removed.selectors or ()
+        for item in finding.found
+        if item.problem is not None
+        for line in devices.found(item)
+    ]
+    yield from dict.fromkeys(told)
+
+
+def blocking_lines(story: NodeStory) -> Lines:
+    """The blocking set."""
+    blocking = story.blocking_set
+    if blocking is None:
+        return
+    if not blocking.elements:
+        yield "Each request alone could be met, all together can't; which of them collide was not found out."
+        return
+    one = sum(isinstance(element, BlockingRequest) for element in blocking.elements) == 1
+    yield (
+        "Enough devices pass every check, but one by one only. These can't be met together:"
+        if one
+        else "Each request alone could be met, but not these together:"
+    )
+    yield from indented(obstacles.lines(blocking))
+    if blocking.proven:
+        yield "Without any one of them, the others could."
+    else:
+        yield "Not proven to be the fewest: the search for them was given up."
+
+
+def has_suggestions(of: ExplainedClaimSet) -> bool:
+    """Whether there is anything to say of suggestions, if only that none was found."""
+    if of.outcome is Outcome.UNDECIDED:
+        return bool(of.suggestions)
+    return of.outcome not in (Outcome.FITS, Outcome.REFUSED, Outcome.UNKNOWN) and bool(of.stories or of.suggestions)
+
+
+def in_vain(of: ExplainedClaimSet) -> str:
+    """That nothing helped."""
+    waits = _missing_slices(of)
+    if waits:
+        return waits
+    tried = of.tried
+    room = [each for each in of.excluded if each.has_room]
+    if tried == 0 and room:
+        causes = plugins(one for each in room for one in each.excluded_by)
+        nodes = listed([node for each in room for node in each.nodes])
+        return f"No change was found to try. Where there is room ({nodes}), what is in the way is {causes}."
+    if tried == 0:
+        return "There is nothing to try that would make it fit."
+    if tried == 1:
+        return "One change was tried; it does not make it fit."
+    return f"{tried} changes were tried, alone and two together; none makes it fit."
+
+
+def _missing_slices(of: ExplainedClaimSet) -> str:
+    """That slices are missing, where pools are incomplete for that alone: what they have decides."""
+    pools = [pool for story in of.stories for pool in story.pools if pool.code == "pool-incomplete"]
+    lacking = [pool for pool in pools if (pool.seen or 0) < (pool.expected or 0)]
+    if not lacking:
+        return ""
+    names = listed(list(dict.fromkeys(str(pool.pool) for pool in lacking)))
+    return f"What the missing slices of {names} have is not known: their driver has to publish them."
+
+
+def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple[list[str], Sequence[NodeExclusion]]]:
+    """The excluded nodes, those with the same exclusions together."""
+    if isinstance(claim_set, ExplainedClaimSet):
+        return [(each.nodes, each.excluded_by) for each in claim_set.excluded]
+    groups: dict[tuple[NodeExclusion, ...], list[str]] = {}
+    for node in claim_set.nodes:
+        if node.excluded_by:
+            groups.setdefault(tuple(node.excluded_by), []).append(node.name)
+    return [(nodes, exclusions) for exclusions, nodes in groups.items()]
+
+
+def plugins(exclusions: Iterable[NodeExclusion]) -> str:
+    """The plugins that exclude."""
+    return ", ".join(dict.fromkeys(each.plugin for each in exclusions))
+
+
+def messages(exclusions: Iterable[NodeExclusion]) -> str:
+    """What they say, in the scheduler's words."""
+    return ", ".join(dict.fromkeys(each.message for each in exclusions))
+
+
+def room(claim_set: PlannedClaimSet) -> str:
+    """For a set that fits nowhere: the excluded nodes whose devices would do; that all are excluded; or ""."""
+    found = [node for node in claim_set.nodes if node.outcome is Outcome.FITS and node.excluded_by]
+    if claim_set.fitting_nodes:
+        return ""
+    if not found:
+        every = claim_set.outcome is Outcome.DOES_NOT_FIT and all(node.excluded_by for node in claim_set.nodes)
+        causes = plugins(each for node in claim_set.nodes for each in node.excluded_by)
+        return f"all nodes excluded by {causes}" if every and causes else ""
+    causes = plugins(each for node in found for each in node.excluded_by)
+    return f"room only on {listed([node.name for node in found])}, excluded by {causes}"
+
+
+def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
+    """For each kind of exclusion the nodes, whether there is room, and below it the scheduler's words."""
+    for each in claim_set.excluded:
+        causes = plugins(each.excluded_by)
+        if each.has_room:
+            has = "has" if len(each.nodes) == 1 else "have"
+            yield f"{listed(each.nodes)}: {has} room, but excluded by {causes}."
+        else:
+            yield f"{listed(each.nodes)}: excluded by {causes}, whatever devices are there."
+        yield f"  {scheduler_says(messages(each.excluded_by))}"
+
+
+MOST_NAMES = 3
+"""Names in one cell; of more claim sets the first is named."""
+
+
+def alike(claim_sets: Iterable[PlannedClaimSet]) -> list[list[PlannedClaimSet]]:
+    """The claim sets in groups of the same answer on every node, in the order of the first ones."""
+    groups: dict[tuple[object, ...], list[list[PlannedClaimSet]]] = {}
+    found: list[list[PlannedClaimSet]] = []
+    for claim_set in claim_sets:
+        key = (claim_set.outcome, len(claim_set.claims), len(claim_set.fitting_nodes), len(claim_set.nodes))
+        known = groups.setdefault(key, [])
+        group = next((group for group in known if _same_answers(group[0], claim_set)), None)
+        if group is None:
+            group = []
+            known.append(group)
+            found.append(group)
+        group.append(claim_set)
+    return found
+
+
+def explained_alike(claim_sets: Iterable[ExplainedClaimSet]) -> list[list[ExplainedClaimSet]]:
+    """The claim sets in groups of which the same is told, but for names, in the order of the first ones."""
+    known: dict[tuple[object, ...], list[tuple[ExplainedClaimSet, list[ExplainedClaimSet]]]] = {}
+    found: list[list[ExplainedClaimSet]] = []
+    for claim_set in claim_sets:
+        nameless = _without_names(claim_set)
+        key = (claim_set.outcome, len(claim_set.claims), len(claim_set.stories), len(claim_set.fitting_nodes))
+        groups = known.setdefault(key, [])
+        group = next((group for first, group in groups if first == nameless), None)
+        if group is None:
+            group = []
+            groups.append((nameless, group))
+            found.append(group)
+        group.append(claim_set)
+    return found
+
+
+def _without_names(of: ExplainedClaimSet) -> ExplainedClaimSet:
+    """The same with numbers for the names of its claims, and without its owner."""
+    numbers = {claim: ClaimName(namespace="", name=str(number)) for number, claim in enumerate(of.claims)}
+    nameless = Renaming(numbers).of(of)
+    suggestions = [_without_owner(each, of.owner) for each in nameless.suggestions]
+    return structs.replace(nameless, owner=None, part="", copies=1, not_judged=[], suggestions=suggestions)
+
+
+def _without_owner(of: TriedChanges, owner: ObjectName | None) -> TriedChanges:
+    """The same with patches of nobody's in place of those of the owner."""
+    if owner is None or all(patch.object.kind != owner.kind for patch in of.patches):
+        return of
+    nobody = PatchedObject(api_version="v1", kind=owner.kind, namespace="", name="owner")
+    name = (owner.kind, owner.namespace, owner.name)
+    patches = [
+        structs.replace(patch, object=nobody)
+        if (patch.object.kind, patch.object.namespace, patch.object.name) == name
+        else patch
+        for patch in of.patches
+    ]
+    return structs.replace(of, patches=patches)
+
+
+def names(group: Sequence[PlannedClaimSet | ExplainedClaimSet]) -> str:
+    """The names of a group: `pod/default/a, pod/default/b`, or `pod/default/a and 299 more`."""
+    first = claim_set_name(group[0])
+    if len(group) > MOST_NAMES:
+        return f"{first} and {len(group) - 1} more"
+    return ", ".join([first, *map(claim_set_name, group[1:])])
+
+
+def _same_answers(one: PlannedClaimSet, other: PlannedClaimSet) -> bool:
+    return (
+        one.leading == other.leading
+        and one.fitting_nodes == other.fitting_nodes
+        and all(a is b or _same_answer(a, b) for a, b in zip(one.nodes, other.nodes, strict=True))
+    )
+
+
+def _same_answer(one: PlannedNode, other: PlannedNode) -> bool:
+    return (
+        one.steps == other.steps
+        and one.outcome is other.outcome
+        and one.message == other.message
+        and one.excluded_by == other.excluded_by
+        and len(one.claims) == len(other.claims)
+        and all(a.allocation == b.allocation for a, b in zip(one.claims, other.claims, strict=True))
+        and [reason.code for reason in one.reasons] == [reason.code for reason in other.reasons]
+    )
+
+
+TOGETHER = "`dra-plan schedule`, with the same paths,"
+
+
+ALONE = "Each was judged on its own, against the cluster as it is"
+
+
+def copies(claim_sets: Sequence[ClaimSetSummary]) -> list[str]:
+    """Who wants more than one pod."""
+    return [f"{claim_set_name(each)} wants {each.copies} pods" for each in claim_sets if each.copies > 1]
+
+
+def judged_alone(wants: list[str]) -> str:
+    """That each was judged by itself, although there is more that is wanted."""
+    return f"{ALONE}: {'; '.join(wants)}. {TOGETHER} judges all pods together."
+
+
+def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
+    """Which rules of pods nobody judged here."""
+    found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
+    if found:
+        about = _of(claim_sets)
+        yield f"Not judged here: {listed(found, len(found))} of {about}. {TOGETHER} judges all of it."
+
+
+def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:
+    names = [claim_set_name(each) for each in claim_sets if each.not_judged]
+    return listed(names)
+
+
+def paragraph(story: NodeStory) -> list[str]:
+    """A story with a line before it."""
+    return ["", heading(story), *indented(story_lines(story))]

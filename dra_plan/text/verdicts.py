@@ -1,0 +1,440 @@
+"""The nodes that refuse a pod, a line for those with the same reasons: what is in the way, in a few words each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from dra_plan.api.quantity import parse
+from dra_plan.api.well_known import KUEUE, UNSCHEDULABLE
+from dra_plan.documents.claim_sets import ClaimSetSummary
+from dra_plan.documents.verdicts import (
+    LastMessage,
+    NodeObstacle,
+    NodeRefusalReason,
+    OtherPod,
+    OwnerVerdict,
+    RefusalFinding,
+    RefusingNodes,
+)
+from dra_plan.text import words
+from dra_plan.text.columns import Lines, indented
+from dra_plan.text.naming import named, object_name
+
+DEVICES = "DynamicResources"
+"""The plugin that looks at devices."""
+
+
+MOST_NAMES = 2
+"""Nodes that a line names."""
+
+
+def node_lines(of: OwnerVerdict, *, asks_for_devices: bool) -> Iterator[str]:
+    """A line for each group of nodes, those nearest to taking the pod first."""
+    if of.of_all_nodes:
+        for reason in of.nodes[0].reasons if of.nodes else ():
+            yield words.scheduler_says(reason.message)
+        return
+    for group in of.nodes:
+        fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
+        told = [
+            phrase(reason) for reason in group.reasons if not (_is_echo(reason, group) or _is_of_cordon(reason, group))
+        ]
+        yield f"{_who(group.nodes)}: {'devices fit; ' if fit else ''}{'; '.join(told)}"
+
+
+def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
+    """Whether it says again what another plugin says more clearly: of the same resource, or of the cordon."""
+    return _is_of_cordon(reason, group) or (reason.plugin == DEVICES and not reason.about and len(group.reasons) > 1)
+
+
+def _who(nodes: list[str]) -> str:
+    """`gpu-1`, `3 nodes (gpu-1, gpu-2, ...)`."""
+    if len(nodes) == 1:
+        return nodes[0]
+    more = ", ..." if len(nodes) > MOST_NAMES else ""
+    return f"{words.counted(len(nodes), 'node')} ({', '.join(nodes[:MOST_NAMES])}{more})"
+
+
+def phrase(reason: NodeRefusalReason) -> str:
+    """What is in the way, in a person's words; in the scheduler's where no more is known."""
+    if not reason.about:
+        return reason.message
+    return ", ".join(obstacle(one) for one in reason.about)
+
+
+def _is_of_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
+    """Whether it is the taint that comes with a cordon, which is told."""
+    of_cordon = any(one.taint is not None and one.taint.key == UNSCHEDULABLE.key for one in reason.about)
+    return of_cordon and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
+
+
+def obstacle(of: NodeObstacle) -> str:
+    """One thing that is in the way."""
+    return _WORDS[of.kind](of)
+
+
+def _resource(of: NodeObstacle) -> str:
+    if of.resource == "pods":
+        return "no room for another pod"
+    if of.room in ("", "0"):
+        near = f"; there is {of.near}" if of.near else ""
+        return f"{of.resource}: {of.need} asked, the node has none{near}"
+    left = f"at most {of.left}" if of.left_from else of.left
+    return f"{of.resource}: {of.need} asked, {left} left of {of.room}"
+
+
+def _devices(of: NodeObstacle) -> str:
+    if of.room and of.devices is not None:
+        return f"devices: {of.devices.need} of a kind asked for {of.devices.request}, no more than {of.room} there"
+    said = words.cell(of.devices) if of.devices is not None else ""
+    return f"devices: {said}{', as pods that come first take some' if of.taken_before else ''}"
+
+
+def _taint(of: NodeObstacle) -> str:
+    return f"taint {words.taint(of.taint)}" if of.taint is not None else ""
+
+
+def _label(of: NodeObstacle) -> str:
+    key = "name" if of.label == "metadata.name" else of.label
+    there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
+    there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
+    near = f" (did you mean {of.near}?)" if of.near else ""
+    return f"wants {_wanted(of, key)}{near}, has {words.listed(there)}"
+
+
+def _on(nodes: int, of: NodeObstacle) -> str:
+    """On how many, where nodes differ."""
+    return f" on {nodes}" if len(of.found) + bool(of.without) > 1 else ""
+
+
+def _wanted(of: NodeObstacle, key: str) -> str:
+    match of.operator:
+        case "In":
+            return f"{key}={' or '.join(of.values)}"
+        case "NotIn":
+            return f"{key} other than {' or '.join(of.values)}"
+        case "Exists":
+            return f"a label {key}"
+        case "DoesNotExist":
+            return f"no label {key}"
+        case "Gt" | "Lt":
+            return f"{key} {'above' if of.operator == 'Gt' else 'below'} {''.join(of.values)}"
+    return f"{key} {of.operator} {words.listed(of.values)}"
+
+
+def _port(of: NodeObstacle) -> str:
+    return f"host port {of.port}/{of.protocol} is taken by pod {of.pod}"
+
+
+def _affinity(of: NodeObstacle) -> str:
+    where = f"{of.topology_key}={of.domain}" if of.domain else ""
+    if not where:
+        return f"pod affinity: the node has no label {of.topology_key}"
+    if of.term == "affinity":
+        return f"pod affinity: no pod that it wants to be with has {where}"
+    if of.term == "existing":
+        return f"pod {of.pod} on {where} wants no such pod near it (anti-affinity)"
+    return f"pod anti-affinity: pod {of.pod} has {where}"
+
+
+def _spread(of: NodeObstacle) -> str:
+    if not of.domain:
+        return f"spread over {of.topology_key}: the node has no such label"
+    most = f"at most {of.max_skew} more than in the emptiest"
+    return f"spread over {of.topology_key}: {of.pods} in {of.domain}, {of.least} in the emptiest, {most}"
+
+
+def _volume(of: NodeObstacle) -> str:
+    if of.volume:
+        return f"volume {of.volume} of claim {of.claim} can't be used there"
+    return f"no volume for claim {of.claim} can be had there"
+
+
+_WORDS: dict[str, Callable[[NodeObstacle], str]] = {
+    "Resource": _resource,
+    "Devices": _devices,
+    "Taint": _taint,
+    "Cordoned": lambda _of: "cordoned",
+    "NodeName": lambda of: f"the pod names node {''.join(of.values)}",
+    "Label": _label,
+    "Port": _port,
+    "Affinity": _affinity,
+    "Spread": _spread,
+    "Volume": _volume,
+}
+
+
+def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
+    """Whether stories of devices tell all of it: nothing else is in the way, and on no node that would be `fitting`."""
+    if any(reason.plugin != DEVICES for group in groups for reason in group.reasons):
+        return False
+    return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
+
+
+def in_vain(groups: Sequence[RefusingNodes]) -> str:
+    """That waiting will not help, where that is known: an empty node would not have what is asked for, on none."""
+    never = [[one for reason in group.reasons for one in reason.about if one.never] for group in groups]
+    if not never or not all(never):
+        return ""
+    of_resources = [[one for one in each if one.kind == "Resource"] for each in never]
+    shared = {one.resource for one in of_resources[0]}.intersection(
+        *({o.resource for o in e} for e in of_resources[1:])
+    )
+    if shared:
+        resource = min(shared)
+        same = [one for each in of_resources for one in each if one.resource == resource]
+        largest = max((one.room for one in same), key=_number)
+        any_more = f"more than {largest}" if largest != "0" else "any"
+        return f"Waiting will not help: it asks for {same[0].need} {resource}, and no node has {any_more}."
+    devices = [one for each in never for one in each if one.devices is not None]
+    requests = {one.devices.request for one in devices if one.devices is not None and one.room}
+    if len(devices) >= len(groups) and len(requests) == 1:
+        need = next(one.devices.need for one in devices if one.devices is not None and one.room)
+        room = max(int(one.room) for one in devices if one.room)
+        what = f"request {min(requests)} needs {need} devices"
+        return f"Waiting will not help: {what}, and no node has more than {room} that would do."
+    return ""
+
+
+def _number(text: str) -> int:
+    return parse(text).nano
+
+
+UNTOLD = ("Bound", "Finished")
+"""Verdicts that are told with the devices that the owner has."""
+
+
+WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
+"""Verdicts with which it is told which devices the pod would get."""
+
+
+def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
+    """The verdict, then what it rests on: findings, what is missing, and what keeps the pod from each node.
+
+    `alike` are verdicts of which the same is told, but for names; `devices` says where the claims fit.
+    """
+    of = alike[0]
+    yield headline(alike)
+    yield from indented(_below(of))
+    fitting = devices.fitting_nodes if devices is not None else []
+    if of.verdict == "Held" and fitting:
+        yield f"  Its devices would fit on {words.listed(fitting)}."
+    if of.nodes and not (devices is not None and is_told_elsewhere(of.nodes, fitting)):
+        yield from indented(node_lines(of, asks_for_devices=devices is not None))
+    if of.verdict == "Unschedulable" and (said := in_vain(of.nodes)):
+        yield f"  {said}"
+
+
+def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
+    """The verdict in one line, with what is in the way on the nodes nearest to taking the pod."""
+    of = alike[0]
+    if of.verdict != "Unschedulable" or not of.nodes or of.first or of.evicted_for:
+        return headline(alike)
+    nearest = next(node_lines(of, asks_for_devices=False), "")
+    return f"{headline(alike).removesuffix('.')}. {nearest}"
+
+
+def headline(alike: Sequence[OwnerVerdict]) -> str:
+    """Whose verdict, and what it is."""
+    return f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}"
+
+
+def _names(alike: Sequence[OwnerVerdict]) -> str:
+    names = [named(one.object) for one in alike]
+    if len(names) > words.NAMES:
+        return f"{names[0]} and {len(names) - 1} more"
+    return ", ".join(names)
+
+
+class _Whose:
+    """Verdicts that are told in one sentence; fields are those of the first."""
+
+    def __init__(self, alike: Sequence[OwnerVerdict]) -> None:
+        self.of = alike[0]
+        self.several = len(alike) > 1
+        self.is_pod = self.of.kind == "Pod"
+        self.nodes = words.listed(list(dict.fromkeys(one.node_name for one in alike)))
+        self.it = "one of them" if self.several else "it" if self.of.pods <= 1 else "one"
+
+
+def _would_bind(whose: _Whose) -> str:
+    of = whose.of
+    if whose.is_pod:
+        return f" would be bound to {whose.nodes} now."
+    if of.kind == "ResourceClaim":
+        return ": its devices are free."
+    return f": {_its_pods(of)} would be bound now{f', to {of.node_name}' if of.pods == 1 else ''}."
+
+
+def _would_preempt(whose: _Whose) -> str:
+    of = whose.of
+    victims = words.listed([_other(victim) for victim in of.victims])
+    if whose.is_pod:
+        return f" would be bound to {whose.nodes} after evicting {victims}."
+    return f": {_its_pods(of)} would be bound, after evicting {victims}."
+
+
+def _its_pods(of: OwnerVerdict) -> str:
+    return "its pod" if of.pods == 1 else f"all {of.pods} pods"
+
+
+def _other(pod: OtherPod) -> str:
+    return f"{pod.namespace}/{pod.name} (priority {pod.priority})"
+
+
+def _pending(whose: _Whose) -> str:
+    """`pod/ml/a is Pending`, `job/ml/a: 1 of 4 pods would be bound now, the others are Pending`."""
+    of = whose.of
+    if whose.is_pod:
+        return " are Pending" if whose.several else " is Pending"
+    if of.kind == "ResourceClaim":
+        return ""
+    if of.pods <= 1:
+        return ": its pod is Pending"
+    if of.would_bind:
+        return f": {of.would_bind} of {of.pods} pods would be bound now, the others are Pending"
+    return f": its {of.pods} pods are Pending"
+
+
+def _unschedulable(whose: _Whose) -> str:
+    of = whose.of
+    if of.evicted_for:
+        others = words.listed([_other(pod) for pod in of.evicted_for])
+        return f" would be bound to {of.node_name}, and then evicted for {others}."
+    if of.alone is not None and of.first:
+        first = words.listed([_other(pod) for pod in of.first])
+        comes = "comes first and gets it" if len(of.first) == 1 else "come first and take the room"
+        where = f"it would fit on {of.alone.node_name}" if of.alone.node_name else "it would fit"
+        return f"{_pending(whose)}: {where}, but {first} {comes}."
+    return f"{_pending(whose)}: no node can take {whose.it} (0 of {of.total_nodes:,})."
+
+
+def _error(whose: _Whose) -> str:
+    return f"{_pending(whose)}: an error ends each attempt to schedule {whose.it}."
+
+
+def _held(whose: _Whose) -> str:
+    return f"{_pending(whose)}: {_HOLDS[whose.of.held_by](whose.of)}."
+
+
+_HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
+    "": lambda of: of.waiting,
+    "SchedulingGates": lambda of: (
+        f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of.held)}"
+    ),
+    "PodGroup": lambda of: f"it waits for its pod group {words.listed(of.held)}{_there(of)}",
+    "MissingClaim": lambda of: f"it waits for {words.listed(of.held) or 'its claims'}, which is not there",
+    "Volumes": lambda of: f"{_bound_to(of)}its volumes are not bound yet",
+    "BindingConditions": lambda of: f"{_bound_to(of)}its devices are not ready yet",
+    "Preemption": lambda _of: "it waits until the pods that make room for it are gone",
+    "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, and there is no such node",
+    "OtherScheduler": lambda of: (
+        f"it waits for another scheduler; schedulerName {words.listed(of.held)} is not simulated"
+    ),
+    "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
+}
+
+
+def _lifts(gates: Sequence[str]) -> str:
+    """Who lifts the gates, where that is known."""
+    return ", until Kueue admits it" if all(gate.startswith(KUEUE) for gate in gates) else ""
+
+
+def _there(of: OwnerVerdict) -> str:
+    """How many of the group's pods are there, if those are too few."""
+    if of.group_pods >= of.group_least:
+        return ""
+    return f": {of.group_pods} of the {of.group_least} pods that it needs {'is' if of.group_pods == 1 else 'are'} there"
+
+
+def _bound_to(of: OwnerVerdict) -> str:
+    return f"it has a place on {of.node_name}, but " if of.node_name else ""
+
+
+def _suspended(whose: _Whose) -> str:
+    queue = f", as it waits in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
+    return f" wants no pods now{queue}. What one would get when it starts:"
+
+
+def _refused(_whose: _Whose) -> str:
+    return ": the API server refuses it."
+
+
+def _stuck(whose: _Whose) -> str:
+    of = whose.of
+    claims = f"claim {words.listed(of.held)} has" if len(of.held) == 1 else f"claims {words.listed(of.held)} have"
+    return f" is stuck on {of.node_name}: {claims} no devices, and nobody will allocate any."
+
+
+def _unknown(whose: _Whose) -> str:
+    return f": not known whether a node can take {whose.it}: the input has no {words.listed(whose.of.missing)}."
+
+
+_HEADLINES: dict[str, Callable[[_Whose], str]] = {
+    "WouldBind": _would_bind,
+    "WouldPreempt": _would_preempt,
+    "Unschedulable": _unschedulable,
+    "Error": _error,
+    "Held": _held,
+    "Suspended": _suspended,
+    "Refused": _refused,
+    "Stuck": _stuck,
+    "Bound": lambda whose: f" has its node already{f': {whose.nodes}' if whose.nodes else ''}.",
+    "Finished": lambda _whose: " has finished, or goes.",
+    "Unknown": _unknown,
+    "Undecided": lambda _whose: ": undecided, as a search was cut short (--max-steps, --timeout).",
+}
+
+
+def _below(of: OwnerVerdict) -> Iterator[str]:
+    """What the verdict rests on, beside nodes."""
+    for finding in of.findings:
+        yield from _finding(finding)
+    if of.verdict == "Held" and of.held_by == "PodGroup" and of.waiting:
+        yield words.scheduler_says(of.waiting)
+    if of.verdict == "Stuck":
+        yield (
+            "Claims get devices when the scheduler binds the pod. This one has its node already, from its nodeName or"
+            " from a scheduler that knows no claims: delete it, and let kube-scheduler choose the node."
+        )
+    if of.verdict == "Unknown":
+        yield f"If the cluster has any: kubectl get {','.join(of.missing)} -o yaml"
+        if "resourceslices" in of.missing:
+            yield "If it has none, no node with such devices is there yet, or their driver does not run."
+    if of.kubelet:
+        yield (
+            f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane: it may not know such claims,"
+            " and then the pod does not start."
+        )
+    if of.last_message is not None:
+        yield _last(of, of.last_message)
+    if of.not_tried:
+        yield f"{words.counted(of.not_tried, 'pod')} that wait were not tried."
+
+
+def _last(of: OwnerVerdict, last: LastMessage) -> str:
+    """What the cluster said last, and whether the same is found now."""
+    if last.seconds_ago is not None:
+        when = f", {_age(last.seconds_ago)} ago"
+    else:
+        when = f", at {last.time}" if last.time else ""
+    if last.same_today:
+        return f"The cluster said the same last{when}."
+    since = " That has changed since." if of.verdict in ("WouldBind", "WouldPreempt") else ""
+    return f"The cluster said last{when}: {last.message}{since}"
+
+
+def _age(seconds: int) -> str:
+    """A time in its largest unit, rounded down."""
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            return words.counted(seconds // length, unit)
+    return words.counted(seconds, "second")
+
+
+def _finding(of: RefusalFinding) -> Iterator[str]:
+    """What is wrong, where, and what to do."""
+    where = f" ({of.file}{f':{of.line}' if of.line else ''})" if of.file else ""
+    yield f"{f'{of.field}: ' if of.field else ''}{of.message} [{of.code}]"
+    yield f"  In {object_name(of.object)}{where}."
+    yield f"  {of.fix.removesuffix('.')}: {of.suggestion}" if of.suggestion else f"  {of.fix}"

@@ -1,0 +1,264 @@
+"""The wording of explanations: from the parts of an Explanation to short sentences; rules: docs/internals/style.md.
+
+Nothing here knows of layout: text and markdown put the same sentences in their own order of lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dra_plan.api.resource import DeviceTaint, DeviceToleration
+from dra_plan.documents.base import ClaimName, ObjectName, RequestName
+from dra_plan.documents.devices import ClaimHolder, TaintName
+from dra_plan.documents.reasons import LeadingReason, OwedToDefects, UnusablePool
+from dra_plan.documents.stories import AbsentName, RequestDevices
+from dra_plan.documents.suggestions import RequestChange
+
+NAMES = 3
+"""Names that a sentence lists before it counts the rest."""
+
+
+def when(second: float) -> str:
+    """`at once`, or `after 30 s`."""
+    return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 device`, `3,268 devices`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+UNKNOWN = "what decides it is not in the input"
+"""Why nothing is said of what does not fit by the input."""
+
+
+def listed(names: list[str], most: int = NAMES) -> str:
+    """`a`, `a and b`, `a, b, c and 4 more`; of nothing, nothing."""
+    if len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most} more"]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def capital(sentence: str, name: str = "") -> str:
+    """The sentence with a capital first letter, unless it begins with the name, which stays as it is."""
+    return sentence if name and sentence.startswith(f"{name} ") else sentence[:1].upper() + sentence[1:]
+
+
+def scheduler_says(message: str) -> str:
+    """The scheduler's own words, marked as such."""
+    return f"The scheduler says: {message}"
+
+
+def class_selector(name: str) -> str:
+    """`the selector of class NAME`."""
+    return f"the selector of class {name}"
+
+
+def ended(sentence: str) -> str:
+    """The sentence with a full stop, unless it ends in a question."""
+    return sentence if sentence.endswith("?") else f"{sentence}."
+
+
+def claim(of: ClaimName | ClaimHolder | ObjectName) -> str:
+    """NAMESPACE/NAME."""
+    return f"{of.namespace}/{of.name}"
+
+
+def request(of: RequestName | RequestChange) -> str:
+    """`request gpu of claim train`."""
+    return request_of(of.claim, of.request)
+
+
+def request_of(claim: ClaimName, name: str) -> str:
+    """The same, of the claim and the request's name."""
+    return f"{'alternative' if '/' in name else 'request'} {name} of claim {claim.name}"
+
+
+def requests(of: Sequence[RequestName]) -> str:
+    """`requests a and b of claim train`; those of several claims one after the other."""
+    by_claim: dict[str, list[str]] = {}
+    for one in of:
+        by_claim.setdefault(one.claim.name, []).append(one.request)
+    said = [
+        f"{'request' if len(names) == 1 else 'requests'} {listed(names, 8)} of claim {name}"
+        for name, names in by_claim.items()
+    ]
+    return listed(said, 8)
+
+
+def holder(of: ClaimHolder) -> str:
+    """A claim and the pods that use it."""
+    if of.own:
+        return f"{claim(of)} (of this set itself)"
+    return used_claim(of, of.pods)
+
+
+def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
+    """A claim, and pods that use it if there are any."""
+    return claim(of) + (f" ({'pod' if len(pods) == 1 else 'pods'} {listed(pods)})" if pods else "")
+
+
+def user(of: ObjectName) -> str:
+    """`claim ml/train`, `template ml/train`."""
+    return f"{'template' if of.kind.endswith('Template') else 'claim'} {claim(of)}"
+
+
+def absent(of: AbsentName) -> str:
+    """A value that no device of the cluster has, and those that there are."""
+    there = [f"{value(one.value)} on {one.count}" for one in of.values]
+    others = [f"{of.other_values} other values"] if of.other_values else []
+    name = "driver" if of.kind == "driver" else of.name
+    whose = class_selector(of.class_) if of.class_ else f"the selector of {request(of)}"
+    return (
+        f"No device on any node has {name} {value(of.wanted)}, which {whose} asks for;"
+        f" there is {', '.join([*there, *others])}."
+    )
+
+
+def taint(of: TaintName | DeviceTaint | DeviceToleration) -> str:
+    """KEY=VALUE:EFFECT, as kubectl writes it."""
+    return f"{of.key}{f'={of.value}' if of.value else ''}:{of.effect}"
+
+
+def value(of: Any) -> str:
+    """A value as CEL would write it."""
+    if isinstance(of, bool):
+        return "true" if of else "false"
+    if isinstance(of, list):
+        return f"[{', '.join(value(item) for item in of)}]"
+    return f'"{of}"' if isinstance(of, str) else str(of)
+
+
+def one_line(expression: str) -> str:
+    """An expression without its line breaks, for reading only."""
+    return " ".join(expression.split())
+
+
+def selector(position: int | None, class_name: str | None) -> str:
+    """`selector of the request`, `selector #1 of class gpu`."""
+    number = f" #{position}" if position else ""
+    return f"selector{number} of {f'class {class_name}' if class_name else 'the request'}"
+
+
+def unusable_pool(of: UnusablePool) -> str:
+    """A pool that is not looked at, and why."""
+    devices = f"; {counted(of.devices, 'device')} not looked at" if of.devices else ""
+    slices = f" ({'slice' if len(of.slices) == 1 else 'slices'} {listed(of.slices)})" if of.slices else ""
+    if of.code == "pool-incomplete":
+        if of.seen is not None and of.expected is not None and of.seen >= of.expected:
+            is_are = "is" if of.seen == 1 else "are"
+            why = f"{of.seen} {is_are} there of generation {of.generation}{slices}"
+            return f"pool {of.pool} is never complete: resourceSliceCount is {of.expected}, and {why}{devices}"
+        expected = counted(of.expected or 0, "slice")
+        why = f"is incomplete: {of.seen} of {expected} of generation {of.generation}{slices}"
+    elif of.code == "pool-invalid":
+        why = f"is invalid: {of.problem}{slices}"
+    else:
+        why = f"is obsolete here: generation {of.generation}, newer is {of.superseded_by}{slices}"
+    return f"pool {of.pool} {why}{devices}"
+
+
+def problem(of: RequestDevices, what: str = "") -> str:
+    """Why a request can't be met alone; `what` names it in other words."""
+    what = what or request(of)
+    on_class = f", class {of.class_}" if of.class_ else ""
+    if of.problem == "nothing-matches":
+        return f"{what} wants all devices of its kind{on_class}; there are none"
+    if of.problem == "all-not-free":
+        return f"{what} wants all {of.need} devices of its kind{on_class}; {_available(str(of.left), of.left or 2)}"
+    if of.problem == "too-many-devices":
+        return f"{what} would get {of.need} devices; a claim may have 32"
+    left = "none" if of.left == 0 else f"only {of.left}"
+    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_available(f'{left} of {of.devices}', of.left)}"
+
+
+def _available(number: str, left: int) -> str:
+    return f"{number} {'is' if left < 2 else 'are'} available"
+
+
+def defect(of: OwedToDefects) -> list[str]:
+    """Known defects of the release, and what the answer would be without them."""
+    said = []
+    for one in of.defects:
+        issue = f" (kubernetes#{one.issue})" if one.issue else ""
+        said.append(f"Known defect {one.id}{issue}: {one.title}.")
+    without = f"Without {'it' if len(of.defects) == 1 else 'them'}"
+    said.append(f"{without} {_PROMISED[of.promised]}.")
+    return said
+
+
+_PROMISED = {
+    "Fits": "the claims would fit here",
+    "DoesNotFit": "the claims would not fit here either, but that would not keep them from other nodes",
+    "NodeError": "an error would reject only this node",
+    "Error": "an error would end the attempt",
+}
+
+
+MOST = 6
+"""Reasons that one line tells."""
+
+
+def summary(reasons: Sequence[LeadingReason]) -> str:
+    """One line for many nodes: `817 nodes: 304 constraint on pcieRoot, 267 counter memory, 246 too few free.`."""
+    total = sum(reason.nodes for reason in reasons)
+    told = [f"{reason.nodes} {phrase(reason)}" for reason in reasons[:MOST]]
+    rest = sum(reason.nodes for reason in reasons[MOST:])
+    told += [f"{rest} something else"] if rest else []
+    return f"{counted(total, 'node')}: {', '.join(told)}."
+
+
+def cell(reason: LeadingReason) -> str:
+    """The same of one reason, with what is needed and left."""
+    if reason.need is None or reason.left is None or reason.left >= reason.need:
+        return phrase(reason)
+    if reason.left_from is not None:
+        number = f"at most {reason.left} of {reason.need}"
+    elif reason.need_from is not None:
+        number = f"{reason.left} of {reason.need_from} to {reason.need_to}"
+    else:
+        number = f"{reason.left} of {reason.need}"
+    return f"{phrase(reason)} ({number} for {reason.request})"
+
+
+def phrase(reason: LeadingReason) -> str:
+    """A few words."""
+    name = reason.name
+    if reason.code == "not-together":
+        return f"constraint on {name.rpartition('/')[2]}" if name else "requests collide"
+    if reason.class_:
+        return f"not of class {reason.class_}"
+    if reason.code in _NAMED and name:
+        return f"{_NAMED[reason.code]} {name}"
+    return _PLAIN.get(reason.code, reason.code.replace("-", " "))
+
+
+_NAMED = {
+    "selector-error": "selector fails on",
+    "capacity-missing": "no capacity",
+    "capacity-policy": "policy of capacity",
+    "capacity-short": "capacity",
+    "counter-short": "counter",
+    "not-tolerated": "taint",
+    "attribute-missing": "no attribute",
+    "claim-elsewhere": "out of reach of claim",
+    "class-missing": "no class",
+    "selector-false": "selector on",
+}
+
+
+_PLAIN = {
+    "in-use": "too few free",
+    "selector-false": "selector",
+    "too-few-devices": "too few devices",
+    "nothing-matches": "no such device",
+    "pool-unusable": "pool not complete",
+    "no-devices": "no devices",
+    "too-many-devices": "more than 32 devices",
+    "other-node": "devices of other nodes",
+    "class-missing": "class missing",
+}
+
+
+NOT_MADE = "nobody makes it anew"
