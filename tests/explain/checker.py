@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,13 +152,22 @@ def _without(objects: list[Object], gone: set[Element]) -> list[Object]:
 def _relax(devices: Object, name: str, gone: set[Element]) -> None:
     devices["requests"] = [r for r in devices["requests"] if ("request", name, r["name"]) not in gone]
     names = {r["name"] for r in devices["requests"]}
-    constraints = []
-    for at, constraint in enumerate(devices.get("constraints") or ()):
-        listed = constraint.get("requests") or []
+    constraints = [
+        constraint
+        for at, constraint in enumerate(devices.get("constraints") or ())
+        if ("constraint", name, at) not in gone
+    ]
+    # The API server refuses a claim whose constraint or config names a request that is not there.
+    devices["constraints"] = list(_of_requests(constraints, names))
+    devices["config"] = list(_of_requests(devices.get("config") or (), names))
+
+
+def _of_requests(entries: Iterable[Object], names: set[str]) -> Iterator[Object]:
+    for entry in entries:
+        listed = entry.get("requests") or []
         left = [one for one in listed if one.partition("/")[0] in names]
-        if ("constraint", name, at) not in gone and (left or not listed):
-            constraints.append({**constraint, "requests": left})
-    devices["constraints"] = constraints
+        if left or not listed:
+            yield {**entry, "requests": left}
 
 
 def _blocking(checked: Checked, objects: list[Object], story: Object, asked: Object) -> None:
