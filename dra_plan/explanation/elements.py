@@ -9,15 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from dra_plan.allocator import Allocator, Outcome, PoolID
 from dra_plan.api.core import Node
-from dra_plan.api.resource import Counter, DeviceConstraint, DeviceRequest, ResourceClaim, ResourceSlice
+from dra_plan.api.resource import (
+    Counter,
+    DeviceClaimConfiguration,
+    DeviceConstraint,
+    DeviceRequest,
+    ResourceClaim,
+    ResourceSlice,
+)
 
 from .placement import Budget, Placement
+
+OfRequests = TypeVar("OfRequests", DeviceConstraint, DeviceClaimConfiguration)
 
 ENDLESS = str(10**30)
 """A counter value that no pool of devices consumes."""
@@ -107,18 +116,24 @@ def with_parts(
 ) -> ResourceClaim:
     """The claim with these requests and constraints.
 
-    Constraints forget the requests that are gone; one that is left without any goes too, as an empty list means all.
+    Constraints and configuration forget the requests that are gone, as the API server refuses a name that no request
+    has; an entry that is left without any goes too, as an empty list means all.
     """
     kept = {request.name for request in requests}
-    devices = replace(claim.spec.devices, requests=requests, constraints=list(_fitting(constraints, kept)))
+    devices = replace(
+        claim.spec.devices,
+        requests=requests,
+        constraints=list(_fitting(constraints, kept)),
+        config=list(_fitting(claim.spec.devices.config, kept)),
+    )
     return replace(claim, spec=replace(claim.spec, devices=devices))
 
 
-def _fitting(constraints: list[DeviceConstraint], kept: Collection[str]) -> Iterable[DeviceConstraint]:
-    for constraint in constraints:
-        listed = [name for name in constraint.requests if name.partition("/")[0] in kept]
-        if listed or not constraint.requests:
-            yield replace(constraint, requests=listed)
+def _fitting(entries: list[OfRequests], kept: Collection[str]) -> Iterable[OfRequests]:
+    for entry in entries:
+        listed = [name for name in entry.requests if name.partition("/")[0] in kept]
+        if listed or not entry.requests:
+            yield replace(entry, requests=listed)
 
 
 def _endless(slice_: ResourceSlice, counters: Collection[CounterElement]) -> ResourceSlice:

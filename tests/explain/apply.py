@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 Objects = list[dict[str, Any]]
@@ -67,13 +68,21 @@ def drop_constraint(objects: Objects, change: dict[str, Any]) -> None:
 def drop_request(objects: Objects, change: dict[str, Any]) -> None:
     devices = find(objects, "ResourceClaim", change["claim"]["name"])["spec"]["devices"]
     devices["requests"] = [r for r in devices["requests"] if r["name"] != change["request"]]
-    kept = []
-    for constraint in devices.get("constraints", []):
-        listed = constraint.get("requests") or []
-        constraint["requests"] = [name for name in listed if name.partition("/")[0] != change["request"]]
-        if constraint["requests"] or not listed:
-            kept.append(constraint)
-    devices["constraints"] = kept
+    names = {request["name"] for request in devices["requests"]}
+    for field in ("constraints", "config"):
+        devices[field] = list(of_requests(devices.get(field) or (), names))
+
+
+def of_requests(entries: Iterable[dict[str, Any]], names: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Constraints or configuration without the requests that are gone: the API server refuses a name that is not there.
+
+    An entry that listed only such requests goes, as an empty list means all.
+    """
+    for entry in entries:
+        listed = entry.get("requests") or []
+        left = [one for one in listed if one.partition("/")[0] in names]
+        if left or not listed:
+            yield {**entry, "requests": left}
 
 
 def release(objects: Objects, change: dict[str, Any]) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from dra_plan import allocate
 from dra_plan.cel import compile_selector
 
-from .apply import applied
+from .apply import applied, of_requests
 from .json_patch import patched
 
 Object = dict[str, Any]
@@ -157,17 +157,8 @@ def _relax(devices: Object, name: str, gone: set[Element]) -> None:
         for at, constraint in enumerate(devices.get("constraints") or ())
         if ("constraint", name, at) not in gone
     ]
-    # The API server refuses a claim whose constraint or config names a request that is not there.
-    devices["constraints"] = list(_of_requests(constraints, names))
-    devices["config"] = list(_of_requests(devices.get("config") or (), names))
-
-
-def _of_requests(entries: Iterable[Object], names: set[str]) -> Iterator[Object]:
-    for entry in entries:
-        listed = entry.get("requests") or []
-        left = [one for one in listed if one.partition("/")[0] in names]
-        if left or not listed:
-            yield {**entry, "requests": left}
+    devices["constraints"] = list(of_requests(constraints, names))
+    devices["config"] = list(of_requests(devices.get("config") or (), names))
 
 
 def _blocking(checked: Checked, objects: list[Object], story: Object, asked: Object) -> None:

@@ -18,6 +18,7 @@ from tests.build import GPU, allocated, bare_pod, claim, device, device_class, m
 
 from .apply import applied
 from .asking import explain, only_set
+from .json_patch import patched
 from .situations import ASKED, SITUATIONS, cel, cluster, gpus
 
 
@@ -79,6 +80,21 @@ def test_a_suggestion_leaves_at_least_one_request() -> None:
     objects = [*cluster(gpus("a", "A100")), claim("train", request("one", count=9), request("two", count=9))]
     for suggestion in only_set(objects)["suggestions"]:
         assert sum(change["code"] == "drop-request" for change in suggestion["changes"]) < 2
+
+
+def test_a_dropped_request_leaves_constraints_and_configuration_too() -> None:
+    driver = {"opaque": {"driver": "gpu.example.com", "parameters": {}}}
+    asked = claim(
+        "train",
+        request("one"),
+        request("many", count=9),
+        config=[{"requests": ["one", "many"], **driver}, {"requests": ["many"], **driver}, driver],
+    )
+    suggestions = only_set([*cluster(gpus("a", "A100")), asked])["suggestions"]
+    [dropped] = [each for each in suggestions if [c["code"] for c in each["changes"]] == ["drop-request"]]
+    objects = patched([*cluster(gpus("a", "A100")), asked], dropped["patches"])
+    assert [entry.get("requests") for entry in objects[-1]["spec"]["devices"]["config"]] == [["one"], None]
+    assert only_set(objects)["outcome"] == "Fits"
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
