@@ -125,7 +125,9 @@ def _held(choose: random.Random, node: str, gpu: int) -> dict[str, Any]:
         "allocation": {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": [on_node]}},
         "reservedFor": [{"resource": "pods", "name": f"{node}-{gpu}", "uid": f"{choose.getrandbits(128):032x}"}],
     }
-    return _claim(f"{node}-{gpu}", "jobs", [{"name": "gpu", "exactly": _exactly(GPU, 1)}], status=status)
+    claim = _claim(f"{node}-{gpu}", "jobs", [{"name": "gpu", "exactly": _exactly(GPU, 1)}], status=status)
+    claim["metadata"]["uid"] = f"claim-{node}-{gpu}"  # without one it would be new to the cluster, and be judged
+    return claim
 
 
 def _pending() -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
+from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.quantity import parse
+from dra_plan.api.resource import ResourceSlice
 
 DEVICES_TWICE = "devices-twice"
 
@@ -16,17 +18,13 @@ def of_devices_twice(inventory: Inventory) -> list[Notice]:
     The scheduler counts each by itself, so that one device is given to two pods, and the second fails on its node.
     `nvidia.com/gpu` belongs to the drivers `gpu.nvidia.com` and `nvidia.com`.
     """
-    drivers: dict[str, set[str]] = {}
-    for each in inventory.slices:
-        if each.spec.node_name and each.spec.devices:
-            drivers.setdefault(each.spec.node_name, set()).add(each.spec.driver)
-    found: dict[tuple[str, str], list[str]] = {}
-    for node in inventory.nodes if drivers else ():
-        published = drivers.get(node.metadata.name, ())
-        for resource, amount in (node.status.allocatable or {}).items() if published else ():
-            for driver in sorted(_of_same_devices(resource, published)):
-                if parse(amount).sign > 0:
-                    found.setdefault((resource, driver), []).append(node.metadata.name)
+    twice: dict[tuple[str, str], list[str]] = {}
+    numbers = {node.metadata.name: found for node in inventory.nodes if (found := _numbers(node))}
+    published = _drivers(inventory.slices, numbers) if numbers else {}
+    for node, resources in numbers.items():
+        for resource in resources:
+            for driver in sorted(_of_same_devices(resource, published.get(node, ()))):
+                twice.setdefault((resource, driver), []).append(node)
     return [
         Notice(
             DEVICES_TWICE,
@@ -34,13 +32,29 @@ def of_devices_twice(inventory: Inventory) -> list[Notice]:
             " devices, each is given away twice, and the second pod fails to start: switch one of the two off",
             f"Node {nodes[0]}",
         )
-        for (resource, driver), nodes in found.items()
+        for (resource, driver), nodes in twice.items()
     ]
 
 
+def _numbers(node: Node) -> list[str]:
+    """The resources with a vendor that the node has some of."""
+    allocatable = (node.status.allocatable or {}).items()
+    return [resource for resource, amount in allocatable if "/" in resource and parse(amount).sign > 0]
+
+
+def _drivers(slices: Iterable[ResourceSlice], nodes: Container[str]) -> dict[str, set[str]]:
+    """The drivers that publish devices of these nodes, by node. What other slices hold is not read."""
+    drivers: dict[str, set[str]] = {}
+    for each in slices:
+        node = each.spec.node_name
+        if node and node in nodes and each.spec.devices:
+            drivers.setdefault(node, set()).add(each.spec.driver)
+    return drivers
+
+
 def _of_same_devices(resource: str, drivers: Iterable[str]) -> list[str]:
-    vendor, slash, name = resource.partition("/")
-    return [driver for driver in drivers if slash and driver in (vendor, f"{name}.{vendor}")]
+    vendor, _, name = resource.partition("/")
+    return [driver for driver in drivers if driver in (vendor, f"{name}.{vendor}")]
 
 
 def _named(nodes: list[str]) -> str:
