@@ -9,7 +9,18 @@ from msgspec import Meta
 from dra_plan.documents.findings import RuleCode
 from dra_plan.documents.reasons import LeadingReason
 
-from .base import Amount, DocumentPart, FailedScheduling, GroupPods, MinCount, ObjectName, SchedulerText, Text, one_of
+from .base import (
+    Amount,
+    DeviceName,
+    DocumentPart,
+    FailedScheduling,
+    GroupPods,
+    MinCount,
+    ObjectName,
+    SchedulerText,
+    Text,
+    one_of,
+)
 from .devices import TaintName
 from .suggestions import TriedChanges
 
@@ -162,6 +173,18 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
     same_today: Annotated[bool, Meta(description="Whether the same is found in the input.")]
 
 
+class TaintEviction(DocumentPart, frozen=True, kw_only=True):
+    """That a running pod is going to be evicted, because of a NoExecute taint of its node or of a device it has."""
+
+    pod: Annotated[str, Meta(description="Its name, in the namespace of the owner.")]
+    second: Annotated[float, Meta(description="When, in seconds from the time of the input; 0 for at once.")]
+    taint: TaintName
+    device: Annotated[DeviceName | None, Meta(description="What has the taint; null if the node has it.")] = None
+    claim: Annotated[str, Meta(description="The pod's claim that has the device.")] = ""
+    node: Annotated[str, Meta(description="The node that has the taint.")] = ""
+    rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint, if one does.")] = ""
+
+
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     """What becomes of an owner, with all pods of the input that wait, and why."""
 
@@ -214,6 +237,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description="The minor version of its node's kubelet, for a pod with claims if it is an older one.")
     ] = ""
     last_message: LastMessage | None = None
+    evictions: Annotated[
+        list[TaintEviction],
+        Meta(description="Taints that are going to evict a pod that has its node, the earliest first; one a pod."),
+    ] = []
 
     @property
     def object(self) -> ObjectName:

@@ -28,6 +28,10 @@ MOST_NAMES = 2
 """Nodes that a line names."""
 
 
+MOST_EVICTIONS = 3
+"""Pods of a workload that are told to be evicted, each with its taint."""
+
+
 def node_lines(of: OwnerVerdict, *, asks_for_devices: bool) -> Iterator[str]:
     """A line for each group of nodes, those nearest to taking the pod first."""
     if of.of_all_nodes:
@@ -370,6 +374,12 @@ def _unknown(whose: _Whose) -> str:
     return f": not known whether a node can take {whose.it}: the input has no {words.listed(whose.of.missing)}."
 
 
+def _bound(whose: _Whose) -> str:
+    if whose.of.kind not in ("Pod", "ResourceClaim"):
+        return ": all its pods have their nodes already."
+    return f" has its node already{f': {whose.nodes}' if whose.nodes else ''}."
+
+
 _HEADLINES: dict[str, Callable[[_Whose], str]] = {
     "WouldBind": _would_bind,
     "WouldPreempt": _would_preempt,
@@ -379,7 +389,7 @@ _HEADLINES: dict[str, Callable[[_Whose], str]] = {
     "Suspended": _suspended,
     "Refused": _refused,
     "Stuck": _stuck,
-    "Bound": lambda whose: f" has its node already{f': {whose.nodes}' if whose.nodes else ''}.",
+    "Bound": _bound,
     "Finished": lambda _whose: " has finished, or goes.",
     "Unknown": _unknown,
     "Undecided": lambda _whose: ": undecided, as a search was cut short (--max-steps, --timeout).",
@@ -430,6 +440,18 @@ def _age(seconds: int) -> str:
         if seconds >= length:
             return words.counted(seconds // length, unit)
     return words.counted(seconds, "second")
+
+
+def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
+    """Which of its running pods taints are going to evict, and when."""
+    for each in of.evictions[:MOST_EVICTIONS]:
+        who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
+        what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"
+        rule = f", set by DeviceTaintRule {each.rule}" if each.rule else ""
+        yield f"{who} going to be evicted {words.when(each.second)}: taint {words.taint(each.taint)} of {what}{rule}."
+    more = len(of.evictions) - MOST_EVICTIONS
+    if more > 0:
+        yield f"{words.counted(more, 'more pod')} of it {'is' if more == 1 else 'are'} going to be evicted."
 
 
 def _finding(of: RefusalFinding) -> Iterator[str]:

@@ -27,7 +27,17 @@ from dra_plan.claims.index import Index, pod_owner, workload_owner
 from dra_plan.claims.owners import ended, is_over
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import AloneVerdict, HeldBy, OtherPod, OwnerVerdict, RefusalFinding, Verdict
+from dra_plan.documents.base import DeviceName
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.verdicts import (
+    AloneVerdict,
+    HeldBy,
+    OtherPod,
+    OwnerVerdict,
+    RefusalFinding,
+    TaintEviction,
+    Verdict,
+)
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.nodes import deciding
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
@@ -49,6 +59,7 @@ from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.node_refusals import NodeRefusals
 
 if TYPE_CHECKING:
+    from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
     from dra_plan.validation.refusals import ApiServerRefusals
     from dra_plan.validation.rule import Finding
 
@@ -241,7 +252,18 @@ class _Verdicts:
             return structs.replace(made, verdict="Held", held_by="NodeName", held=[node])
         if lacking:
             return structs.replace(made, verdict="Stuck", held=lacking)
-        return structs.replace(made, verdict="Bound")
+        return structs.replace(made, verdict="Bound", evictions=self._evictions([pod]))
+
+    def _evictions(self, pods: Iterable[Pod]) -> list[TaintEviction]:
+        """The taint that evicts each of these pods, for those that are to go, the earliest first."""
+        first = [next(iter(self._foreseen.of(pod)), None) for pod in pods]
+        return [_taint_eviction(each) for each in sorted(filter(None, first), key=lambda each: each.seconds)]
+
+    @cached_property
+    def _foreseen(self) -> ForeseenEvictions:
+        from dra_plan.controllers.foreseen import ForeseenEvictions
+
+        return ForeseenEvictions(self._inventory, self._view.target)
 
     def _of_workload(self, owner: Owner, workload: AnyWorkload) -> OwnerVerdict:
         made = OwnerVerdict(kind=owner.kind, namespace=owner.namespace, name=owner.name, verdict="Finished")
@@ -250,9 +272,9 @@ class _Verdicts:
             return made
         fates = self._fates(self._run, owner)
         if not fates:
-            has_pods = any(not ended(pod) for pod in self._index.pods_of(workload))
-            if has_pods:
-                return structs.replace(made, verdict="Bound")
+            pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
+            if pods:
+                return structs.replace(made, verdict="Bound", evictions=self._evictions(pods))
             queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
             made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
             return self._refused(made, workload)
@@ -491,6 +513,18 @@ def _finding(of: Finding) -> RefusalFinding:
         line=of.line,
         suggestion=of.suggestion,
         fix=of.rule.fix,
+    )
+
+
+def _taint_eviction(of: ForeseenEviction) -> TaintEviction:
+    return TaintEviction(
+        pod=of.pod.metadata.name,
+        second=round(of.seconds, 1),
+        taint=TaintName(key=of.key, value=of.value, effect="NoExecute"),
+        device=DeviceName(driver=of.device[0], pool=of.device[1], device=of.device[2]) if of.device else None,
+        claim=of.claim,
+        node=of.node,
+        rule=of.rule,
     )
 
 
