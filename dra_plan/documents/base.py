@@ -194,6 +194,9 @@ class PoolName(DocumentPart, frozen=True, kw_only=True):
         return f"{self.driver}/{self.pool}"
 
 
+EvictionSecond = Annotated[float, Meta(description="When, in seconds from the time of the input; 0 for at once.")]
+
+
 class DeviceName(DocumentPart, frozen=True, kw_only=True):
     """A device."""
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from dra_plan.allocator import PoolState
 from dra_plan.api.resource import DeviceTaint
-from dra_plan.documents.base import Amount, DocumentPart, Text
+from dra_plan.documents.base import Amount, DocumentPart, EvictionSecond, Text
 
 DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
 """Shared: allocated, with something left."""
@@ -30,7 +30,7 @@ class DoomedPod(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    second: Annotated[float, Meta(description="When, in seconds from the time of the input; 0 for at once.")]
+    second: EvictionSecond
 
 
 class ListedDevice(DocumentPart, frozen=True, kw_only=True):

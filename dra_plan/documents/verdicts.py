@@ -13,6 +13,7 @@ from .base import (
     Amount,
     DeviceName,
     DocumentPart,
+    EvictionSecond,
     FailedScheduling,
     GroupPods,
     MinCount,
@@ -177,7 +178,7 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
     """That a running pod is going to be evicted, because of a NoExecute taint of its node or of a device it has."""
 
     pod: Annotated[str, Meta(description="Its name, in the namespace of the owner.")]
-    second: Annotated[float, Meta(description="When, in seconds from the time of the input; 0 for at once.")]
+    second: EvictionSecond
     taint: TaintName
     device: Annotated[DeviceName | None, Meta(description="What has the taint; null if the node has it.")] = None
     claim: Annotated[str, Meta(description="The pod's claim that has the device.")] = ""
