@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.findings import RuleCode
 from dra_plan.documents.reasons import LeadingReason
+from dra_plan.documents.refusals import RefusalFinding
 
 from .base import (
     Amount,
@@ -68,19 +68,6 @@ Refused: the API server does not take it. Unknown: what decides is not in the in
 ObstacleKind = Literal[
     "Resource", "Devices", "Taint", "Cordoned", "NodeName", "Label", "Port", "Affinity", "Spread", "Volume"
 ]
-
-
-class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
-    """Why the API server refuses an object, as `validate` finds it, and what to do."""
-
-    code: RuleCode
-    message: Text
-    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME: the one that is asked about, or one that it needs.")]
-    field: str
-    file: Annotated[str, Meta(description="As the user named it; empty without a file.")]
-    line: Amount
-    suggestion: Annotated[str, Meta(description="What to write instead, where that is known.")] = ""
-    fix: Text
 
 
 class FoundLabel(DocumentPart, frozen=True, kw_only=True):
@@ -162,6 +149,14 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
 
 
+class ChangedReason(DocumentPart, frozen=True, kw_only=True):
+    """A reason of which the cluster's last message counts other nodes than there are with it now."""
+
+    reason: SchedulerText
+    nodes: Annotated[Amount, Meta(description="With the reason now; 0 if none has it any more.")]
+    before: Annotated[Amount, Meta(description="In the message; 0 if it does not have the reason.")]
+
+
 class LastMessage(DocumentPart, frozen=True, kw_only=True):
     """What the cluster's own scheduler said last of a pod (its condition PodScheduled)."""
 
@@ -172,6 +167,10 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
         Amount | None, Meta(description="From then until the input was taken, if it says when that was.")
     ] = None
     same_today: Annotated[bool, Meta(description="Whether the same is found in the input.")]
+    changed: Annotated[
+        list[ChangedReason],
+        Meta(description="Where the message counts nodes and so does what is found: what is not the same."),
+    ] = []
 
 
 class TaintEviction(DocumentPart, frozen=True, kw_only=True):

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import KUEUE, UNSCHEDULABLE
 from dra_plan.documents.claim_sets import ClaimSetSummary
+from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
+    ChangedReason,
     LastMessage,
     NodeObstacle,
     NodeRefusalReason,
     OtherPod,
     OwnerVerdict,
-    RefusalFinding,
     RefusingNodes,
 )
 from dra_plan.text import words
@@ -430,8 +431,17 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
         when = f", at {last.time}" if last.time else ""
     if last.same_today:
         return f"The cluster said the same last{when}."
-    since = " That has changed since." if of.verdict in ("WouldBind", "WouldPreempt") else ""
-    return f"The cluster said last{when}: {last.message}{since}"
+    said = f"The cluster said last{when}: {last.message}"
+    if last.changed:
+        return f"{said.removesuffix('.')}. Since then: {words.listed([_since(one) for one in last.changed])}."
+    return f"{said} That has changed since." if of.verdict in ("WouldBind", "WouldPreempt") else said
+
+
+def _since(of: ChangedReason) -> str:
+    """`2 Insufficient cpu became 3`."""
+    if not of.before:
+        return f"{of.nodes} {of.reason} is new"
+    return f"{of.before} {of.reason} {f'became {of.nodes}' if of.nodes else 'is gone'}"
 
 
 def _age(seconds: int) -> str:

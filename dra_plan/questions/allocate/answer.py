@@ -89,10 +89,12 @@ def plan_claim_sets(
     explain: bool = False,
     suggest: bool = False,
     jobs: int = 1,
+    refusals: OwnerRefusals | None = None,
 ) -> AllocationPlan:
     """Plans the claim sets of an input, of which `view` is the view.
 
-    `explain` adds the reasons to each plan, `suggest` also what would make its set fit. With several `jobs` the claim
+    `explain` adds the reasons to each plan, `suggest` also what would make its set fit; `refusals` are what is known
+    already of what the API server refuses. With several `jobs` the claim
     sets are shared by as many processes (of other machines, too: `docs/scale.md`), which changes no answer; reasons are
     found here. Raises UsageError for an unknown node or owner, InputError for an input without nodes.
     """
@@ -104,7 +106,7 @@ def plan_claim_sets(
         _check_single(sets, nodes)
     planner = SetPlanner(view, nodes, question, question.deadline(), total=len(sets) * len(nodes))
     planned = plan_alike(planner, sets, jobs)
-    refused = OwnerRefusals(inventory, view.target, question.runtime_config)
+    refused = refusals or OwnerRefusals(inventory, view.target, question.runtime_config)
     lacking = deciding(inventory)
     plans = tuple(replace(one.plan, refused=refused.of_set(one.plan.claim_set), lacking=lacking) for one in planned)
     if not question.devices_only and any(plan.claim_set.pods for plan in plans):

@@ -34,7 +34,6 @@ from dra_plan.documents.verdicts import (
     HeldBy,
     OtherPod,
     OwnerVerdict,
-    RefusalFinding,
     TaintEviction,
     Verdict,
 )
@@ -42,7 +41,7 @@ from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.nodes import deciding
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
-from dra_plan.planner.refused import accepted
+from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.reasons import (
     DeviceReasons,
@@ -60,8 +59,6 @@ from dra_plan.scheduler.node_refusals import NodeRefusals
 
 if TYPE_CHECKING:
     from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
-    from dra_plan.validation.refusals import ApiServerRefusals
-    from dra_plan.validation.rule import Finding
 
 
 MOST_LOOKS = 50_000
@@ -93,13 +90,18 @@ _HOLDERS: dict[str, HeldBy] = {
 
 
 def verdicts(
-    inventory: Inventory, view: View, question: Question, plan: AllocationPlan, deadline: float | None
+    inventory: Inventory,
+    view: View,
+    question: Question,
+    plan: AllocationPlan,
+    refusals: OwnerRefusals,
+    deadline: float | None,
 ) -> list[OwnerVerdict]:
     """The verdicts on all that the question is about: first pods and workloads, then claims, as `plan` has them.
 
     `inventory` has its nodes already; after the `deadline`, in monotonic time, what is not known is Undecided.
     """
-    found = _Verdicts(inventory, view, question, plan, deadline)
+    found = _Verdicts(inventory, view, question, plan, refusals, deadline)
     return [*(found.of_owner(owner) for owner in found.owners), *found.of_claims()]
 
 
@@ -123,9 +125,15 @@ class _Verdicts:
     """Looks at owner after owner; the simulation runs once for all."""
 
     def __init__(
-        self, inventory: Inventory, view: View, question: Question, plan: AllocationPlan, deadline: float | None
+        self,
+        inventory: Inventory,
+        view: View,
+        question: Question,
+        plan: AllocationPlan,
+        refusals: OwnerRefusals,
+        deadline: float | None,
     ) -> None:
-        self._deadline = deadline
+        self._deadline, self._refusals = deadline, refusals
         self._inventory, self._view, self._question, self._plan = inventory, view, question, plan
         self._index = Index(inventory)
         self._owners_of = OwnersOfPods(self._index)
@@ -172,7 +180,7 @@ class _Verdicts:
     @cached_property
     def _about(self) -> RunQuestion:
         asked = self._question
-        taken = accepted(self._inventory, self._view.target, lambda _pod: True, asked.runtime_config)
+        taken = accepted(self._inventory, self._view.target, _everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
 
     @cached_property
@@ -181,12 +189,6 @@ class _Verdicts:
 
     def _is_explained(self, pod: Pod) -> bool:
         return any(owner in self._closely for owner in self._owners_of.of(pod))
-
-    @cached_property
-    def _refusals(self) -> ApiServerRefusals:
-        from dra_plan.validation.refusals import ApiServerRefusals
-
-        return ApiServerRefusals(self._inventory, self._view.target, self._question.runtime_config)
 
     # Verdicts
 
@@ -209,7 +211,7 @@ class _Verdicts:
             namespace=claim.metadata.namespace,
             name=claim.metadata.name,
             verdict="Refused" if findings else verdict,
-            findings=list(map(_finding, findings)),
+            findings=list(map(finding_entry, findings)),
         )
 
     def of_owner(self, owner: Owner) -> OwnerVerdict:
@@ -286,7 +288,7 @@ class _Verdicts:
         if not findings:
             return made
         return structs.replace(
-            made, verdict="Refused", node_name="", victims=[], findings=list(map(_finding, findings))
+            made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
         )
 
     def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[_Fate]) -> OwnerVerdict:
@@ -501,19 +503,6 @@ def _number(minor: str) -> list[int]:
 
 def _called(record: PodRecord | None) -> Any:
     return record.outcome if record is not None else ""
-
-
-def _finding(of: Finding) -> RefusalFinding:
-    return RefusalFinding(
-        code=of.code,
-        message=of.message,
-        object=of.object,
-        field=of.field,
-        file=of.file,
-        line=of.line,
-        suggestion=of.suggestion,
-        fix=of.rule.fix,
-    )
 
 
 def _taint_eviction(of: ForeseenEviction) -> TaintEviction:
