@@ -66,7 +66,18 @@ PodOutcome = Literal[
 Refused: the API server does not take it. Unknown: what decides is not in the input."""
 
 ObstacleKind = Literal[
-    "Resource", "Devices", "Taint", "Cordoned", "NodeName", "Label", "Port", "Affinity", "Spread", "Volume"
+    "Resource",
+    "Devices",
+    "Taint",
+    "Cordoned",
+    "NodeName",
+    "Label",
+    "Port",
+    "Affinity",
+    "Spread",
+    "Volume",
+    "VolumeInUse",
+    "VolumeLimit",
 ]
 
 
@@ -81,7 +92,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """What a refusal is about, on nodes that are told together; each kind has fields of its own."""
 
     kind: ObstacleKind
-    resource: str = ""
+    resource: Annotated[str, Meta(description="VolumeLimit: the CSI driver, of which volumes are counted.")] = ""
     need: Annotated[str, Meta(description="How much of the resource the pod asks for.")] = ""
     left: Annotated[str, Meta(description="The most that is left on any of the nodes.")] = ""
     left_from: Annotated[str, Meta(description="The least, where that is not the same on all of them.")] = ""
@@ -107,7 +118,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
     max_skew: Amount = 0
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
-    volume: str = ""
+    volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of a pod that is in the way, on the first of the nodes.")] = ""
     devices: Annotated[LeadingReason | None, Meta(description="What is in the way of the claims.")] = None
     taken_before: Annotated[

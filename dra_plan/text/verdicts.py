@@ -155,6 +155,17 @@ def _volume(of: NodeObstacle) -> str:
     return f"no volume for claim {of.claim} can be had there"
 
 
+def _volume_in_use(of: NodeObstacle) -> str:
+    if of.claim:
+        return f"volume claim {of.claim} is in use by pod {of.pod}, and only one pod may use it (ReadWriteOncePod)"
+    return f"a disk ({of.volume}) is in use there by pod {of.pod}"
+
+
+def _volume_limit(of: NodeObstacle) -> str:
+    left = f"at most {of.left}" if of.left_from else of.left
+    return f"volumes of driver {of.resource}: {of.need} more asked, {left} left of {of.room}"
+
+
 _WORDS: dict[str, Callable[[NodeObstacle], str]] = {
     "Resource": _resource,
     "Devices": _devices,
@@ -166,6 +177,8 @@ _WORDS: dict[str, Callable[[NodeObstacle], str]] = {
     "Affinity": _affinity,
     "Spread": _spread,
     "Volume": _volume,
+    "VolumeInUse": _volume_in_use,
+    "VolumeLimit": _volume_limit,
 }
 
 

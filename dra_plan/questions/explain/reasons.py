@@ -58,6 +58,8 @@ from dra_plan.scheduler.framework.status import (
     SpreadUneven,
     Status,
     UntoleratedTaint,
+    VolumeInUse,
+    VolumesFull,
     VolumeUnfit,
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals, refusals_of
@@ -453,6 +455,10 @@ def _key(of: Obstacle) -> Any:
             return kind, topology_key
         case SpreadUneven(topology_key, domain):
             return topology_key, domain is None
+        case VolumeInUse(claim, disk):
+            return claim, disk
+        case VolumesFull(driver, asked):
+            return driver, asked
     return of
 
 
@@ -536,6 +542,10 @@ def _obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstac
             )
         case VolumeUnfit(claim, volume):
             return NodeObstacle(kind="Volume", claim=claim, volume=volume)
+        case VolumeInUse(claim, disk, pod):
+            return NodeObstacle(kind="VolumeInUse", claim=claim, volume=disk, pod=pod)
+        case VolumesFull(driver, asked):
+            return _volume_limit(driver, asked, [one for one in same if isinstance(one, VolumesFull)])
         case NoDevices():
             return None  # what is in the way of them is told of the plugin
 
@@ -552,6 +562,20 @@ def _resource(resource: str, asked: int, same: Sequence[ResourceShort], nodes: M
         room=amount_text(resource, room) if room >= 0 else "",
         never=0 <= room < asked,
         near=_near_resource(resource, nodes) if room == 0 else "",
+    )
+
+
+def _volume_limit(driver: str, asked: int, same: Sequence[VolumesFull]) -> NodeObstacle:
+    most, least = max(one.left for one in same), min(one.left for one in same)
+    limit = max(one.limit for one in same)
+    return NodeObstacle(
+        kind="VolumeLimit",
+        resource=driver,
+        need=str(asked),
+        left=str(most),
+        left_from=str(least) if least != most else "",
+        room=str(limit),
+        never=asked > limit,
     )
 
 
