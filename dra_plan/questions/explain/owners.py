@@ -65,12 +65,12 @@ def one_line(block: OwnerBlock) -> str:
     """The verdict, or what becomes of devices, and what is in the way on the nodes nearest to taking the pod."""
     if not block.verdicts or is_lone_claim(block):
         return headline(block.claim_sets[0], names(block.claim_sets))
-    if block.unplanned is not None and _is_told_by_what_it_has(block):
+    if block.unplanned is not None and is_told_by_what_it_has(block):
         return next(unplanned_lines(block.unplanned))
     return verdict_line(block.verdicts)
 
 
-def _is_told_by_what_it_has(block: OwnerBlock) -> bool:
+def is_told_by_what_it_has(block: OwnerBlock) -> bool:
     """Whether what the owner has says more than its verdict: its node, its devices, its end."""
     unplanned = block.unplanned
     return block.verdicts[0].verdict in UNTOLD and unplanned is not None and unplanned.state != "WithoutClaims"
@@ -87,7 +87,7 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
         return
     verdict = block.verdicts[0]
     first = next(iter(block.claim_sets), None)
-    is_told = _is_told_by_what_it_has(block)
+    is_told = is_told_by_what_it_has(block)
     head = [] if is_told else list(verdict_lines(block.verdicts, first))
     if verdict.verdict == "Refused":
         yield from head
@@ -115,7 +115,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     if of.fault is not None:
         head = [*head, *indented(obstacles.fault(of.fault))]
     stories = stories_of(of, verdict)
-    head = [*head, *summary_lines(of.absent, [] if _tells_nodes(verdict, of) else of.leading, stories)]
+    head = [*head, *summary_lines(of.absent, [] if tells_nodes(verdict, of) else of.leading, stories)]
     tail: list[str] = []
     if of.excluded and not (verdict is not None and verdict.nodes):
         tail += ["", *lines(of)]
@@ -124,7 +124,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     told, rest = worth_telling(stories)
     paragraphs = [paragraph(story) for story in told]
     if folded:
-        kept = _kept(head, paragraphs, tail, least=0 if _tells_nodes(verdict, of) else 1)
+        kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) else 1)
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
             others = counted(len(stories) - kept, "more kind of nodes", "more kinds of nodes")
@@ -136,7 +136,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     yield from tail
 
 
-def _tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
+def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
     """Whether the verdict has said already what is in the way on each node."""
     return verdict is not None and bool(verdict.nodes) and not is_told_elsewhere(verdict.nodes, of.fitting_nodes)
 
