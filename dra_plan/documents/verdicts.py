@@ -213,6 +213,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     group_pods: Annotated[Amount, GroupPods] = 0
     group_least: Annotated[Amount, MinCount] = 0
     findings: Annotated[list[RefusalFinding], Meta(description="Why the API server refuses it.")] = []
+    forbidden: Annotated[
+        Amount,
+        Meta(description="Pods that a quota or limit keeps from being made; `message` is what the API server says."),
+    ] = 0
     missing: Annotated[list[str], Meta(description="Resources that the input lacks and that decide.")] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it waits for, in the scheduler's words.")] = ""

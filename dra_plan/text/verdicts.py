@@ -144,9 +144,9 @@ def _affinity(of: NodeObstacle) -> str:
 
 def _spread(of: NodeObstacle) -> str:
     if not of.domain:
-        return f"spread over {of.topology_key}: the node has no such label"
-    most = f"at most {of.max_skew} more than in the emptiest"
-    return f"spread over {of.topology_key}: {of.pods} in {of.domain}, {of.least} in the emptiest, {most}"
+        return f"topology spread: the node has no label {of.topology_key}"
+    there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'such pod')}"
+    return f"topology spread: {there}, the emptiest has {of.least}, and maxSkew is {of.max_skew}"
 
 
 def _volume(of: NodeObstacle) -> str:
@@ -374,7 +374,11 @@ def _suspended(whose: _Whose) -> str:
     return f" wants no pods now{queue}. What one would get when it starts:"
 
 
-def _refused(_whose: _Whose) -> str:
+def _refused(whose: _Whose) -> str:
+    of = whose.of
+    if of.forbidden and not whose.is_pod:
+        which = f"{of.forbidden} of its {of.pods} pods" if 1 < of.pods != of.forbidden else "its pods"
+        return f": the API server refuses {which}."
     return ": the API server refuses it."
 
 
@@ -414,6 +418,8 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     """What the verdict rests on, beside nodes."""
     for finding in of.findings:
         yield from _finding(finding)
+    if of.forbidden:
+        yield of.message
     if of.verdict == "Held" and of.held_by == "PodGroup" and of.waiting:
         yield words.scheduler_says(of.waiting)
     if of.verdict == "Stuck":

@@ -24,7 +24,7 @@ from dra_plan.api.well_known import KUEUE_QUEUE
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, pod_owner, workload_owner
-from dra_plan.claims.owners import ended, is_over
+from dra_plan.claims.owners import ended, is_over, is_waiting
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import DeviceName
@@ -42,6 +42,7 @@ from dra_plan.planner.nodes import deciding
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
+from dra_plan.planner.settling import has_quotas, settle_chosen
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.reasons import (
     DeviceReasons,
@@ -283,10 +284,36 @@ class _Verdicts:
         made = self._with_fates(made, owner, fates)
         return self._refused(made, workload)
 
+    @cached_property
+    def _forbidden(self) -> dict[Owner, list[str]]:
+        """What admission says of pods that are not made, because of quotas and limits, by owner."""
+        if not has_quotas(self._inventory):
+            return {}
+        few = sum(1 for pod in self._inventory.pods if is_waiting(pod)) <= MOST_RIVALS
+        chosen = _everybody if few else self._is_explained
+        settled = settle_chosen(self._about.inventory, self._view.target, self._question, chosen).settled
+        found: dict[Owner, list[str]] = {}
+        for pod, said in settled.not_made if settled is not None else ():
+            for owner in dict.fromkeys(self._owners_of.of(pod)):
+                found.setdefault(owner, []).append(said)
+        return found
+
     def _refused(self, made: OwnerVerdict, asked: Pod | AnyWorkload) -> OwnerVerdict:
         findings = self._refusals.of(asked)
         if not findings:
-            return made
+            owner = Owner(made.kind, made.namespace, made.name)
+            forbidden = self._forbidden.get(owner)
+            if not forbidden or made.verdict in ("Suspended", "Finished"):
+                return made
+            return structs.replace(
+                made,
+                verdict="Refused",
+                node_name="",
+                victims=[],
+                message=forbidden[0],
+                forbidden=len(forbidden),
+                would_bind=max(0, made.would_bind - len(forbidden)),
+            )
         return structs.replace(
             made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
         )
