@@ -31,7 +31,7 @@ from dra_plan.api.resource import (
     ResourceClaim,
 )
 from dra_plan.claims.sets import is_in_reach
-from dra_plan.errors import DraPlanError, UsageError
+from dra_plan.errors import DraPlanError
 from dra_plan.releases import Quirk, Target
 from dra_plan.scheduler.cluster.claims import usable
 from dra_plan.scheduler.cluster.common import Common
@@ -378,16 +378,6 @@ def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
-
-
-class SolverMissingError(UsageError):
-    """The question needs an integer program, and the library that solves it is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "how different pods share the nodes is an integer program, and its solver is not installed:"
-            " pip install 'dra-plan[place]' brings it (HiGHS, by the package highspy)"
-        )
 
 
 class UnverifiedPlacementError(DraPlanError):

@@ -20,7 +20,7 @@ from dra_plan.scheduler.refusals import copy_of
 
 from .node_capacity import CapacityFinder, FitAnswer, NodeCapacity, claims_of
 from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, StepBudget, kinds_of, node_kinds
-from .solver import Column, Need, Program, Solution, best
+from .program import Column, Need, Program, Solution, best
 from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combinations_below
 from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsInside
 

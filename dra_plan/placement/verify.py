@@ -22,7 +22,7 @@ from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.interface import FilterPlugin, PreFilterPlugin, ReservePlugin
 from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip, left_out
 
-from . import solver
+from . import pinning
 from .node_kinds import NODE_AND_POD, PlacementCluster, PodToPlace, UnverifiedPlacementError
 
 Found = Mapping[str, AllocationResult]
@@ -91,9 +91,9 @@ class CarriedOut:
         gatherer = self._view.gatherer
         pools = {pool.id for pool in gatherer.gather(node.node)}
         slices = sorted((s for pool in pools for s in gatherer.slices[pool]), key=lambda slice_: slice_.position)
-        marks = solver.marks_of(meant)
-        view = self._view.with_slices([solver.marked(slice_, marks, self._state, greedy) for slice_ in slices])
-        return self._ground.allocate(solver.pinned(claims, meant), node, view.with_state(self._state))
+        marks = pinning.marks_of(meant)
+        view = self._view.with_slices([pinning.marked(slice_, marks, self._state, greedy) for slice_ in slices])
+        return self._ground.allocate(pinning.pinned(claims, meant), node, view.with_state(self._state))
 
     def _keep(self, claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> None:
         for claim, allocation in zip(claims, allocations, strict=True):

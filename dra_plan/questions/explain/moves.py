@@ -20,8 +20,8 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
 from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
+from dra_plan.placement.program import Need
 from dra_plan.placement.search import BestPlacement, PlacementQuestion, levels_of
-from dra_plan.placement.solver import Need
 from dra_plan.planner.question import Question
 from dra_plan.questions.explain.document import PodsLeftAlone
 from dra_plan.releases import Target

@@ -15,8 +15,8 @@ from dra_plan.documents.base import ObjectName, answer_target, claim_allocation,
 from dra_plan.documents.claim_sets import PlacedPodClaim
 from dra_plan.documents.obstacles import NextCopy
 from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
+from dra_plan.placement.program import Need
 from dra_plan.placement.search import BestPlacement, PlacementQuestion, levels_of, smallest
-from dra_plan.placement.solver import Need
 from dra_plan.placement.verify import PlacedPod
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted

@@ -22,8 +22,7 @@ def place(cluster: LoadedCluster, *owners: str, **options: Unpack[PlaceOptions])
     """Whether the pods that wait can all run at the same time, whatever kube-scheduler would do, and where.
 
     `owners`, also podgroup/NAME, or `namespace` and `selector`, choose which pods. With `most` as many as possible
-    are placed, by priority. Raises UsageError for unknown owners, and where different pods share nodes and the
-    extra `place`, which has the solver, is not installed; InputError for an input without nodes.
+    are placed, by priority. Raises UsageError for unknown owners, InputError for an input without nodes.
     """
     from dra_plan.arguments import truth
     from dra_plan.questions.place.answer import place_pods
