@@ -1,4 +1,4 @@
-"""The solver, HiGHS, through its C interface: docs/decisions/0020-integer-programs.md.
+"""The solver, HiGHS, through its C interface: docs/decisions/0020-highsbox.md.
 
 Its steps are bounded by counts, never by time, and its seed and threads are fixed, so that the same model has the same
 answer on every machine. The library is loaded when a model is solved; package `highsbox` brings it.
@@ -14,7 +14,6 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 from dra_plan.errors import UsageError
 
@@ -207,11 +206,11 @@ def _library() -> ctypes.CDLL:
     try:
         import highsbox
 
-        made = ctypes.CDLL(str(Path(highsbox.highs_dist_dir(), *_FILE.get(sys.platform, ("lib", "libhighs.so")))))
+        made = ctypes.CDLL(f"{highsbox.highs_dist_dir()}/{_FILE.get(sys.platform, 'lib/libhighs.so')}")
     except (ImportError, OSError) as error:
         raise SolverMissingError(str(error)) from error
     made.Highs_create.restype = ctypes.c_void_p
     return made
 
 
-_FILE = {"darwin": ("lib", "libhighs.dylib"), "win32": ("bin", "highs.dll")}
+_FILE = {"darwin": "lib/libhighs.dylib", "win32": "bin/highs.dll"}
