@@ -125,13 +125,15 @@ class PodToPlace:
 class PodKind:
     """Pods that are alike. `more` makes another one where a question is about copies; `count` is how many are wanted.
 
-    `shared` are the keys of the pending claims that these pods share with pods of whatever kind.
+    `shared` are the keys of the pending claims that these pods share with pods of whatever kind. Kinds of one `shape`
+    take the same place on a node: they differ in priority and group alone.
     """
 
     members: list[PodToPlace]
     count: int
     more: Callable[[int], PodToPlace] | None = None
     shared: frozenset[str] = field(default_factory=frozenset)
+    shape: Hashable = None
 
     @property
     def first(self) -> PodToPlace:
@@ -164,8 +166,8 @@ def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()
     for each in candidates:
         shared = frozenset(claim.key for claim in each.pending if users[claim.key] > 1)
         group = each.info.group if each.info.group in groups else None
-        key = (group, each.info.priority, each.key if each.key is not None else each.info.uid, shared)
-        kind = found.setdefault(key, PodKind([], 0, shared=shared))
+        shape = (each.key if each.key is not None else each.info.uid, shared)
+        kind = found.setdefault((group, each.info.priority, shape), PodKind([], 0, shared=shared, shape=shape))
         kind.members.append(each)
         kind.count += 1
     return sorted(found.values(), key=lambda kind: -kind.priority)
@@ -432,15 +434,18 @@ class AlikeNodes:
         return self.nodes[0]
 
 
-def node_kinds(ground: PlacementCluster, kinds: Sequence[PodKind]) -> list[AlikeNodes]:
-    """The nodes by kind, in the order of the first of each."""
+def node_kinds(
+    ground: PlacementCluster, kinds: Sequence[PodKind], apart: Sequence[Collection[str]] = ()
+) -> list[AlikeNodes]:
+    """The nodes by kind, in the order of the first of each; those in one of the sets `apart`, and others, differ."""
     sorter = _Sorter(ground, kinds)
     looks = [(node, *sorter.look(node)) for node in ground.nodes]
+    sides = {node.name: tuple(i for i, names in enumerate(apart) if node.name in names) for node in ground.nodes}
     seen = Counter(slice_ for *_, slices in looks for slice_ in slices)
     found: dict[Hashable, AlikeNodes] = {}
     for node, key, refusals, slices in looks:
         shared = frozenset(slice_.name for slice_ in slices if seen[slice_] > 1)
-        found.setdefault((key, shared), AlikeNodes([], refusals, shared)).nodes.append(node)
+        found.setdefault((key, shared, sides[node.name]), AlikeNodes([], refusals, shared)).nodes.append(node)
     return list(found.values())
 
 

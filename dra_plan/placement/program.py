@@ -6,7 +6,7 @@ solution is checked in integers before it counts, so that only the bound rests o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .solver import Model, SolverEnd, solve
@@ -14,7 +14,7 @@ from .solver import Model, SolverEnd, solve
 
 @dataclass(frozen=True)
 class Column:
-    """A number of pods of each kind on one node of a kind; `claims` are those that its pods share with others."""
+    """A number of pods of each shape on one node of a kind; `claims` are those that its pods share with others."""
 
     node_kind: int
     holds: tuple[int, ...]
@@ -30,6 +30,26 @@ class Need:
 
 
 @dataclass(frozen=True)
+class Gang:
+    """Pods of these kinds run only together: at least `least` of them, or none.
+
+    With `domains`, sets of kinds of nodes, all of them are on nodes of one domain.
+    """
+
+    kinds: frozenset[int]
+    least: int
+    domains: tuple[frozenset[int], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a placement is to have as much of as possible: pods of these kinds, or these gangs, by their positions."""
+
+    kinds: tuple[int, ...] = ()
+    gangs: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Clash:
     """Nodes that can't hold at least this much at the same time: (kind of node, combination) to number of nodes."""
 
@@ -38,30 +58,34 @@ class Clash:
 
 @dataclass(frozen=True)
 class Program:
-    """`nodes` says how many nodes of each kind there are, `wanted` how many pods.
+    """`nodes` says how many nodes of each kind there are, `wanted` how many pods of each kind.
 
-    `levels` are kinds of pods that count the same, the most important first: more pods of an earlier level are worth
-    more than any number of a later one. With `mix`, pods count in these proportions only, as whole sets.
+    `shapes` has the shape of each kind: pods of one shape take the same place, whatever their priority and group.
+    Of the `goals` the most important comes first: more of an earlier one is worth more than any number of a later one.
+    With `mix`, pods count in these proportions only, as whole sets.
     """
 
     nodes: tuple[int, ...]
     wanted: tuple[int, ...]
     columns: tuple[Column, ...]
-    levels: tuple[tuple[int, ...], ...]
+    goals: tuple[Goal, ...]
+    shapes: tuple[int, ...]
     needs: tuple[Need, ...] = ()
+    gangs: tuple[Gang, ...] = ()
     mix: tuple[int, ...] | None = None
     clashes: tuple[Clash, ...] = ()
 
 
 @dataclass(frozen=True)
 class Solution:
-    """`placed` pods of each kind, by `taken`: column index to number of nodes.
+    """`placed` pods of each kind, by `taken`: column index to number of nodes; `only` are the kinds of nodes of some.
 
-    `reached` and `bounds` are of each level (with a mix, of whole sets): what is placed, and what can't be exceeded.
+    `reached` and `bounds` are of each goal (with a mix, of whole sets): what is placed, and what can't be exceeded.
     """
 
     placed: tuple[int, ...] = ()
     taken: dict[int, int] = field(default_factory=dict)
+    only: dict[int, frozenset[int]] = field(default_factory=dict)
     reached: tuple[int, ...] = ()
     bounds: tuple[int, ...] = ()
     is_possible: bool = True
@@ -73,7 +97,7 @@ class Solution:
 def best(program: Program) -> Solution:
     """The best solution that was found within the solver's steps, and how much better one may be."""
     if not program.wanted:
-        nothing = tuple(0 for _ in program.levels)
+        nothing = tuple(0 for _ in program.goals)
         possible = not any(need.number for need in program.needs)
         return Solution(reached=nothing, bounds=nothing, is_possible=possible, is_found=possible)
     simple = _without_solver(program)
@@ -82,7 +106,8 @@ def best(program: Program) -> Solution:
 
 def _without_solver(program: Program) -> Solution | None:
     """Where there is one kind of pods, and nothing couples the nodes, each node is filled on its own."""
-    if len(program.wanted) != 1 or program.clashes or any(column.claims for column in program.columns):
+    is_simple = len(program.wanted) == 1 and not program.gangs and not program.clashes
+    if not is_simple or any(column.claims for column in program.columns):
         return None
     fullest: dict[int, int] = {}
     for index, column in enumerate(program.columns):
@@ -100,11 +125,15 @@ def _without_solver(program: Program) -> Solution | None:
     unit = program.mix[0] if program.mix is not None else 1
     reached = min(total, program.wanted[0]) // unit
     possible = all(reached * unit >= need.number for need in program.needs if need.kinds)
-    return Solution((reached * unit,), taken, (reached,), (reached,), is_possible=possible, is_found=possible)
+    reach = (reached,)
+    return Solution((reached * unit,), taken, reached=reach, bounds=reach, is_possible=possible, is_found=possible)
 
 
 class _Rows:
-    """The program as a model for the solver: a variable for each column, then one for the pods placed of each kind."""
+    """The program as a model for the solver: a variable for each column, then one for the pods placed of each kind.
+
+    Then one for the sets of a mix, and those of gangs: switches, and with domains the pods of a kind in each.
+    """
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -116,23 +145,67 @@ class _Rows:
             self._model.at_most(
                 {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number
             )
-        for kind in range(kinds):
-            row = {i: -column.holds[kind] for i, column in enumerate(program.columns) if column.holds[kind]}
-            self._model.at_most({**row, self._columns + kind: 1}, 0)
+        for shape in sorted(set(program.shapes)):
+            self._model.at_most({**self._held(shape, -1), **dict.fromkeys(self._pods(shape), 1)}, 0)
         for claim in sorted({claim for column in program.columns for claim in column.claims}):
             self._model.at_most({i: 1 for i, column in enumerate(program.columns) if claim in column.claims}, 1)
         for need in program.needs:
             self._model.at_most({self._columns + kind: -1 for kind in sorted(need.kinds)}, -need.number)
         if program.mix is not None:
             most = min((w // m for w, m in zip(program.wanted, program.mix, strict=True) if m), default=0)
-            self._model.upper.append(most)
+            self._variable(most)
             for kind, share in enumerate(program.mix):
                 self._model.at_most({self._sets: share, self._columns + kind: -1}, 0)
-        for kind in range(kinds if program.clashes else 0):
-            row = {i: column.holds[kind] for i, column in enumerate(program.columns) if column.holds[kind]}
-            self._model.at_most({**row, self._columns + kind: -1}, 0)
+        for shape in sorted(set(program.shapes)) if program.clashes else ():
+            self._model.at_most({**self._held(shape, 1), **dict.fromkeys(self._pods(shape), -1)}, 0)
+        self._inside: dict[tuple[int, frozenset[int]], list[int]] = {}
+        self._switches = [self._gang(gang) for gang in program.gangs]
+        for (shape, domain), pods in self._inside.items():
+            self._model.at_most({**self._held(shape, -1, domain), **dict.fromkeys(pods, 1)}, 0)
         for clash in program.clashes:
             self._avoid(clash)
+
+    def _pods(self, shape: int) -> list[int]:
+        """The variables of the pods of a shape."""
+        return [self._columns + kind for kind, own in enumerate(self._program.shapes) if own == shape]
+
+    def _held(self, shape: int, sign: int, domain: Collection[int] | None = None) -> dict[int, int]:
+        """How many pods of a shape the columns hold, those of a domain, or all."""
+        return {
+            i: sign * column.holds[shape]
+            for i, column in enumerate(self._program.columns)
+            if column.holds[shape] and (domain is None or column.node_kind in domain)
+        }
+
+    def _gang(self, gang: Gang) -> list[int]:
+        """The switches of a gang, one for each domain: at most one is on, and where none is, none of its pods runs."""
+        if gang.domains is None:
+            switch = self._variable(1)
+            self._only_with(switch, {kind: self._columns + kind for kind in gang.kinds}, gang.least)
+            return [switch]
+        switches, inside = [], []
+        for domain in gang.domains:
+            switches.append(self._variable(1))
+            inside.append({kind: self._variable(self._program.wanted[kind]) for kind in sorted(gang.kinds)})
+            self._only_with(switches[-1], inside[-1], gang.least)
+            for kind, pods in inside[-1].items():
+                self._inside.setdefault((self._program.shapes[kind], domain), []).append(pods)
+        self._model.at_most(dict.fromkeys(switches, 1), 1)
+        for kind in sorted(gang.kinds):
+            there = [pods[kind] for pods in inside]
+            self._model.at_most({**dict.fromkeys(there, 1), self._columns + kind: -1}, 0)
+            self._model.at_most({**dict.fromkeys(there, -1), self._columns + kind: 1}, 0)
+        return switches
+
+    def _only_with(self, switch: int, pods: Mapping[int, int], least: int) -> None:
+        """Pods, a variable for each kind, only with the switch; with it, at least so many."""
+        for kind, variable in sorted(pods.items()):
+            self._model.at_most({variable: 1, switch: -self._program.wanted[kind]}, 0)
+        self._model.at_most({**dict.fromkeys(pods.values(), -1), switch: least}, 0)
+
+    def _variable(self, most: int) -> int:
+        self._model.upper.append(most)
+        return len(self._model.upper) - 1
 
     def _avoid(self, clash: Clash) -> None:
         """Not all of the clash's nodes can be found: of some of them, there are fewer than it takes.
@@ -150,8 +223,7 @@ class _Rows:
 
     def _switch(self, node_kind: int, part: Sequence[tuple[int, ...]], number: int) -> int:
         """A variable that is 1 only if fewer than so many nodes of the kind hold at least one of these."""
-        switch, most = len(self._model.upper), self._program.nodes[node_kind]
-        self._model.upper.append(1)
+        switch, most = self._variable(1), self._program.nodes[node_kind]
         row = {
             index: 1
             for index, column in enumerate(self._program.columns)
@@ -164,14 +236,20 @@ class _Rows:
     def _goals(self) -> list[dict[int, int]]:
         if self._program.mix is not None:
             return [{self._sets: 1}]
-        return [{self._columns + kind: 1 for kind in level} for level in self._program.levels]
+        return [
+            {
+                **{self._columns + kind: 1 for kind in goal.kinds},
+                **{switch: 1 for gang in goal.gangs for switch in self._switches[gang]},
+            }
+            for goal in self._program.goals
+        ]
 
     def best(self) -> Solution:
-        """Level after level; then, of what is as good, the one with the fewest nodes, by a fixed order."""
+        """Goal after goal; then, of what is as good, the one with the fewest nodes, by a fixed order."""
         bounds: list[int] = []
         values: list[int] | None = None
         for goal in self._goals():
-            most = sum(self._model.upper[i] for i in goal)
+            most = self._most(goal)
             found = solve(self._model, goal, self._is_right)
             if found.outcome is SolverEnd.IMPOSSIBLE:
                 return Solution(is_possible=False, is_found=False)
@@ -186,7 +264,10 @@ class _Rows:
         return self._solution(tidy.values or values, bounds)
 
     def _rest(self, bounds: Sequence[int]) -> list[int]:
-        return [sum(self._model.upper[i] for i in goal) for goal in self._goals()[len(bounds) :]]
+        return [self._most(goal) for goal in self._goals()[len(bounds) :]]
+
+    def _most(self, goal: Mapping[int, int]) -> int:
+        return sum(self._model.upper[i] for i in goal)
 
     def _solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
         taken = {i: values[i] for i in range(self._columns) if values[i]}
@@ -194,7 +275,17 @@ class _Rows:
         if self._program.mix is not None:
             placed = tuple(share * values[self._sets] for share in self._program.mix)
         reached = tuple(sum(values[i] * weight for i, weight in goal.items()) for goal in self._goals())
-        return Solution(placed, taken, reached, tuple(max(pair) for pair in zip(bounds, reached, strict=True)))
+        best = tuple(max(pair) for pair in zip(bounds, reached, strict=True))
+        return Solution(placed, taken, self._only(values), reached, best)
+
+    def _only(self, values: Sequence[int]) -> dict[int, frozenset[int]]:
+        """The kinds of nodes that each kind of pods keeps to, which has to stay in one domain."""
+        found: dict[int, frozenset[int]] = {}
+        for gang, switches in zip(self._program.gangs, self._switches, strict=True):
+            if gang.domains is not None:
+                on = [domain for domain, switch in zip(gang.domains, switches, strict=True) if values[switch]]
+                found |= dict.fromkeys(gang.kinds, on[0] if on else frozenset())
+        return found
 
     def _is_right(self, values: Sequence[int]) -> bool:
         """Whether whole numbers keep every row."""

@@ -7,7 +7,7 @@ the integer program leaves out, then a whole placement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -257,10 +257,11 @@ class Carrying:
         """Notes the node as it is now: pods on it count, whoever put them there."""
         self._standing.node(name)
 
-    def elsewhere(self, left: list[PodToPlace]) -> Iterator[PlacedPod]:
-        """Puts pods whose devices were gone on the first node that takes them, and removes them from `left`."""
+    def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:
+        """Puts pods whose devices were gone on the first allowed node that takes them, and removes them from `left`."""
         for candidate in list(left):
-            tried = (self._place(candidate, node.name, {}) for node in self._ground.nodes)
+            nodes = (node.name for node in self._ground.nodes if allowed(candidate, node.name))
+            tried = (self._place(candidate, name, {}) for name in nodes)
             placed = next((each for each in tried if isinstance(each, PlacedPod)), None)
             if placed is not None:
                 left.remove(candidate)

@@ -217,7 +217,9 @@ def test_no_domain_has_room_for_the_whole_group() -> None:
     """Four devices are free in either zone, eight in both: a gang of five has no zone."""
     cluster = Cluster.of([*zoned(5), *members(5)], feature_gates=TOPOLOGY_GATES)
     plan = cluster.place("podgroup/train")
-    assert (plan.outcome, plan.document.at_most) == ("Impossible", 4)
+    assert (plan.outcome, plan.document.at_most) == ("Impossible", 0)
+    assert plan.document.proof is not None
+    assert (plan.document.proof.together, len(plan.document.proof.pods), plan.document.proof.minimal) == (4, 5, True)
     assert Cluster.of([*zoned(5), *members(5)], feature_gates=GROUP_GATES).place("podgroup/train").outcome == "Placed"
 
 
