@@ -14,7 +14,7 @@ import pytest
 from dra_plan import Cluster, PlacementPlan
 from tests.build import pod_group
 
-from .fleets import Brute, Fleet, TooManyError, objects_of, random_fleet
+from .fleets import Brute, Fleet, FleetPod, TooManyError, objects_of, random_fleet
 
 GATES = {"GenericWorkload": True, "GangScheduling": True, "TopologyAwareWorkloadScheduling": True}
 
@@ -59,6 +59,16 @@ class Gangs:
         return tuple(found)
 
 
+def some_fleet(seed: int) -> Fleet:
+    """Pods with claims, or, for odd seeds, more of them that compete for cpu alone."""
+    if seed % 2 == 0:
+        return random_fleet(seed)
+    r = random.Random(seed)
+    cpu = {f"n{index}": r.choice([2, 3, 4]) for index in range(r.randint(1, 3))}
+    pods = [FleetPod(f"p{index}", [], r.choice([1, 1, 2, 3])) for index in range(r.randint(3, 6))]
+    return Fleet({node: [] for node in cpu}, cpu, [], {}, pods, {}, lists=False)
+
+
 def random_gangs(fleet: Fleet, r: random.Random) -> Gangs:
     """One or two groups, or none, that most of the pods are of; some have more to start than there are pods."""
     names = ["red", "blue"][: r.choice([0, 1, 1, 2, 2])]
@@ -94,7 +104,7 @@ def check(seeds: Iterable[int]) -> Counter[str]:
     """Compares, and counts what the cases had in them."""
     seen: Counter[str] = Counter()
     for seed in seeds:
-        fleet = random_fleet(seed)
+        fleet = some_fleet(seed)
         gangs = random_gangs(fleet, random.Random(seed))
         brute = Brute(fleet)
         names = [pod.name for pod in fleet.pods]
