@@ -152,7 +152,7 @@ class PlacementQuestion:
         mix: Sequence[int] | None = None,
         whole: bool = True,
     ) -> Program:
-        """The program of what fits for certain, or of what is not excluded (`outer`); not `whole`: with parts of gangs."""
+        """The program of what fits for certain, or of what is not excluded (`outer`); else with parts of gangs."""
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
             wanted=tuple(kind.count for kind in self.kinds),

@@ -1,4 +1,4 @@
-"""Placements with gangs against brute force: no part of a gang, and by priority most gangs that start, then most pods."""
+"""Placements with gangs against brute force: no part of one, and by priority most gangs that start, then most pods."""
 
 from __future__ import annotations
 
