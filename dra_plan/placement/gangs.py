@@ -110,7 +110,7 @@ def goals_of(
 
 
 @dataclass(frozen=True)
-class Shapes:
+class PodShapes:
     """Kinds of pods merged that take the same place on a node, and may go to the same nodes.
 
     `of_kinds` has the position of the shape of each kind.
@@ -120,7 +120,7 @@ class Shapes:
     of_kinds: tuple[int, ...]
 
     @classmethod
-    def of(cls, kinds: Sequence[PodKind], groups: Mapping[GroupKey, GroupToPlace]) -> Shapes:
+    def of(cls, kinds: Sequence[PodKind], groups: Mapping[GroupKey, GroupToPlace]) -> PodShapes:
         """Kinds that are copied are shapes of their own."""
         positions: dict[Hashable, int] = {}
         merged: list[PodKind] = []

@@ -101,7 +101,7 @@ def best(program: Program) -> Solution:
         possible = not any(need.number for need in program.needs)
         return Solution(reached=nothing, bounds=nothing, is_possible=possible, is_found=possible)
     simple = _without_solver(program)
-    return simple if simple is not None else _Rows(program).best()
+    return simple if simple is not None else Rows(program).best()
 
 
 def _without_solver(program: Program) -> Solution | None:
@@ -129,27 +129,34 @@ def _without_solver(program: Program) -> Solution | None:
     return Solution((reached * unit,), taken, reached=reach, bounds=reach, is_possible=possible, is_found=possible)
 
 
-class _Rows:
+class Rows:
     """The program as a model for the solver: a variable for each column, then one for the pods placed of each kind.
 
-    Then one for the sets of a mix, and those of gangs: switches, and with domains the pods of a kind in each.
+    Then one for the sets of a mix, and those of gangs: switches, and with domains the pods of a kind in each. At last,
+    where needs are a goal and no bounds, how far each is met.
     """
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, program: Program, *, meets: bool = False) -> None:
+        """With `meets` needs may be missed, and to meet them is the first goal."""
+        self.program = program
         self._columns = len(program.columns)
         kinds = len(program.wanted)
         self._sets = self._columns + kinds
-        self._model = Model([program.nodes[column.node_kind] for column in program.columns] + list(program.wanted))
+        # A column's own bound never binds: what another node of its kind is worth is the price of one row alone.
+        self._model = Model([program.nodes[column.node_kind] + 1 for column in program.columns] + list(program.wanted))
+        self.node_rows = list(range(len(program.nodes)))
+        """The rows of the kinds of nodes, and of shapes: all, and inside a domain."""
         for node_kind, number in enumerate(program.nodes):
             self._model.at_most(
                 {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number
             )
+        self.shape_rows: dict[int, int] = {}
         for shape in sorted(set(program.shapes)):
+            self.shape_rows[shape] = len(self._model.rows)
             self._model.at_most({**self._held(shape, -1), **dict.fromkeys(self._pods(shape), 1)}, 0)
         for claim in sorted({claim for column in program.columns for claim in column.claims}):
             self._model.at_most({i: 1 for i, column in enumerate(program.columns) if claim in column.claims}, 1)
-        for need in program.needs:
+        for need in () if meets else program.needs:
             self._model.at_most({self._columns + kind: -1 for kind in sorted(need.kinds)}, -need.number)
         if program.mix is not None:
             most = min((w // m for w, m in zip(program.wanted, program.mix, strict=True) if m), default=0)
@@ -160,20 +167,25 @@ class _Rows:
             self._model.at_most({**self._held(shape, 1), **dict.fromkeys(self._pods(shape), -1)}, 0)
         self._inside: dict[tuple[int, frozenset[int]], list[int]] = {}
         self._switches = [self._gang(gang) for gang in program.gangs]
+        self.inside_rows: dict[tuple[int, frozenset[int]], int] = {}
         for (shape, domain), pods in self._inside.items():
+            self.inside_rows[shape, domain] = len(self._model.rows)
             self._model.at_most({**self._held(shape, -1, domain), **dict.fromkeys(pods, 1)}, 0)
         for clash in program.clashes:
             self._avoid(clash)
+        self._met = [self._variable(need.number) for need in program.needs] if meets else []
+        for met, need in zip(self._met, program.needs, strict=False):
+            self._model.at_most({met: 1, **{self._columns + kind: -1 for kind in need.kinds}}, 0)
 
     def _pods(self, shape: int) -> list[int]:
         """The variables of the pods of a shape."""
-        return [self._columns + kind for kind, own in enumerate(self._program.shapes) if own == shape]
+        return [self._columns + kind for kind, own in enumerate(self.program.shapes) if own == shape]
 
     def _held(self, shape: int, sign: int, domain: Collection[int] | None = None) -> dict[int, int]:
         """How many pods of a shape the columns hold, those of a domain, or all."""
         return {
             i: sign * column.holds[shape]
-            for i, column in enumerate(self._program.columns)
+            for i, column in enumerate(self.program.columns)
             if column.holds[shape] and (domain is None or column.node_kind in domain)
         }
 
@@ -186,10 +198,10 @@ class _Rows:
         switches, inside = [], []
         for domain in gang.domains:
             switches.append(self._variable(1))
-            inside.append({kind: self._variable(self._program.wanted[kind]) for kind in sorted(gang.kinds)})
+            inside.append({kind: self._variable(self.program.wanted[kind]) for kind in sorted(gang.kinds)})
             self._only_with(switches[-1], inside[-1], gang.least)
             for kind, pods in inside[-1].items():
-                self._inside.setdefault((self._program.shapes[kind], domain), []).append(pods)
+                self._inside.setdefault((self.program.shapes[kind], domain), []).append(pods)
         self._model.at_most(dict.fromkeys(switches, 1), 1)
         for kind in sorted(gang.kinds):
             there = [pods[kind] for pods in inside]
@@ -200,7 +212,7 @@ class _Rows:
     def _only_with(self, switch: int, pods: Mapping[int, int], least: int) -> None:
         """Pods, a variable for each kind, only with the switch; with it, at least so many."""
         for kind, variable in sorted(pods.items()):
-            self._model.at_most({variable: 1, switch: -self._program.wanted[kind]}, 0)
+            self._model.at_most({variable: 1, switch: -self.program.wanted[kind]}, 0)
         self._model.at_most({**dict.fromkeys(pods.values(), -1), switch: least}, 0)
 
     def _variable(self, most: int) -> int:
@@ -223,25 +235,39 @@ class _Rows:
 
     def _switch(self, node_kind: int, part: Sequence[tuple[int, ...]], number: int) -> int:
         """A variable that is 1 only if fewer than so many nodes of the kind hold at least one of these."""
-        switch, most = self._variable(1), self._program.nodes[node_kind]
+        switch, most = self._variable(1), self.program.nodes[node_kind]
         row = {
             index: 1
-            for index, column in enumerate(self._program.columns)
+            for index, column in enumerate(self.program.columns)
             if column.node_kind == node_kind
             and any(all(a <= b for a, b in zip(holds, column.holds, strict=True)) for holds in part)
         }
         self._model.at_most({**row, switch: most}, most + number - 1)
         return switch
 
+    @property
+    def model(self) -> Model:
+        """The model as it is."""
+        return self._model
+
+    def hold(self, goal: Mapping[int, int], reached: int) -> None:
+        """From now on there is at least so much of the goal."""
+        self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
+
+    def goals(self) -> list[dict[int, int]]:
+        """The goals, as factors of variables; the first of them is to meet the needs where that is a goal."""
+        first = [dict.fromkeys(self._met, 1)] if self._met else []
+        return first + self._goals()
+
     def _goals(self) -> list[dict[int, int]]:
-        if self._program.mix is not None:
+        if self.program.mix is not None:
             return [{self._sets: 1}]
         return [
             {
                 **{self._columns + kind: 1 for kind in goal.kinds},
                 **{switch: 1 for gang in goal.gangs for switch in self._switches[gang]},
             }
-            for goal in self._program.goals
+            for goal in self.program.goals
         ]
 
     def best(self) -> Solution:
@@ -249,7 +275,7 @@ class _Rows:
         bounds: list[int] = []
         values: list[int] | None = None
         for goal in self._goals():
-            most = self._most(goal)
+            most = self.most(goal)
             found = solve(self._model, goal, self._is_right)
             if found.outcome is SolverEnd.IMPOSSIBLE:
                 return Solution(is_possible=False, is_found=False)
@@ -258,22 +284,24 @@ class _Rows:
                 return Solution(bounds=(*bounds, *self._rest(bounds)), is_found=False)
             values = found.values
             reached = sum(values[i] * weight for i, weight in goal.items())
-            self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
+            self.hold(goal, reached)
         assert values is not None
         tidy = solve(self._model, {i: -_weight(i) for i in range(self._columns)}, self._is_right, start=values)
-        return self._solution(tidy.values or values, bounds)
+        return self.solution(tidy.values or values, bounds)
 
     def _rest(self, bounds: Sequence[int]) -> list[int]:
-        return [self._most(goal) for goal in self._goals()[len(bounds) :]]
+        return [self.most(goal) for goal in self._goals()[len(bounds) :]]
 
-    def _most(self, goal: Mapping[int, int]) -> int:
+    def most(self, goal: Mapping[int, int]) -> int:
+        """More of the goal is not asked for."""
         return sum(self._model.upper[i] for i in goal)
 
-    def _solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
+    def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
+        """What the values of the variables mean; `bounds` are of the program's goals."""
         taken = {i: values[i] for i in range(self._columns) if values[i]}
-        placed = tuple(values[self._columns + kind] for kind in range(len(self._program.wanted)))
-        if self._program.mix is not None:
-            placed = tuple(share * values[self._sets] for share in self._program.mix)
+        placed = tuple(values[self._columns + kind] for kind in range(len(self.program.wanted)))
+        if self.program.mix is not None:
+            placed = tuple(share * values[self._sets] for share in self.program.mix)
         reached = tuple(sum(values[i] * weight for i, weight in goal.items()) for goal in self._goals())
         best = tuple(max(pair) for pair in zip(bounds, reached, strict=True))
         return Solution(placed, taken, self._only(values), reached, best)
@@ -281,7 +309,7 @@ class _Rows:
     def _only(self, values: Sequence[int]) -> dict[int, frozenset[int]]:
         """The kinds of nodes that each kind of pods keeps to, which has to stay in one domain."""
         found: dict[int, frozenset[int]] = {}
-        for gang, switches in zip(self._program.gangs, self._switches, strict=True):
+        for gang, switches in zip(self.program.gangs, self._switches, strict=True):
             if gang.domains is not None:
                 on = [domain for domain, switch in zip(gang.domains, switches, strict=True) if values[switch]]
                 found |= dict.fromkeys(gang.kinds, on[0] if on else frozenset())

@@ -19,9 +19,11 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import GroupKey
 from dra_plan.scheduler.refusals import copy_of
 
-from .gangs import NO_GROUPS, GroupToPlace, Shapes, WholeGroups, apart, gang_of, goals_of, groups_of
-from .node_capacity import CapacityFinder, FitAnswer, NodeCapacity, claims_of
+from .gangs import NO_GROUPS, GroupToPlace, PodShapes, WholeGroups, apart, gang_of, goals_of, groups_of
+from .generation import ColumnGeneration
+from .node_capacity import FitAnswer, NodeCapacity, NodeQuestions, claims_of
 from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, StepBudget, kinds_of, node_kinds
+from .pricing import NodePricer
 from .program import Column, Gang, Goal, Need, Program, Solution, best
 from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combinations_below
 from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsInside
@@ -109,6 +111,10 @@ class BestPlacement:
         return self.reached == self.bounds
 
 
+MOST_COMBINATIONS = 1_000
+"""Where a node could hold more combinations than that, only those are asked about that the program has use for."""
+
+
 class PlacementQuestion:
     """Kinds of pods on the nodes of a ground, with what each kind of node can hold of them."""
 
@@ -129,14 +135,34 @@ class PlacementQuestion:
         return node_kinds(self.ground, self._shapes.kinds, apart(self.groups.values()))
 
     @cached_property
-    def _shapes(self) -> Shapes:
-        return Shapes.of(self.kinds, self.groups)
+    def _shapes(self) -> PodShapes:
+        return PodShapes.of(self.kinds, self.groups)
 
     @cached_property
     def rooms(self) -> list[NodeCapacity]:
         """What a node of each kind can hold of each shape."""
-        finder = CapacityFinder(self.ground, self._shapes.kinds, self._budget)
-        return [finder.room(node_kind) for node_kind in self.node_kinds]
+        return [asked.room() for asked in self._questions]
+
+    @cached_property
+    def _questions(self) -> list[NodeQuestions]:
+        kinds = self._shapes.kinds
+        return [NodeQuestions(self.ground, kinds, node_kind, self._budget) for node_kind in self.node_kinds]
+
+    @cached_property
+    def _generation(self) -> ColumnGeneration | None:
+        """Makes columns where nodes can hold too many combinations; None where all of them are asked about."""
+        kinds = self._shapes.kinds
+        if self.is_coupled or self._budget is not None or any(kind.shared or kind.more for kind in kinds):
+            return None
+        if all(asked.combinations <= MOST_COMBINATIONS for asked in self._questions):
+            return None
+        alone = [
+            Column(index, tuple(most if i == shape else 0 for i in range(len(kinds))))
+            for index, asked in enumerate(self._questions)
+            for shape, most in enumerate(asked.most_of)
+            if most
+        ]
+        return ColumnGeneration(NodePricer(self.ground, kinds, self.node_kinds, self._questions), alone)
 
     @property
     def is_coupled(self) -> bool:
@@ -156,7 +182,7 @@ class PlacementQuestion:
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
             wanted=tuple(kind.count for kind in self.kinds),
-            columns=tuple(self._columns(outer=outer)),
+            columns=() if self._generation is not None else tuple(self._columns(outer=outer)),
             goals=tuple(goals),
             shapes=self._shapes.of_kinds,
             needs=tuple(needs),
@@ -217,10 +243,9 @@ class PlacementQuestion:
         if self.is_coupled and self._budget is None:
             placed, left, bounds, possible = self._best_coupled(goals, needs, mix)
         else:
-            program = self.program(goals, needs=needs, mix=mix)
-            solution = best(program)
+            solution, program = self._solved(self.program(goals, needs=needs, mix=mix))
             bounds, possible = solution.bounds, solution.is_possible
-            if not self.is_exact:
+            if self._generation is None and not self.is_exact:
                 outer = best(self.program(goals, outer=True, needs=needs, mix=mix))
                 bounds, possible = outer.bounds, outer.is_possible
             is_worth = worth(sum(solution.placed))
@@ -236,6 +261,10 @@ class PlacementQuestion:
             late = [each for each in late if id(each.candidate) in waiting]
         reached = self.reached(placed, goals, mix)
         return BestPlacement(tuple(placed), tuple(left), reached, bounds, is_possible=possible, late=tuple(late))
+
+    def _solved(self, program: Program) -> tuple[Solution, Program]:
+        """The best solution, and the program with its columns."""
+        return self._generation.best(program) if self._generation is not None else (best(program), program)
 
     def _best_coupled(
         self, goals: Sequence[Goal], needs: Sequence[Need], mix: Sequence[int] | None
@@ -276,7 +305,10 @@ class PlacementQuestion:
         if self.is_coupled:
             solution, _, _ = self._coupled(goals=every, needs=needs, whole=False)
             return not solution.is_possible
-        return not best(self.program(every, outer=True, needs=needs, whole=False)).is_possible
+        program = self.program(every, outer=True, needs=needs, whole=False)
+        if self._generation is not None:
+            return self._generation.is_excluded(program)
+        return not best(program).is_possible
 
     def most_pods(self) -> int:
         """How many pods can't be exceeded, whatever their priority, gangs whole."""
@@ -284,7 +316,7 @@ class PlacementQuestion:
         if self.is_coupled and self._budget is None:
             solution, _, _ = self._coupled(goals=every)
         else:
-            solution = best(self.program(every, outer=True))
+            solution, _ = self._solved(self.program(every, outer=True))
         return solution.bounds[0] if solution.bounds else sum(kind.count for kind in self.kinds)
 
     def reached(

@@ -78,13 +78,19 @@ class Relaxed:
 
 
 def solve(
-    model: Model, goal: Mapping[int, int], is_right: Callable[[Sequence[int]], bool], start: Sequence[int] | None = None
+    model: Model,
+    goal: Mapping[int, int],
+    is_right: Callable[[Sequence[int]], bool],
+    start: Sequence[int] | None = None,
+    *,
+    branches: int = MOST_BRANCHES,
 ) -> Solved:
     """Makes the goal as large as the rows allow. Values that are not `is_right` as integers are discarded."""
     count = len(model.upper)
     most = sum(max(0, factor * model.upper[index]) for index, factor in goal.items())
     with _Highs() as highs:
         highs.give(model, goal, whole=True)
+        highs.limit(branches)
         if start is not None:
             highs.begin(start)
         status = highs.run()
@@ -118,7 +124,7 @@ _MAXIMIZE, _BY_ROWS, _INTEGER = -1, 2, 1
 _INFINITY = 1e30
 
 _FLAGS = {"output_flag": False}
-_NUMBERS = {"threads": 1, "random_seed": 1, "mip_max_nodes": MOST_BRANCHES, "simplex_iteration_limit": MOST_PIVOTS}
+_NUMBERS = {"threads": 1, "random_seed": 1, "simplex_iteration_limit": MOST_PIVOTS}
 _WORDS = {"parallel": "off"}
 _AMOUNTS = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.5}
 
@@ -168,6 +174,10 @@ class _Highs:
             _doubles(factors),
             _integers(array("i", [_INTEGER if whole else 0]) * count),
         )
+
+    def limit(self, branches: int) -> None:
+        """Nodes of the search tree after which it gives up."""
+        self._library.Highs_setIntOptionValue(self._handle, b"mip_max_nodes", ctypes.c_int(branches))
 
     def begin(self, values: Sequence[int]) -> None:
         """The solution to begin with."""
