@@ -64,7 +64,7 @@ class ColumnGeneration:
             is_need = position == 0 and bool(program.needs)
             if is_need and bound < rows.most(goal):
                 return Solution(is_possible=False, is_found=False), program
-            found = solve(rows.model, goal, rows.model.keeps, branches=MOST_BRANCHES)
+            found = solve(rows.model, goal, rows.model.keeps, branches=MOST_BRANCHES, seconds=program.time.seconds)
             reached = sum(found.values[i] * weight for i, weight in goal.items()) if found.values is not None else 0
             if found.values is None or (is_need and reached < rows.most(goal)):
                 rest = [rows.most(each) for each in rows.goals()[len(bounds) + bool(program.needs) :]]
@@ -91,7 +91,7 @@ class ColumnGeneration:
         bound = rows.most(rows.goals()[position])
         for _ in range(MOST_ROUNDS):
             goal = rows.goals()[position]
-            relaxed = relax(rows.model, goal)
+            relaxed = relax(rows.model, goal, seconds=program.time.seconds)
             if relaxed is None:
                 break
             new, more = self._priced(program, rows, relaxed.prices)

@@ -19,7 +19,8 @@ from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.releases import Quirk
 
-from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, StepBudget
+from .limits import StepBudget
+from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace
 from .verify import CarriedOut
 
 Combination = tuple[int, ...]
@@ -79,7 +80,7 @@ class NodeQuestions:
     @property
     def _is_exhausted(self) -> bool:
         is_spent = self._budget is not None and self._budget.is_spent
-        return is_spent or self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
+        return is_spent or self._ground.time.is_over or self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
 
     @cached_property
     def most_of(self) -> list[int]:

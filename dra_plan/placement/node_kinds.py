@@ -1,6 +1,6 @@
 """The cluster that pods are placed on, which of its pods and nodes are alike, and what is asked about one node.
 
-First the step budget, then the pods to be placed, then `PlacementCluster`: questions about one node, answered by the
+First the pods to be placed, then `PlacementCluster`: questions about one node, answered by the
 scheduler's plugins and the allocator. Nothing is scheduled: the simulation only keeps nodes, pods and claims. Then
 errors, marks on devices, and nodes by kind. What a node of a kind can hold is in `placement/node_capacity.py`.
 """
@@ -46,45 +46,7 @@ from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_s
 from dra_plan.scheduler.plugins.node_affinity import MISMATCH
 from dra_plan.scheduler.simulation import Simulation
 
-# -- the step budget of searches ---------------------------------------------------------------------------------------
-# How many steps all searches may take together: when most are spent, later questions get few steps, or are not asked.
-# Steps, not seconds, so that an answer does not depend on the machine.
-
-_CLAIMS = 8
-"""Up to twice as many claims a step costs about the same."""
-
-
-@dataclass
-class StepBudget:
-    """What is left to be spent. A search takes `each` steps at most, and `brief` ones once `total` are spent.
-
-    With `brief` the plain walk ends, and a question that pruning refutes at once is answered. Once that much again
-    has been spent as `brief_total` says, nothing is asked any more.
-    """
-
-    each: int = 5_000
-    total: int = 20_000
-    brief: int = 600
-    brief_total: int = 40_000
-    spent: int = 0
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether nothing is to be asked any more."""
-        return self.spent >= self.total + self.brief_total
-
-    @property
-    def next(self) -> int:
-        """The steps that the next search may take."""
-        return self.each if self.spent < self.total else self.brief
-
-    def spend(self, steps: int, claims: int) -> None:
-        """Charge the steps of a search for this number of claims: the more claims, the more expensive a step.
-
-        A question itself costs about as much as ten steps.
-        """
-        self.spent += (steps + 10) * max(1, claims // _CLAIMS)
-
+from .limits import SearchTime, StepBudget
 
 # -- pods to be placed, and which are alike ----------------------------------------------------------------------------
 
@@ -206,8 +168,10 @@ class PlacementCluster:
         max_steps: int | None = None,
         common: Common | None = None,
         view: View | None = None,
+        time: SearchTime | None = None,
     ) -> None:
         """`common` is shared with grounds of related inventories; the `view`, if it is given, is the inventory's."""
+        self.time = time if time is not None else SearchTime()
         self.simulation = Simulation(
             inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False, common=common, view=view
         )
@@ -364,11 +328,21 @@ class PlacementCluster:
         return list(found.values())
 
     def allocate(
-        self, claims: Sequence[ResourceClaim], node: NodeInfo, view: View, budget: StepBudget | None = None
+        self,
+        claims: Sequence[ResourceClaim],
+        node: NodeInfo,
+        view: View,
+        budget: StepBudget | None = None,
+        *,
+        timed: bool = True,
     ) -> NodeOutcome:
-        """The allocator's answer for all these claims together, within the steps that the budget has left."""
-        steps = self.max_steps if budget is None else budget.next
-        outcome = Allocator(claims, view, max_steps=steps, shares_answers=False).allocate(node.node)
+        """The allocator's answer for all these claims together, within the steps that the budget has left.
+
+        What is not `timed` is answered when the time is over, too: a placement that was found is always verified.
+        """
+        steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
+        allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
+        outcome = allocator.allocate(node.node)
         if budget is not None:
             budget.spend(outcome.steps, len(claims))
         return outcome

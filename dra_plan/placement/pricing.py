@@ -26,8 +26,9 @@ from dra_plan.api.resource import (
 )
 
 from .generation import Priced
+from .limits import StepBudget
 from .node_capacity import BY_ORDER, Combination, FitAnswer, NodeQuestions
-from .node_kinds import AlikeNodes, PlacementCluster, PodKind, StepBudget
+from .node_kinds import AlikeNodes, PlacementCluster, PodKind
 from .solver import Model, solve
 
 MOST_NAMED = 25
@@ -70,8 +71,11 @@ class _NodePricer:
 
     def best(self, worth: Sequence[float], price: float) -> Priced:
         units = [math.ceil(each * _UNITS) for each in worth]
-        best, bound = self._best_known(units), 0
+        best = self._best_known(units)
+        bound = sum(unit * most for unit, most in zip(units, self._questions.most_of, strict=True))
         for _ in range(MOST_NAMED):
+            if self._ground.time.is_over:
+                break
             named, bound = self._named(units, [*self._refused, *self._open])
             if named is None or bound <= max(_value(units, best), price * _UNITS):
                 break
@@ -82,7 +86,7 @@ class _NodePricer:
                 break
             part = self._smallest_part(named, answer)
             (self._refused if answer is FitAnswer.NO else self._open).append(part)
-        if self._open:
+        if self._open and not self._ground.time.is_over:
             _, bound = self._named(units, self._refused)
         return Priced(best, max(bound, _value(units, best)) / _UNITS)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .limits import SearchTime
 from .solver import Model, SolverEnd, solve
 
 
@@ -62,7 +63,7 @@ class Program:
 
     `shapes` has the shape of each kind: pods of one shape take the same place, whatever their priority and group.
     Of the `goals` the most important comes first: more of an earlier one is worth more than any number of a later one.
-    With `mix`, pods count in these proportions only, as whole sets.
+    With `mix`, pods count in these proportions only, as whole sets. The solver ends when the `time` is over.
     """
 
     nodes: tuple[int, ...]
@@ -74,6 +75,7 @@ class Program:
     gangs: tuple[Gang, ...] = ()
     mix: tuple[int, ...] | None = None
     clashes: tuple[Clash, ...] = ()
+    time: SearchTime = field(default_factory=SearchTime)
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,7 @@ class Rows:
         values: list[int] | None = None
         for goal in self._goals():
             most = self.most(goal)
-            found = solve(self._model, goal, self._is_right)
+            found = solve(self._model, goal, self._is_right, seconds=self.program.time.seconds)
             if found.outcome is SolverEnd.IMPOSSIBLE:
                 return Solution(is_possible=False, is_found=False)
             bounds.append(min(most, found.bound))
@@ -286,7 +288,8 @@ class Rows:
             reached = sum(values[i] * weight for i, weight in goal.items())
             self.hold(goal, reached)
         assert values is not None
-        tidy = solve(self._model, {i: -_weight(i) for i in range(self._columns)}, self._is_right, start=values)
+        fewest = {i: -_weight(i) for i in range(self._columns)}
+        tidy = solve(self._model, fewest, self._is_right, start=values, seconds=self.program.time.seconds)
         return self.solution(tidy.values or values, bounds)
 
     def _rest(self, bounds: Sequence[int]) -> list[int]:

@@ -7,7 +7,7 @@ some. At the end: the smallest set of pods that can't be placed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,8 +21,9 @@ from dra_plan.scheduler.refusals import copy_of
 
 from .gangs import NO_GROUPS, GroupToPlace, PodShapes, WholeGroups, apart, gang_of, goals_of, groups_of
 from .generation import ColumnGeneration
+from .limits import StepBudget
 from .node_capacity import FitAnswer, NodeCapacity, NodeQuestions, claims_of
-from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, StepBudget, kinds_of, node_kinds
+from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, kinds_of, node_kinds
 from .pricing import NodePricer
 from .program import Column, Gang, Goal, Need, Program, Solution, best
 from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combinations_below
@@ -141,7 +142,14 @@ class PlacementQuestion:
     @cached_property
     def rooms(self) -> list[NodeCapacity]:
         """What a node of each kind can hold of each shape."""
-        return [asked.room() for asked in self._questions]
+        return [asked.room() for asked in self._heard()]
+
+    def _heard(self) -> Iterator[NodeQuestions]:
+        """The questions about each kind of node, while somebody hears how many of them were asked."""
+        for index, asked in enumerate(self._questions):
+            if self.ground.time.progress is not None:
+                self.ground.time.progress(index, len(self._questions))
+            yield asked
 
     @cached_property
     def _questions(self) -> list[NodeQuestions]:
@@ -154,7 +162,7 @@ class PlacementQuestion:
         kinds = self._shapes.kinds
         if self.is_coupled or self._budget is not None or any(kind.shared or kind.more for kind in kinds):
             return None
-        if all(asked.combinations <= MOST_COMBINATIONS for asked in self._questions):
+        if all(asked.combinations <= MOST_COMBINATIONS for asked in self._heard()):
             return None
         alone = [
             Column(index, tuple(most if i == shape else 0 for i in range(len(kinds))))
@@ -189,6 +197,7 @@ class PlacementQuestion:
             gangs=tuple(self._gangs if whole else (replace(g, least=1) for g in self._gangs if g.domains is not None)),
             mix=tuple(mix) if mix is not None else None,
             clashes=tuple(self.coupling.clashes) if outer and self.is_coupled else (),
+            time=self.ground.time,
         )
 
     @cached_property
@@ -214,7 +223,8 @@ class PlacementQuestion:
         while True:
             program = self.program(outer=True, **asked)
             solution = best(program)
-            if not solution.is_possible or not solution.is_found or len(program.columns) > MOST_COLUMNS:
+            late = self.ground.time.is_over
+            if not solution.is_possible or not solution.is_found or late or len(program.columns) > MOST_COLUMNS:
                 return solution, [], OPEN
             assigned = self._assignment(solution, program)
             told = self.coupling.ask(assigned)
@@ -248,8 +258,12 @@ class PlacementQuestion:
             if self._generation is None and not self.is_exact:
                 outer = best(self.program(goals, outer=True, needs=needs, mix=mix))
                 bounds, possible = outer.bounds, outer.is_possible
-            is_worth = worth(sum(solution.placed))
-            placed, left = self._carried_out(solution, self._assignment(solution, program)) if is_worth else ([], [])
+            is_worth = worth(sum(solution.placed)) and not self.ground.time.is_over
+            placed, left = (
+                self._carried_out(solution, self._assignment(solution, program))
+                if is_worth
+                else ([], self._everybody())
+            )
         if not bounds:
             bounds = tuple(sum(self.kinds[kind].count for kind in goal.kinds) + len(goal.gangs) for goal in goals)
         placed, left = self._whole(placed, left)
@@ -262,6 +276,9 @@ class PlacementQuestion:
         reached = self.reached(placed, goals, mix)
         return BestPlacement(tuple(placed), tuple(left), reached, bounds, is_possible=possible, late=tuple(late))
 
+    def _everybody(self) -> list[PodToPlace]:
+        return [member for kind in self.kinds if kind.more is None for member in kind.members]
+
     def _solved(self, program: Program) -> tuple[Solution, Program]:
         """The best solution, and the program with its columns."""
         return self._generation.best(program) if self._generation is not None else (best(program), program)
@@ -271,6 +288,8 @@ class PlacementQuestion:
     ) -> tuple[list[PlacedPod], list[PodToPlace], tuple[int, ...], bool]:
         """With the devices that were found together; where they were not, or do not hold, node after node."""
         solution, assigned, told = self._coupled(goals=goals, needs=needs, mix=mix)
+        if self.ground.time.is_over:
+            return [], self._everybody(), solution.bounds, solution.is_possible
         if told.answer is FitAnswer.YES:
             placed, left = self._carried_out(solution, assigned, told.found)
             if len(placed) >= sum(solution.placed):
@@ -432,6 +451,8 @@ def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
     """
     left = list(needs)
     for index in reversed(range(len(left))):
+        if question.ground.time.is_over:
+            break  # what is left is proved, if it may be more than need be
         low, high = 0, left[index].number
         while low < high:
             middle = (low + high) // 2

@@ -84,13 +84,14 @@ def solve(
     start: Sequence[int] | None = None,
     *,
     branches: int = MOST_BRANCHES,
+    seconds: float | None = None,
 ) -> Solved:
     """Makes the goal as large as the rows allow. Values that are not `is_right` as integers are discarded."""
     count = len(model.upper)
     most = sum(max(0, factor * model.upper[index]) for index, factor in goal.items())
     with _Highs() as highs:
         highs.give(model, goal, whole=True)
-        highs.limit(branches)
+        highs.limit(branches, seconds)
         if start is not None:
             highs.begin(start)
         status = highs.run()
@@ -106,10 +107,11 @@ def solve(
     return Solved(SolverEnd.BEST if is_best and values is not None else SolverEnd.CUT_SHORT, bound, values)
 
 
-def relax(model: Model, goal: Mapping[int, int]) -> Relaxed | None:
+def relax(model: Model, goal: Mapping[int, int], *, seconds: float | None = None) -> Relaxed | None:
     """The model solved with fractions allowed; None if that was cut short, or the rows can't be kept."""
     with _Highs() as highs:
         highs.give(model, goal, whole=False)
+        highs.limit(MOST_BRANCHES, seconds)
         if highs.run() != _OPTIMAL:
             return None
         _, prices = highs.solution(len(model.upper), len(model.rows))
@@ -175,8 +177,10 @@ class _Highs:
             _integers(array("i", [_INTEGER if whole else 0]) * count),
         )
 
-    def limit(self, branches: int) -> None:
-        """Nodes of the search tree after which it gives up."""
+    def limit(self, branches: int, seconds: float | None) -> None:
+        """Nodes of the search tree, and seconds if there is a limit, after which it gives up."""
+        if seconds is not None:
+            self._library.Highs_setDoubleOptionValue(self._handle, b"time_limit", ctypes.c_double(seconds))
         self._library.Highs_setIntOptionValue(self._handle, b"mip_max_nodes", ctypes.c_int(branches))
 
     def begin(self, values: Sequence[int]) -> None:

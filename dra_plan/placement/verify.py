@@ -57,7 +57,7 @@ class CarriedOut:
         node = self.node(name)
         claims = [c for c in self._ground.joint_claims(candidates, node) if c.metadata.uid not in self.claims]
         for view in (self._ground.joint, self._ground.promised) if claims else ():
-            outcome = self._ground.allocate(claims, node, view.with_state(self._state))
+            outcome = self._ground.allocate(claims, node, view.with_state(self._state), timed=False)
             if outcome.outcome is Outcome.FITS:
                 return {claim.metadata.uid: got for claim, got in zip(claims, outcome.allocations, strict=True)}
         return {}
@@ -85,7 +85,7 @@ class CarriedOut:
         """The allocator's answer: with the devices of the hint, if all claims have one."""
         meant = [hint[claim.metadata.uid] for claim in claims if claim.metadata.uid in hint]
         if len(meant) < len(claims):
-            return self._ground.allocate(claims, node, self._view)
+            return self._ground.allocate(claims, node, self._view, timed=False)
         requests = self._view.requests(claims)
         greedy = [want for ready in requests for wants in ready.requests for want in wants if want.takes_all]
         gatherer = self._view.gatherer
@@ -93,7 +93,7 @@ class CarriedOut:
         slices = sorted((s for pool in pools for s in gatherer.slices[pool]), key=lambda slice_: slice_.position)
         marks = pinning.marks_of(meant)
         view = self._view.with_slices([pinning.marked(slice_, marks, self._state, greedy) for slice_ in slices])
-        return self._ground.allocate(pinning.pinned(claims, meant), node, view.with_state(self._state))
+        return self._ground.allocate(pinning.pinned(claims, meant), node, view.with_state(self._state), timed=False)
 
     def _keep(self, claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> None:
         for claim, allocation in zip(claims, allocations, strict=True):

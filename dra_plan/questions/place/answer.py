@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dra_plan.api.core import Pod
@@ -14,6 +14,7 @@ from dra_plan.claims.owners import DEPLOYMENT, deployment_of, is_waiting
 from dra_plan.documents.base import answer_target, claim_allocation, warnings
 from dra_plan.documents.claim_sets import PlacedPodClaim
 from dra_plan.placement.gangs import goals_of, groups_of
+from dra_plan.placement.limits import SearchTime
 from dra_plan.placement.node_kinds import PlacementCluster, kinds_of
 from dra_plan.placement.program import Goal, Need
 from dra_plan.placement.search import BestPlacement, PlacementQuestion
@@ -62,6 +63,8 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
     proof: ProvedImpossible | None
     scheduler: SchedulerResult | None
     most: bool
+    cut_short: bool = False
+    """Whether the time was over, or the search stopped, before everything was asked."""
     notices: tuple[Notice, ...] = ()
     refused: tuple[RefusedOwner, ...] = ()
     """Pods and workloads asked about that the API server does not let be."""
@@ -109,6 +112,7 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
             ],
             priorities=self._levels() if self.most else [],
             scheduler=self.scheduler,
+            cut_short=self.cut_short,
             refusals=entries(self.refused),
             warnings=warnings(self.notices),
         )
@@ -162,7 +166,14 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
                 )
 
 
-def place_pods(inventory: Inventory, target: Target, question: Question, *, most: bool = False) -> PlacementPlan:
+def place_pods(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    *,
+    most: bool = False,
+    stopped: Callable[[], bool] | None = None,
+) -> PlacementPlan:
     """Seeks a placement of the pods that wait, or of those that are chosen.
 
     What the scheduler binds is a placement; another one is sought where it leaves pods out. A pod group that is named
@@ -176,7 +187,8 @@ def place_pods(inventory: Inventory, target: Target, question: Question, *, most
     chosen = _Chosen(groups, choice(inventory, target, replace(question, owners=owners)), bool(owners))
     taken = accepted(inventory, target, chosen, question.runtime_config)
     inventory = taken.inventory
-    ground = PlacementCluster(inventory, target, question.max_steps)
+    limit = SearchTime(question.deadline(), stopped or (lambda: False), question.progress)
+    ground = PlacementCluster(inventory, target, question.max_steps, time=limit)
     candidates = [ground.ready(pod) for pod in chosen.pods(ground)]
     whole = groups_of(ground, candidates)
     asked = PlacementQuestion(ground, kinds_of(candidates, {*whole, *_keys(groups)}), groups=whole)
@@ -201,6 +213,7 @@ def place_pods(inventory: Inventory, target: Target, question: Question, *, most
         proof=prove(asked, needs) if outcome == "Impossible" and asked.kinds else None,
         scheduler=bound.told(asked, goals, found) if most else None,
         most=most,
+        cut_short=limit.is_over,
         refused=taken.refused,
         notices=(
             *notices.of_target(target, inventory.nodes),

@@ -135,5 +135,8 @@ class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
     ]
     priorities: Annotated[list[PriorityLevel], Meta(description="With --most: highest first.")]
     scheduler: Annotated[SchedulerResult | None, Meta(description="With --most.")]
+    cut_short: Annotated[
+        bool, Meta(description="Whether the time was over, or the search was stopped, before all was asked.")
+    ] = False
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

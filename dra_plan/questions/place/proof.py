@@ -40,7 +40,10 @@ def pod_name(candidate: PodToPlace) -> ObjectName:
 
 
 def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossible | None:
-    """A set that can't be placed, and what is in the way of one of them when the others are placed."""
+    """A set that can't be placed, and what is in the way of one of them when the others are placed.
+
+    None where the time is over before that is known.
+    """
     short = next((group for group in question.groups.values() if group.is_short), None)
     if short is not None:
         return _proved_short(question, short)
@@ -54,6 +57,8 @@ def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossibl
     domains = {key: replace(group, least=0) for key, group in question.groups.items() if group.domains is not None}
     others = PlacementQuestion(question.ground, kinds_of(pods, domains), groups=domains)
     found = others.best(goals_of(others.kinds))
+    if question.ground.time.is_over:
+        return None
     left = found.left[0] if found.left else pods[-1]
     minimal = _is_minimal(others, left, found)
     message, obstacles, refused = _in_the_way(question.ground, found, left)
@@ -76,6 +81,8 @@ def _is_minimal(question: PlacementQuestion, left: PodToPlace, found: BestPlacem
     for kind in question.kinds:
         if left in kind.members:
             continue
+        if question.ground.time.is_over:
+            return False
         rest = [pod for pod in pods if pod is not kind.first]
         asked = PlacementQuestion(question.ground, kinds_of(rest, question.groups), groups=question.groups)
         if len(asked.best(goals_of(asked.kinds)).placed) < len(rest):

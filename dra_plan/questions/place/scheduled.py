@@ -43,7 +43,8 @@ class ScheduledPods:
 def scheduled(question: Question, chosen: Chosen, asked: PlacementQuestion) -> ScheduledPods:
     """What the scheduler makes of the pods that are asked about, while all others that wait stay aside."""
     ground = asked.ground
-    result = schedule_chosen(ground.simulation.inventory, ground.target, question, chosen)
+    enough = lambda: ground.time.is_over  # noqa: E731
+    result = schedule_chosen(ground.simulation.inventory, ground.target, question, chosen, enough=enough)
     placed = _placed(asked, result)
     parts = {id(each) for each in WholeGroups(asked.groups).parts([each.candidate for each in placed])}
     whole = tuple(each for each in placed if id(each.candidate) not in parts)

@@ -150,6 +150,8 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         yield f"Impossible: {_at_most(document.pods, document.at_most)}."
     else:
         yield f"Undecided: {_between(document)}."
+    if document.cut_short:
+        yield "The search was cut short: these are the bounds by then."
     yield from _groups(document)
     if document.proof is not None:
         yield proof(document.proof)
