@@ -23,8 +23,10 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import DeviceName, ObjectName, answer_target, warnings
 from dra_plan.documents.obstacles import NextCopy
 from dra_plan.errors import UsageError
-from dra_plan.placement.node_kinds import SolverMissingError, StepBudget, UnverifiedPlacementError
+from dra_plan.placement.limits import StepBudget
+from dra_plan.placement.node_kinds import UnverifiedPlacementError
 from dra_plan.placement.search import seek_copies
+from dra_plan.placement.solver import SolverMissingError
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders

@@ -45,6 +45,7 @@ from dra_plan.questions.diff.document import (
 )
 from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_chosen, schedule_pods
 from dra_plan.releases import DEFECTS, Quirks, Target, target
+from dra_plan.scheduler.cluster.common import Common
 
 
 class State(NamedTuple):
@@ -203,9 +204,10 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
 
 def _asking_pods(state: State, plan: SchedulePlan, question: Question) -> AskedState:
     """Asks the state about pods again, some of which do not wait then."""
+    common = Common()
 
     def asked(key: PodKey, chosen: Chosen) -> ComparedPod | None:
-        outcome = schedule_chosen(state.inventory, state.view.target, question, chosen)
+        outcome = schedule_chosen(state.inventory, state.view.target, question, chosen, common, state.view)
         return pod_states(SchedulePlan(outcome).document).get(key)
 
     def alone(key: PodKey) -> ComparedPod | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -215,11 +215,13 @@ def schedule_chosen(
     view: View | None = None,
     *,
     explain: bool = False,
+    enough: Callable[[], bool] | None = None,
 ) -> SimulationResult:
     """What becomes of the chosen pods, for answers that ask the scheduler more than once. The others stay as they are.
 
     Of the question only the budgets count. The notices are those of the simulation alone. `common` is shared with
-    other questions, `view` is what the target sees of the inventory; with `explain` failed attempts are kept.
+    other questions, `view` is what the target sees of the inventory; with `explain` failed attempts are kept. It ends
+    when `enough` says so.
     """
     simulation = Simulation(
         inventory,
@@ -231,6 +233,8 @@ def schedule_chosen(
         view=view,
         explain=explain,
     )
+    if enough is not None:
+        simulation.scheduler.enough = enough
     return simulate(simulation)
 
 
