@@ -32,8 +32,6 @@ from .quota import QuotaLedger, Quotas
 from .state import ClusterState, EndCause, EndedPod
 from .workloads import given_revisions, revision
 
-_POD_LISTS = ("pods", "claims")
-
 
 class ApiServer:
     """What controllers and events write to. Refusals are messages, as a client gets them."""

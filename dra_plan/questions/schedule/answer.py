@@ -36,7 +36,7 @@ from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import RefusedOwner, accepted, entries
-from dra_plan.planner.settling import has_quotas, outlook_of, settled_result, with_successors
+from dra_plan.planner.settling import has_quotas, outlook_of, settled_result, simulation_of, with_successors
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.schedule.document import ScheduleDocument
@@ -221,17 +221,7 @@ def schedule_chosen(
     Of the question only the budgets count. The notices are those of the simulation alone. `common` is shared with
     other questions, `view` is what the target sees of the inventory; with `explain` failed attempts are kept.
     """
-    simulation = Simulation(
-        inventory,
-        target=target,
-        max_steps=question.max_steps,
-        deadline=question.deadline(),
-        chosen=chosen,
-        common=common,
-        view=view,
-        explain=explain,
-    )
-    return simulate(simulation)
+    return simulate(simulation_of(inventory, target, question, chosen, common, view, explain=explain))
 
 
 def choice(inventory: Inventory, target: Target, question: Question) -> Chosen:
