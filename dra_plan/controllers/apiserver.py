@@ -64,6 +64,8 @@ class ApiServer:
         """Uid of each pod that controllers made to the number of pods that had ended before, or were ending."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
+        self.evicted_at: dict[str, float] = {}
+        """Uid of each pod that a taint of its node is going to evict to the moment that was decided first."""
         self._changed: dict[tuple[str, str], float] = {}
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
@@ -128,6 +130,7 @@ class ApiServer:
             revisions=self._revisions,
             lost_nodes=self._lost_nodes,
             changed=self._changed,
+            evicted_at=self.evicted_at,
             absent_owners=self._absent_owners,
             unlisted_templates=self._unlisted_templates if self.ended else {},
             has_device_taints=self._has_taints,

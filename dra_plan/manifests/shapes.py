@@ -131,7 +131,14 @@ _JOB = _object(
 )
 _JOB_STATUS = _object(conditions=_list(_object(type=_STRING, status=_STRING)), succeeded=_INTEGER, failed=_INTEGER)
 _SCOPE = _object(scopeName=_STRING, operator=_STRING, values=_list(_STRING))
-_LIMITS = _object(type=_STRING, max=_QUANTITIES, min=_QUANTITIES, default=_QUANTITIES, defaultRequest=_QUANTITIES)
+_LIMITS = _object(
+    type=_STRING,
+    max=_QUANTITIES,
+    min=_QUANTITIES,
+    default=_QUANTITIES,
+    defaultRequest=_QUANTITIES,
+    maxLimitRequestRatio=_QUANTITIES,
+)
 _POLICY = _object(basic={"type": "object"}, gang=_object(minCount=_INTEGER))
 _GROUP_CLAIM = _object(name=_STRING, resourceClaimName=_STRING, resourceClaimTemplateName=_STRING)
 _GROUP: dict[str, Schema] = {

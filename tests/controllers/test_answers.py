@@ -273,7 +273,7 @@ def test_limits_refuse_copies() -> None:
     )
     [item] = Cluster.of([node("a"), limits]).capacity(pod("copy", cpu="1"))
     assert (item.scheduled.copies, item.scheduled.ended) == (0, "Refused")
-    assert "maximum cpu usage per Container is 500m" in item.scheduled.message
+    assert "must be less than or equal to cpu limit of 500m" in item.scheduled.message
 
 
 # -- growth ------------------------------------------------------------------------------------------------------------
