@@ -186,7 +186,7 @@ class ApiServer:
         by = decided.get(key, "another pod")
         victim = victims[key]
         message = preemption_message(victim)
-        self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message))
+        self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message, is_disruption=True))
         uids = (pod.metadata.uid for pod in self._cluster.pods.values() if pod.key == by)
         return victim, f"Preempted by pod {next(uids, by)} on node {victim.spec.node_name}"
 

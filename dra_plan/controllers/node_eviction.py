@@ -35,11 +35,13 @@ CAUSE = EndCause(
     event="TaintManagerEviction",
     marks="Marking for deletion Pod {pod}",
     cancels="Cancelling deletion of Pod {pod}",
+    is_disruption=True,
 )
 GARBAGE = EndCause(
     by="node gone",
     reason="DeletionByPodGC",
     message="PodGC: node no longer exists",
+    is_disruption=True,
 )
 
 

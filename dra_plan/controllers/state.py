@@ -30,6 +30,8 @@ class EndCause:
     """What the event says when the pod is deleted; {pod} is its key."""
     cancels: str = ""
     """What it says when the pod is no longer to be deleted."""
+    is_disruption: bool = False
+    """Whether the pod has the condition `DisruptionTarget` then, which failure policies of Jobs look for."""
 
 
 @dataclass(frozen=True)
