@@ -28,7 +28,7 @@ from dra_plan.scheduler.simulation import Simulation
 
 from .absent_owners import absent_owners, unlisted_templates
 from .disruption import budgets
-from .quota import QuotaLedger, Quotas
+from .quota import BESIDE_PODS, QuotaLedger, Quotas
 from .state import ClusterState, EndCause, EndedPod
 from .workloads import given_revisions, revision
 
@@ -150,7 +150,7 @@ class ApiServer:
             is_free = owner is not None and owner.kind == "Pod" and owner.name in free
             if claim.metadata.namespace == namespace and not is_free:
                 yield claim
-        for holder in ("templates", "workloads", "services", "quotas", "volume_claims"):
+        for holder in BESIDE_PODS:
             yield from (each for each in getattr(self.inventory, holder) if each.metadata.namespace == namespace)
 
     # What the scheduler did

@@ -40,6 +40,9 @@ _BOTH_NAMES = ("cpu", "memory", "ephemeral-storage")
 _REQUESTED = ("cpu", "memory")
 """What a quota wants every container to state; nothing else, whatever the quota limits."""
 _NANO = 10**9
+BESIDE_PODS = ("templates", "workloads", "services", "quotas", "volume_claims")
+CHARGED = ("pods", "claims", *BESIDE_PODS)
+"""The fields of an inventory whose objects quotas may count."""
 
 Charges = Mapping[str, int]
 """Resource name to billionths."""

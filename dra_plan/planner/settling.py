@@ -22,6 +22,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import Simulation
 
+from .creation import as_created, has_quotas
 from .question import Chosen, Question
 
 if TYPE_CHECKING:
@@ -75,11 +76,6 @@ def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, 
     return tuple(outlook(simulation, outcome))
 
 
-def has_quotas(inventory: Inventory) -> bool:
-    """Whether admission may refuse what controllers create, so that nothing is there from the start."""
-    return bool(inventory.quotas or inventory.limit_ranges)
-
-
 def settled_result(
     simulation: Simulation,
     chosen: Chosen,
@@ -123,9 +119,12 @@ def settle_chosen(
         result = simulate(simulation)
         if not outlook_of(simulation, result):
             return SettledOutcome(result)
+    given, beyond = as_created(inventory)
     makes = not has_quotas(inventory)
-    simulation = simulation_of(inventory, target, question, chosen, common, view, ordered=ordered, makes=makes)
-    return SettledOutcome(*settled_result(simulation, chosen, patience=FOR_EVER))
+    simulation = simulation_of(given, target, question, chosen, common, view, ordered=ordered, makes=makes)
+    result, settled = settled_result(simulation, chosen, patience=FOR_EVER)
+    result.pods += [each.record for each in beyond if chosen(each.pod)]
+    return SettledOutcome(result, settled)
 
 
 def simulation_of(
