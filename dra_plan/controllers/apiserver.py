@@ -28,11 +28,9 @@ from dra_plan.scheduler.simulation import Simulation
 
 from .absent_owners import absent_owners, unlisted_templates
 from .disruption import budgets
-from .quota import QuotaLedger, Quotas
+from .quota import BESIDE_PODS, QuotaLedger, Quotas
 from .state import ClusterState, EndCause, EndedPod
 from .workloads import given_revisions, revision
-
-_POD_LISTS = ("pods", "claims")
 
 
 class ApiServer:
@@ -66,6 +64,8 @@ class ApiServer:
         """Uid of each pod that controllers made to the number of pods that had ended before, or were ending."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
+        self.evicted_at: dict[str, float] = {}
+        """Uid of each pod that a taint of its node is going to evict to the moment that was decided first."""
         self._changed: dict[tuple[str, str], float] = {}
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
@@ -130,6 +130,7 @@ class ApiServer:
             revisions=self._revisions,
             lost_nodes=self._lost_nodes,
             changed=self._changed,
+            evicted_at=self.evicted_at,
             absent_owners=self._absent_owners,
             unlisted_templates=self._unlisted_templates if self.ended else {},
             has_device_taints=self._has_taints,
@@ -149,7 +150,7 @@ class ApiServer:
             is_free = owner is not None and owner.kind == "Pod" and owner.name in free
             if claim.metadata.namespace == namespace and not is_free:
                 yield claim
-        for holder in ("templates", "workloads", "services", "quotas", "volume_claims"):
+        for holder in BESIDE_PODS:
             yield from (each for each in getattr(self.inventory, holder) if each.metadata.namespace == namespace)
 
     # What the scheduler did
@@ -185,7 +186,7 @@ class ApiServer:
         by = decided.get(key, "another pod")
         victim = victims[key]
         message = preemption_message(victim)
-        self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message))
+        self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message, is_disruption=True))
         uids = (pod.metadata.uid for pod in self._cluster.pods.values() if pod.key == by)
         return victim, f"Preempted by pod {next(uids, by)} on node {victim.spec.node_name}"
 

@@ -30,13 +30,14 @@ from dra_plan.placement.solver import SolverMissingError
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
+from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.nodes import of_devices, of_preemption, with_nodes
 from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.obstacles import next_copy
 from dra_plan.planner.owners import CLAIM, Known, find
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import OwnerRefusals, RefusedOwner, entries
-from dra_plan.planner.settling import has_quotas, outlook_of
+from dra_plan.planner.settling import outlook_of
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.capacity.document import (
     CapacityDocument,

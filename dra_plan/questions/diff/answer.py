@@ -17,9 +17,10 @@ from dra_plan.documents.base import AppliedEdit, ObjectName, answer_target, warn
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Chosen, Question
-from dra_plan.planner.settling import FOR_EVER, has_quotas
+from dra_plan.planner.settling import FOR_EVER
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.allocate.answer import AllocationPlan, plan_claim_sets
 from dra_plan.questions.diff.differences import (

@@ -22,6 +22,7 @@ from dra_plan.placement.verify import PlacedPod
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
+from dra_plan.planner.creation import not_created
 from dra_plan.planner.nodes import of_devices, of_templates, with_nodes
 from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import tell_groups_apart
@@ -187,6 +188,7 @@ def place_pods(
     chosen = _Chosen(groups, choice(inventory, target, replace(question, owners=owners)), bool(owners))
     taken = accepted(inventory, target, chosen, question.runtime_config)
     inventory = taken.inventory
+<<<<<<< HEAD
     limit = SearchTime(question.deadline(), stopped or (lambda: False), question.progress)
     ground = PlacementCluster(inventory, target, question.max_steps, time=limit)
     candidates = [ground.ready(pod) for pod in chosen.pods(ground)]
@@ -196,10 +198,15 @@ def place_pods(
     needs = _needs(ground, asked, groups)
     bound = scheduled(question, chosen, asked)
     found = _best(asked, goals, needs, bound)
+=======
+    ground = PlacementCluster(inventory, target, question.max_steps)
+    refused = (*taken.refused, *chosen.refuse(inventory, ground))
+    found, asked, needs = _best(ground, chosen, groups, most=most)
+>>>>>>> controllers
     outcome = _outcome(asked, found, needs)
     pods = [each.info.pod for kind in asked.kinds for each in kind.members]
     there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
-    if taken.refused and outcome == "Placed":
+    if refused and outcome == "Placed":
         outcome = "Refused"
     return PlacementPlan(
         target=target,
@@ -213,8 +220,12 @@ def place_pods(
         proof=prove(asked, needs) if outcome == "Impossible" and asked.kinds else None,
         scheduler=bound.told(asked, goals, found) if most else None,
         most=most,
+<<<<<<< HEAD
         cut_short=limit.is_over,
         refused=taken.refused,
+=======
+        refused=refused,
+>>>>>>> controllers
         notices=(
             *notices.of_target(target, inventory.nodes),
             *inventory.notices,
@@ -234,8 +245,17 @@ class _Chosen:
     def __init__(self, groups: Sequence[PodGroup], others: Chosen, names_others: bool) -> None:
         self._groups = {(group.metadata.namespace, group.metadata.name) for group in groups}
         self._others, self._ask_others = others, names_others or not groups
+        self._refused: set[str] = set()
+
+    def refuse(self, inventory: Inventory, ground: PlacementCluster) -> list[RefusedOwner]:
+        """Leave out the pods that quotas and limits do not let be, from now on; returns them."""
+        found = not_created(inventory, self.pods(ground))
+        self._refused.update(each.pod.key for each in found)
+        return [each.as_refused() for each in found]
 
     def __call__(self, pod: Pod) -> bool:
+        if pod.key in self._refused:
+            return False
         if group_key(pod) in self._groups:
             return True
         return self._ask_others and self._others(pod)
