@@ -104,6 +104,23 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
     name: str
 
 
+class HeldDrain(DocumentPart, frozen=True, kw_only=True):
+    """Disruption budgets that allow fewer evictions than pods of them have to leave a node: `kubectl drain` waits."""
+
+    namespace: str
+    budgets: Annotated[
+        list[str],
+        Meta(description="The budget; several where pods stand under more than one, which are never evicted."),
+    ]
+    allowed: Annotated[Amount, Meta(description="Evictions that it allows now.")]
+    pods: Annotated[list[str], Meta(description="The pods under it that have to leave.")]
+
+
+HeldDrains = Annotated[
+    list[HeldDrain], Meta(description="Disruption budgets for which `kubectl drain` waits; they are not kept here.")
+]
+
+
 class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     """One change, and what it led to."""
 
@@ -123,6 +140,7 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     deallocated: Annotated[
         list[ClaimName], Meta(description="Claims that lost their devices, as nobody used them.")
     ] = []
+    held_by: HeldDrains = []
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):

@@ -24,10 +24,11 @@ from dra_plan.api.resource import (
     ResourceClaimTemplateSpec,
 )
 from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.claims.budgets import holds
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import Dependents, Kinded, counts_for, ended
 from dra_plan.claims.pod_claims import make_claim
-from dra_plan.documents.base import AppliedEdit, ClaimName, ObjectName
+from dra_plan.documents.base import AppliedEdit, ClaimName, HeldDrain, ObjectName
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds
 from dra_plan.manifests.kinds import Kind
@@ -269,8 +270,8 @@ class Drain:
     """As after `kubectl drain --ignore-daemonsets --force`.
 
     Pods with a controller come back pending, with new claims from their templates. Bare pods are gone. Pods of
-    DaemonSets and static pods stay: they go when the node does. Disruption budgets do not hold a drain up here.
-    Claims that are reserved for pods which are not there keep their devices.
+    DaemonSets and static pods stay: they go when the node does. Disruption budgets do not hold a drain up here: the
+    entry tells those for which kubectl waits. Claims that are reserved for pods which are not there keep their devices.
     """
 
     node: str
@@ -290,12 +291,26 @@ class Drain:
             pending=[pod_name(pod) for pod in leaving if comes_back(pod)],
             gone=[*map(pod_name, bare), *departed.claims_gone],
             deallocated=departed.deallocated,
+            held_by=held_by(index, leaving),
         )
         notices = [bare_pod_notice(pod, self.node) for pod in bare if is_bare(pod)]
         absent = index.absent_pods.on(node_named(inventory, self.node))
         if absent:
             notices.append(absent_pods_notice(absent, "the drain", self.node))
         return Edited(departed.inventory, entry, notices)
+
+
+def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
+    """The budgets for which `kubectl drain` waits when these pods have to go."""
+    return [
+        HeldDrain(
+            namespace=hold.namespace,
+            budgets=list(hold.budgets),
+            allowed=hold.allowed,
+            pods=[pod.metadata.name for pod in hold.pods],
+        )
+        for hold in holds(index, leaving)
+    ]
 
 
 def is_bare(pod: Pod) -> bool:

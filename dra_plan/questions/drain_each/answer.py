@@ -137,9 +137,10 @@ class _Drains:
     def drained(self, name: str) -> DrainedNode:
         """What would become of pods without the node."""
         edited = Drain(name, self.index).apply(self._inventory)
+        held_by = edited.entry.held_by
         absent = [ObjectName(kind="Pod", namespace=space, name=pod) for space, pod in self._absent(name)]
         if not self._moves and not edited.entry.pending and not edited.entry.gone:
-            return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0, absent=absent)
+            return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0, held_by=held_by, absent=absent)
         outcome = self._scheduled(edited.inventory, self._view.after(edited.inventory), always=self._settles)
         after, records = outcome.result, self._of_chosen(outcome)
         ended = outcome.settled.places if outcome.settled is not None else {}
@@ -163,7 +164,14 @@ class _Drains:
                 moved += bool(was.node)
                 gained += not was.node
         return DrainedNode(
-            name=name, lost=lost, gone=gone, undecided=unknown, moved=moved, gained=gained, absent=absent
+            name=name,
+            lost=lost,
+            gone=gone,
+            undecided=unknown,
+            moved=moved,
+            gained=gained,
+            held_by=held_by,
+            absent=absent,
         )
 
     def _absent(self, name: str) -> Iterator[tuple[str, str]]:

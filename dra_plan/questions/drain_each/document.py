@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.base import Amount, DocumentPart, HeldDrains, ObjectName, PrintedDocument, PrintedWarning, Text
 
 
 class LostPod(DocumentPart, frozen=True, kw_only=True):
@@ -35,6 +35,7 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
             "the node they are not bound, and a search for them was cut short."
         ),
     ] = []
+    held_by: HeldDrains = []
     absent: Annotated[
         list[ObjectName],
         Meta(description="Pods that claims on this node are reserved for and that the input lacks: not judged."),
