@@ -67,7 +67,7 @@ def diff(
     from dra_plan.questions.diff.gate import JUDGE
     from dra_plan.questions.diff.text import parse
 
-    if whatif.EACH in (context.params["drain"] or ()):
+    if any(map(whatif.drains_each, context.params["drain"] or ())):
         from dra_plan.questions.drain_each.command import drain_each
 
         return drain_each(context)
