@@ -240,6 +240,18 @@ class LoadedCluster:
 
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
+    def applied(self, objects: LoadedCluster) -> Self:
+        """The cluster with these objects written, as by `kubectl apply`: status and uid stay where they say none."""
+        from .whatif import Apply
+
+        return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))
+
+    def restarted(self) -> Self:
+        """The cluster with every pod placed anew, as after an upgrade of all nodes; pods of DaemonSets stay."""
+        from .whatif import Restart
+
+        return self.edited(Restart())
+
     def edited(self, *edits: Edit) -> Self:
         """The cluster after these edits, in this order. It shares with this one all that does not change."""
         inventory, applied = self._inventory, list(self._edits)

@@ -121,10 +121,16 @@ HeldDrains = Annotated[
 ]
 
 
+class AppliedObject(ObjectName, frozen=True, kw_only=True):
+    """An object that is written."""
+
+    change: Annotated[str, one_of("Created", "Changed", "Unchanged")]
+
+
 class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     """One change, and what it led to."""
 
-    edit: Annotated[str, one_of("AddNodes", "Bind", "Cordon", "Drain", "Evict", "Without")]
+    edit: Annotated[str, one_of("AddNodes", "Apply", "Bind", "Cordon", "Drain", "Evict", "Restart", "Without")]
     node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
     object: Annotated[
         ObjectName | None,
@@ -141,6 +147,9 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
         list[ClaimName], Meta(description="Claims that lost their devices, as nobody used them.")
     ] = []
     held_by: HeldDrains = []
+    applied: Annotated[
+        list[AppliedObject], Meta(description="The objects that are written, and what became of each.")
+    ] = []
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):

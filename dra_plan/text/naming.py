@@ -142,6 +142,10 @@ def _words(edit: AppliedEdit) -> str:
             told = f"{edit.node} cordoned"
         case "Drain":
             told = f"{edit.node} drained"
+        case "Restart":
+            told = "every pod placed anew"
+        case "Apply":
+            told = _applied(edit)
         case "AddNodes":
             nodes = "1 node" if edit.count == 1 else f"{edit.count} nodes"
             told = f"{nodes} added like {edit.like}"
@@ -152,6 +156,20 @@ def _words(edit: AppliedEdit) -> str:
             told = f"without {edit.object.kind.lower()}/{edit.object.name}" if edit.object else ""
     effects = ", ".join(_effects(edit))
     return f"{told} ({effects})" if effects else told
+
+
+MOST_APPLIED = 3
+"""Objects that are named before they are counted."""
+
+
+def _applied(edit: AppliedEdit) -> str:
+    """The objects that are written, as `kubectl apply` tells them."""
+    words = [
+        f"{one.kind.lower()}/{one.namespace}{'/' if one.namespace else ''}{one.name} {one.change.lower()}"
+        for one in edit.applied[:MOST_APPLIED]
+    ]
+    more = len(edit.applied) - MOST_APPLIED
+    return ", ".join([*words, *([f"and {_count(more, 'object')} more"] if more > 0 else [])])
 
 
 def _effects(edit: AppliedEdit) -> Iterator[str]:

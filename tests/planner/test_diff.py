@@ -499,7 +499,7 @@ def test_neither_state_is_changed() -> None:
         ((QUICKSTART, "serve", "--cordon", "cpu-a"), 0),
         ((QUICKSTART, "train", "--drain", "gpu-a"), 1),
         ((QUICKSTART,), 2),
-        ((QUICKSTART, QUICKSTART, QUICKSTART), 2),
+        ((QUICKSTART, QUICKSTART, QUICKSTART), 0),
         ((QUICKSTART, "--to-quirks", "some"), 2),
         ((QUICKSTART, "nowhere.yaml"), 2),
         ((), 2),

@@ -23,7 +23,7 @@ def drain_each(context: typer.Context) -> Exit:
     labels = [text.partition("=")[2] for text in params["drain"] if whatif.drains_each(text)]
     with Reporting(context, params["report"], pages_only=True) as reports:
         form, gate = parse(params["output"]), options.gate(fail_on=params["fail_on"])
-        names = ("to_kubernetes_version", "to_feature_gates", "to_quirks", "together")
+        names = ("to_kubernetes_version", "to_feature_gates", "to_quirks", "together", "before", "after", "restarted")
         unfit = [name.replace("_", "-") for name in names if params[name]]
         if unfit:
             raise UsageError(f"--drain each is about one state, and about pods: it does not go with --{unfit[0]}")
