@@ -198,26 +198,32 @@ class LoadedCluster:
     # What if
 
     def cordon(self, *nodes: str) -> Self:
-        """The cluster with these nodes unschedulable. UsageError for an unknown node, as in all edits."""
-        from .whatif import Cordon
+        """The cluster with these nodes unschedulable. UsageError for an unknown node, as in all edits.
 
-        return self.edited(*map(Cordon, names(nodes, "nodes")))
+        Nodes are named, or chosen by a label selector such as `rack=r2`.
+        """
+        from .whatif import Cordon
+        from .whatif.node_choice import all_meant
+
+        return self.edited(*map(Cordon, all_meant(self._inventory.nodes, names(nodes, "nodes"))))
 
     def drain(self, *nodes: str) -> Self:
         """The cluster with these nodes cordoned and their pods gone.
 
         Pods with a controller come back pending, under the same name, with new claims from their templates; a claim of
         their own that nobody else uses is deallocated. Bare pods are gone, with a warning. Pods of DaemonSets and
-        static pods stay until the node goes.
+        static pods stay until the node goes. Nodes are named, or chosen by a label selector such as `rack=r2`.
         """
         from .whatif import Drain
+        from .whatif.node_choice import all_meant
 
-        return self.edited(*map(Drain, names(nodes, "nodes")))
+        return self.edited(*map(Drain, all_meant(self._inventory.nodes, names(nodes, "nodes"))))
 
     def without(self, *objects: str) -> Self:
         """The cluster without these objects, KIND/NAME or KIND/NAMESPACE/NAME, and what goes with them.
 
-        With a pod go its generated claims, with a workload its pods, with a node its pods and its node-local slices.
+        With a pod go its generated claims, with a workload its pods, with a node its pods and its node-local slices,
+        with a namespace all that is in it.
         """
         from .whatif import Without
 
@@ -233,6 +239,18 @@ class LoadedCluster:
         from .whatif import AddNodes
 
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
+
+    def applied(self, objects: LoadedCluster) -> Self:
+        """The cluster with these objects written, as by `kubectl apply`: status and uid stay where they say none."""
+        from .whatif import Apply
+
+        return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))
+
+    def restarted(self) -> Self:
+        """The cluster with every pod placed anew, as after an upgrade of all nodes; pods of DaemonSets stay."""
+        from .whatif import Restart
+
+        return self.edited(Restart())
 
     def edited(self, *edits: Edit) -> Self:
         """The cluster after these edits, in this order. It shares with this one all that does not change."""

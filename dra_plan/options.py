@@ -44,8 +44,10 @@ class Flag(NamedTuple):
 
 
 def _split(given: list[str] | None) -> list[str] | None:
-    """The names of an option that takes several at once."""
-    return [name for names in given or () for name in names.split(",") if name] or given
+    """The names and label selectors of an option that takes several at once."""
+    from dra_plan.whatif.node_choice import split_list
+
+    return [name for names in given or () for name in split_list(names)] or given
 
 
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": False}
@@ -190,8 +192,8 @@ class SomeNodes(TypedDict, total=False):
         Names,
         Flag(
             "--node",
-            "Look at these nodes only; repeatable.",
-            metavar="NAME,...",
+            "Look at these nodes only, by name or label; repeatable.",
+            metavar="NAME,...|LABELS",
             complete="nodes",
             kind=list[str] | None,
             read=_split,

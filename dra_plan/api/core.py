@@ -358,6 +358,7 @@ class PodDisruptionBudgetSpec(Object, frozen=True):
     selector: LabelSelector | None = None
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
+    unhealthy_pod_eviction_policy: str | None = None
 
 
 class PodDisruptionBudgetStatus(Object, frozen=True):

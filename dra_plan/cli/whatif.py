@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
@@ -21,7 +22,10 @@ class Edits(TypedDict, total=False):
     cordon: Annotated[
         list[str] | None,
         typer.Option(
-            "--cordon", autocompletion=completing.nodes, metavar="NODE", help="Mark the node unschedulable; repeatable."
+            "--cordon",
+            autocompletion=completing.nodes,
+            metavar="NODE|LABELS",
+            help="Mark the node unschedulable; repeatable.",
         ),
     ]
     drain: Annotated[
@@ -29,8 +33,8 @@ class Edits(TypedDict, total=False):
         typer.Option(
             "--drain",
             autocompletion=completing.nodes,
-            metavar="NODE",
-            help="Cordon the node, and let its pods leave; repeatable.",
+            metavar="NODE|LABELS",
+            help="Cordon the node, or those with labels (rack=r2), and let pods leave; repeatable.",
         ),
     ]
     without: Annotated[
@@ -69,6 +73,7 @@ class PlanningCommand(Command):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As ever; the parser tells the order, which the values of several options do not keep."""
+        args = list(_joined(args))
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[_ORDER] = [param.name for param in given if param.name in NAMES]
         return super().parse_args(ctx, args)
@@ -90,6 +95,27 @@ class PlanningCommand(Command):
                     formatter.write_dl(rows)
 
 
+def _joined(args: Sequence[str]) -> Iterator[str]:
+    """The arguments, with two that stand behind an option of nodes as one: `-l LABELS` and `each-by LABEL`."""
+    left = list(args)
+    while left:
+        arg = left.pop(0)
+        yield arg
+        if arg == "--":
+            yield from left
+            return
+        if arg in _OF_NODES and len(left) > 1:
+            if left[0] in ("-l", "--selector"):
+                del left[0]
+                yield left.pop(0)
+            elif left[0] == EACH_BY and arg == "--drain":
+                del left[0]
+                yield f"{EACH_BY}={left.pop(0)}"
+
+
+_OF_NODES = ("--cordon", "--drain", "--node", "--nodes")
+
+
 _PARTS = ("Options", "What if, in the order given", "Ask a cluster, through kubectl")
 
 
@@ -102,6 +128,15 @@ EACH = "each"
 """In the place of a node that is drained: each node in turn, which `diff` can be asked."""
 
 
+EACH_BY = "each-by"
+"""Before a label, in the place of a node: the nodes of each value of the label in turn."""
+
+
+def drains_each(text: str) -> bool:
+    """Whether what `--drain` says means each node, or each value of a label."""
+    return text == EACH or text.startswith(f"{EACH_BY}=")
+
+
 def changed(context: typer.Context, cluster: LoadedCluster) -> LoadedCluster:
     """The cluster after the edits given by the four options, but for `--drain each`.
 
@@ -110,36 +145,37 @@ def changed(context: typer.Context, cluster: LoadedCluster) -> LoadedCluster:
     values = {name: iter(context.params[name] or ()) for name in NAMES}
     for option in context.meta[_ORDER]:
         text = next(values[option])
-        if option == "drain" and text == EACH:
+        if option == "drain" and drains_each(text):
             if context.info_name == "diff":
                 continue
-            _refuse_each(context, cluster.inventory)
-        cluster = cluster.edited(_edit(option, text, cluster.inventory))
+            _refuse_each(context, text, cluster.inventory)
+        cluster = cluster.edited(*_edits(option, text, cluster.inventory))
     return cluster
 
 
-def _refuse_each(context: typer.Context, inventory: Inventory) -> None:
+def _refuse_each(context: typer.Context, text: str, inventory: Inventory) -> None:
     """Raises UsageError where no node is named so, and the command does not drain each."""
     from dra_plan.errors import UsageError
 
-    if all(node.metadata.name != EACH for node in inventory.nodes):
+    if all(node.metadata.name != text for node in inventory.nodes):
         raise UsageError(
-            f"--drain {EACH}: `dra-plan diff --drain {EACH}` drains each node in turn, `dra-plan {context.info_name}`"
+            f"--drain {text}: `dra-plan diff --drain {text}` drains each node in turn, `dra-plan {context.info_name}`"
             " one: --drain NODE"
         )
 
 
-def _edit(option: str, text: str, inventory: Inventory) -> Edit:
+def _edits(option: str, text: str, inventory: Inventory) -> list[Edit]:
     from dra_plan.errors import UsageError
     from dra_plan.whatif import AddNodes, Cordon, Drain, Without
+    from dra_plan.whatif.node_choice import meant
 
     if option == "cordon":
-        return Cordon(text)
+        return [Cordon(name) for name in meant(inventory.nodes, text)]
     if option == "drain":
-        return Drain(text)
+        return [Drain(name) for name in meant(inventory.nodes, text)]
     if option == "without":
-        return Without.parse(text)
+        return [Without.parse(text)]
     count, equals, like = text.partition("=")
     if not equals or not like or not count.isascii() or not count.isdecimal():
         raise UsageError(f"--add-nodes: {text!r} is not N=NODE or N=FILE")
-    return AddNodes.of(inventory, int(count[:10]), like)
+    return [AddNodes.of(inventory, int(count[:10]), like)]

@@ -104,10 +104,33 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
     name: str
 
 
+class HeldDrain(DocumentPart, frozen=True, kw_only=True):
+    """Disruption budgets that allow fewer evictions than pods of them have to leave a node: `kubectl drain` waits."""
+
+    namespace: str
+    budgets: Annotated[
+        list[str],
+        Meta(description="The budget; several where pods stand under more than one, which are never evicted."),
+    ]
+    allowed: Annotated[Amount, Meta(description="Evictions that it allows now.")]
+    pods: Annotated[list[str], Meta(description="The pods under it that have to leave.")]
+
+
+HeldDrains = Annotated[
+    list[HeldDrain], Meta(description="Disruption budgets for which `kubectl drain` waits; they are not kept here.")
+]
+
+
+class AppliedObject(ObjectName, frozen=True, kw_only=True):
+    """An object that is written."""
+
+    change: Annotated[str, one_of("Created", "Changed", "Unchanged")]
+
+
 class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     """One change, and what it led to."""
 
-    edit: Annotated[str, one_of("AddNodes", "Bind", "Cordon", "Drain", "Evict", "Without")]
+    edit: Annotated[str, one_of("AddNodes", "Apply", "Bind", "Cordon", "Drain", "Evict", "Restart", "Without")]
     node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
     object: Annotated[
         ObjectName | None,
@@ -122,6 +145,10 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     gone: Annotated[list[ObjectName], Meta(description="What went with it, and does not come back.")] = []
     deallocated: Annotated[
         list[ClaimName], Meta(description="Claims that lost their devices, as nobody used them.")
+    ] = []
+    held_by: HeldDrains = []
+    applied: Annotated[
+        list[AppliedObject], Meta(description="The objects that are written, and what became of each.")
     ] = []
 
 

@@ -50,9 +50,15 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
 
 
 def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Node]:
-    """The named nodes, in input order; all of them without names. Raises UsageError for an unknown name."""
+    """The nodes that names and label selectors choose, in input order; all of them without any.
+
+    Raises UsageError for an unknown name, and for a selector that can't be read or that no node has.
+    """
     if not names:
         return list(nodes)
+    from dra_plan.whatif.node_choice import all_meant
+
+    names = all_meant(nodes, names)
     known = {node.metadata.name for node in nodes}
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from dra_plan.api.inventory import Notice
-from dra_plan.documents.base import AppliedEdit
+from dra_plan.documents.base import AppliedEdit, HeldDrain
 from dra_plan.releases import gate_defaults
 
 if TYPE_CHECKING:
@@ -117,7 +117,23 @@ def _in_order(defect: str) -> tuple[str, int]:
 
 def sentence(edits: Sequence[AppliedEdit]) -> str:
     """`What if: ...`, or "" if nothing was changed."""
-    return f"What if: {'; '.join(_words(edit) for edit in edits)}." if edits else ""
+    return " ".join([f"What if: {'; '.join(_words(edit) for edit in edits)}.", *_held(edits)]) if edits else ""
+
+
+def _held(edits: Sequence[AppliedEdit]) -> Iterator[str]:
+    """A sentence for each budget for which kubectl would wait."""
+    for edit in edits:
+        for hold in edit.held_by:
+            yield f"kubectl drain {edit.node} would wait for {held(hold)}."
+
+
+def held(hold: HeldDrain) -> str:
+    """The budget, and what it allows."""
+    names = " and ".join(f"{hold.namespace}/{name}" for name in hold.budgets)
+    pods = _count(len(hold.pods), "pod")
+    if len(hold.budgets) > 1:
+        return f"ever: {pods} under more than one budget ({names}), and the API server evicts none of them"
+    return f"budget {names} ({hold.allowed} of {pods} may go now)"
 
 
 def _words(edit: AppliedEdit) -> str:
@@ -126,6 +142,10 @@ def _words(edit: AppliedEdit) -> str:
             told = f"{edit.node} cordoned"
         case "Drain":
             told = f"{edit.node} drained"
+        case "Restart":
+            told = "every pod placed anew"
+        case "Apply":
+            told = _applied(edit)
         case "AddNodes":
             nodes = "1 node" if edit.count == 1 else f"{edit.count} nodes"
             told = f"{nodes} added like {edit.like}"
@@ -136,6 +156,20 @@ def _words(edit: AppliedEdit) -> str:
             told = f"without {edit.object.kind.lower()}/{edit.object.name}" if edit.object else ""
     effects = ", ".join(_effects(edit))
     return f"{told} ({effects})" if effects else told
+
+
+MOST_APPLIED = 3
+"""Objects that are named before they are counted."""
+
+
+def _applied(edit: AppliedEdit) -> str:
+    """The objects that are written, as `kubectl apply` tells them."""
+    words = [
+        f"{one.kind.lower()}/{one.namespace}{'/' if one.namespace else ''}{one.name} {one.change.lower()}"
+        for one in edit.applied[:MOST_APPLIED]
+    ]
+    more = len(edit.applied) - MOST_APPLIED
+    return ", ".join([*words, *([f"and {_count(more, 'object')} more"] if more > 0 else [])])
 
 
 def _effects(edit: AppliedEdit) -> Iterator[str]:

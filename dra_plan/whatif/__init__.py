@@ -3,7 +3,8 @@
 An edit makes another inventory; the one it is made from stays as it is. Nothing here knows what fits.
 """
 
+from .applying import Apply, Restart
 from .edits import Bind, Cordon, Drain, Edit, Edited, Evict, Without
 from .node_copy import AddNodes
 
-__all__ = ["AddNodes", "Bind", "Cordon", "Drain", "Edit", "Edited", "Evict", "Without"]
+__all__ = ["AddNodes", "Apply", "Bind", "Cordon", "Drain", "Edit", "Edited", "Evict", "Restart", "Without"]

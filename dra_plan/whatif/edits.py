@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from msgspec import structs
 
-from dra_plan.api.core import Node, Pod, PodStatus
+from dra_plan.api.core import Namespace, Node, Pod, PodStatus
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import (
@@ -24,10 +24,11 @@ from dra_plan.api.resource import (
     ResourceClaimTemplateSpec,
 )
 from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.claims.budgets import holds
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import Dependents, Kinded, counts_for, ended
 from dra_plan.claims.pod_claims import make_claim
-from dra_plan.documents.base import AppliedEdit, ClaimName, ObjectName
+from dra_plan.documents.base import AppliedEdit, ClaimName, HeldDrain, ObjectName
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds
 from dra_plan.manifests.kinds import Kind
@@ -269,8 +270,8 @@ class Drain:
     """As after `kubectl drain --ignore-daemonsets --force`.
 
     Pods with a controller come back pending, with new claims from their templates. Bare pods are gone. Pods of
-    DaemonSets and static pods stay: they go when the node does. Disruption budgets do not hold a drain up here.
-    Claims that are reserved for pods which are not there keep their devices.
+    DaemonSets and static pods stay: they go when the node does. Disruption budgets do not hold a drain up here: the
+    entry tells those for which kubectl waits. Claims that are reserved for pods which are not there keep their devices.
     """
 
     node: str
@@ -290,12 +291,26 @@ class Drain:
             pending=[pod_name(pod) for pod in leaving if comes_back(pod)],
             gone=[*map(pod_name, bare), *departed.claims_gone],
             deallocated=departed.deallocated,
+            held_by=held_by(index, leaving),
         )
         notices = [bare_pod_notice(pod, self.node) for pod in bare if is_bare(pod)]
         absent = index.absent_pods.on(node_named(inventory, self.node))
         if absent:
             notices.append(absent_pods_notice(absent, "the drain", self.node))
         return Edited(departed.inventory, entry, notices)
+
+
+def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
+    """The budgets for which `kubectl drain` waits when these pods have to go."""
+    return [
+        HeldDrain(
+            namespace=hold.namespace,
+            budgets=list(hold.budgets),
+            allowed=hold.allowed,
+            pods=[pod.metadata.name for pod in hold.pods],
+        )
+        for hold in holds(index, leaving)
+    ]
 
 
 def is_bare(pod: Pod) -> bool:
@@ -392,7 +407,8 @@ class Without:
     """The object does not exist, nor does what the garbage collector deletes with it.
 
     With a pod go the claims that it controls, with a workload what it controls, with a node its pods and its node-local
-    slices. `kind` is any name that kubectl knows the kind by; without a namespace all of them are searched.
+    slices, with a namespace all that is in it, be there a Namespace object or not. `kind` is any name that kubectl
+    knows the kind by; without a namespace all of them are searched.
     """
 
     kind: str
@@ -412,16 +428,25 @@ class Without:
         kind = kinds.named(self.kind)
         if kind is None:
             raise unknown("kind", self.kind, (known.name for known in kinds.every()))
-        target = self._target(kind, getattr(inventory, kind.holder))
+        target = self._target(kind, self._known(kind, inventory))
         doomed = [target, *_dependents(target, inventory)]
         departed = depart(inventory, [obj for obj in doomed if isinstance(obj, Pod)])
         entry = AppliedEdit(
             edit="Without",
             object=_name(target),
-            gone=[*map(_name, doomed[1:]), *departed.claims_gone],
+            gone=list(dict.fromkeys([*map(_name, doomed[1:]), *departed.claims_gone])),
             deallocated=departed.deallocated,
         )
         return Edited(_dropped(departed.inventory, doomed), entry)
+
+    def _known(self, kind: Kind, inventory: Inventory) -> Sequence[Kinded]:
+        """The objects of the input; namespaces also those that only others name."""
+        listed: Sequence[Kinded] = getattr(inventory, kind.holder)
+        if kind.name != "Namespace":
+            return listed
+        names = {obj.metadata.name for obj in listed}
+        named = {obj.metadata.namespace for obj in _namespaced(inventory)} - names
+        return [*listed, *(Namespace(metadata=ObjectMeta(name=name)) for name in sorted(named) if name)]
 
     def _target(self, kind: Kind, objects: Sequence[Kinded]) -> Kinded:
         named = [obj for obj in objects if obj.kind == kind.name and obj.metadata.name == self.name]
@@ -440,7 +465,9 @@ class Without:
 
 def _dependents(target: Kinded, inventory: Inventory) -> Iterator[Kinded]:
     """What goes with the object, but for the claims of pods."""
-    if isinstance(target, Node):
+    if isinstance(target, Namespace):
+        yield from (obj for obj in _namespaced(inventory) if obj.metadata.namespace == target.metadata.name)
+    elif isinstance(target, Node):
         name = target.metadata.name
         yield from (pod for pod in inventory.pods if pod.spec.node_name == name)
         yield from (slice_ for slice_ in inventory.slices if slice_.spec.node_name == name)
@@ -454,6 +481,12 @@ def _dependents(target: Kinded, inventory: Inventory) -> Iterator[Kinded]:
             found = list(workloads.of(controller))
             yield from found
             waiting += found
+
+
+def _namespaced(inventory: Inventory) -> Iterator[Kinded]:
+    """The objects that are in a namespace."""
+    for holder in dict.fromkeys(kind.holder for kind in kinds.every() if kind.namespaced):
+        yield from getattr(inventory, holder)
 
 
 def _dropped(inventory: Inventory, doomed: Sequence[Kinded]) -> Inventory:

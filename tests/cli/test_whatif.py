@@ -75,3 +75,71 @@ def test_that_all_nodes_are_excluded_is_a_reason() -> None:
     cordoned = ["--cordon", "gpu-b", "--cordon", "cpu-a"]
     row = in_process("allocate", QUICKSTART, "train", "--without", "node/gpu-a", *cordoned).out.splitlines()[1]
     assert row.endswith("all nodes excluded by NodeUnschedulable, TaintToleration")
+
+
+RACKS = "tests/cli/inputs/racks.yaml"
+"""Three racks with two nodes each, but for the third, which has one; a node without a rack."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nodes"),
+    [
+        (("--drain", "rack=r1"), ["a1", "a2"]),
+        (("--drain", "-l", "rack=r1"), ["a1", "a2"]),
+        (("--drain", "rack in (r1, r3)"), ["a1", "a2", "c1"]),
+        (("--drain", "rack=r1,zone!=z1"), ["a2"]),
+        (("--drain", "!rack"), ["spare"]),
+        (("--cordon", "--selector", "rack=r2"), ["b1", "b2"]),
+        (("--drain", "a1", "--drain", "rack=r3"), ["a1", "c1"]),
+    ],
+)
+def test_nodes_are_chosen_by_their_labels(arguments: tuple[str, ...], nodes: list[str]) -> None:
+    assert [edit["node"] for edit in edits("schedule", RACKS, *arguments)] == nodes
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("rack=r9", "no node has the labels 'rack=r9'"),
+        ("rack==", "no node has the labels 'rack=='"),
+        ("=r1", "couldn't parse the selector string \"=r1\": found '=', expected: !, identifier, or 'end of string'"),
+    ],
+)
+def test_labels_that_choose_nothing_are_refused(given: str, said: str) -> None:
+    assert in_process("schedule", RACKS, "--drain", given).err == f"error: {said}\n"
+
+
+def test_nodes_are_looked_at_by_their_labels() -> None:
+    def looked_at(names: str) -> set[str]:
+        told = json.loads(in_process("allocate", RACKS, "--drain", "a1", "--node", names, "-o", "json").out)
+        return {node["name"] for claim_set in told["claimSets"] for node in claim_set["nodes"]}
+
+    assert looked_at("rack in (r1,r3)") == {"a1", "a2", "c1"}
+    assert looked_at("a1,c1") == {"a1", "c1"}
+
+
+@pytest.mark.parametrize("arguments", [("each-by", "rack"), ("each-by=rack",)])
+def test_the_nodes_of_a_rack_are_drained_together(arguments: tuple[str, ...]) -> None:
+    told = json.loads(in_process("diff", RACKS, "--drain", *arguments, "-o", "json").out)
+    assert {row["name"]: row["nodes"] for row in told["nodes"]} == {
+        "rack=r1": ["a1", "a2"],
+        "rack=r2": ["b1", "b2"],
+        "rack=r3": ["c1"],
+    }
+    assert [row["name"] for row in told["nodes"] if row["lost"]] == ["rack=r1", "rack=r2"]
+    [warned] = [each["message"] for each in told["warnings"] if each["code"] == "nodes-not-drained"]
+    assert warned == "1 node without the label rack not drained: spare"
+
+
+def test_each_by_is_for_diff_and_for_a_label_that_there_is() -> None:
+    assert "`dra-plan diff --drain each-by=rack`" in in_process("schedule", RACKS, "--drain", "each-by", "rack").err
+    assert in_process("diff", RACKS, "--drain", "each-by", "row").err == "error: no node has the label 'row'\n"
+    assert in_process("diff", RACKS, "--drain", "each", "--drain", "each-by", "rack").status == 2
+
+
+def test_a_namespace_goes_with_all_that_is_in_it() -> None:
+    [edit] = json.loads(in_process("pools", RACKS, "--without", "namespace/ml", "-o", "json").out)["whatIf"]
+    assert {each["kind"] for each in edit["gone"]} == {"Pod", "ResourceClaim", "ResourceClaimTemplate"}
+    assert len(edit["gone"]) == 9
+    ran = in_process("allocate", RACKS, "--without", "ns/mll")
+    assert (ran.status, ran.err) == (2, "error: unknown Namespace 'mll' (did you mean 'ml'?)\n")

@@ -221,7 +221,8 @@ def test_a_cordoned_node_that_would_give_other_devices_is_no_difference() -> Non
     runs = [running("runs", "a", "runs-gpu-x7k2p", templates={"gpu": "one"}, metadata=owned("ReplicaSet", "rs"))]
     cluster = Cluster.of([*BASE, *runs, generated("runs", "gpu", "a", "gpu-0")]).cordon("a")
     found = cluster.diff(cluster.drain("a"))
-    assert [one.change for one in found.claim_sets] == ["New"], "the pod that left, and waits"
+    assert [one.change for one in found.claim_sets] == [], "the pod that left, and waits, is told as a pod"
+    assert [one.change for one in found.pods] == ["OtherNode"]
 
 
 def cells(before: Cluster, after: Cluster) -> list[str]:
@@ -498,7 +499,7 @@ def test_neither_state_is_changed() -> None:
         ((QUICKSTART, "serve", "--cordon", "cpu-a"), 0),
         ((QUICKSTART, "train", "--drain", "gpu-a"), 1),
         ((QUICKSTART,), 2),
-        ((QUICKSTART, QUICKSTART, QUICKSTART), 2),
+        ((QUICKSTART, QUICKSTART, QUICKSTART), 0),
         ((QUICKSTART, "--to-quirks", "some"), 2),
         ((QUICKSTART, "nowhere.yaml"), 2),
         ((), 2),

@@ -12,6 +12,8 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import DeviceSelector
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import AppliedEdit, ObjectName, answer_target, warnings
 from dra_plan.documents.devices import ClaimHolder
@@ -28,7 +30,6 @@ from dra_plan.questions.diff.differences import (
     changed_claim_sets,
     changed_pods,
     changed_pools,
-    changed_selectors,
     followed_states,
     held_devices,
     pod_states,
@@ -44,6 +45,7 @@ from dra_plan.questions.diff.document import (
     DiffReason,
     HeldDevice,
 )
+from dra_plan.questions.diff.selectors import changed_selectors
 from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_chosen, schedule_pods
 from dra_plan.releases import DEFECTS, Quirks, Target, target
 from dra_plan.scheduler.cluster.common import Common
@@ -127,14 +129,18 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         pods = because_of_others(
             pods, *(_asking_pods(*side, question) for side in zip((before, after), plans, strict=True))
         )
+        pods = _with_owners(pods, (before.inventory, after.inventory), plans)
     pools = tuple(changed_pools(before.view, after.view))
     told = [[*plan.notices] for plan in (old, new)]
     for notices_of_side, plan in zip(told, plans, strict=False):
         notices_of_side += plan.outcome.notices
+    changed = list(changed_claim_sets(old, new, why))
+    if plans:
+        changed = list(_without_displaced(changed, before.inventory, after.inventory))
     return ClusterDiff(
         before,
         after,
-        tuple(with_switches(list(changed_claim_sets(old, new, why)), old, after.view.target, _asking(after, question))),
+        tuple(with_switches(changed, old, after.view.target, _asking(after, question))),
         tuple(pods),
         pools,
         tuple(held_devices(pools, before.view, after.view, _asked_holders((before, after), question, asked))),
@@ -142,6 +148,47 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
         (_unsettled(plans[0]), _unsettled(plans[1])) if plans else ("", ""),
     )
+
+
+def _without_displaced(
+    changed: Iterable[ChangedClaimSet], before: Inventory, after: Inventory
+) -> Iterator[ChangedClaimSet]:
+    """The changes, without claim sets that only one state plans because their pods run in the other.
+
+    What becomes of those pods, as of all in a drain, is told of the pods.
+    """
+    ran = {"New": _running_owners(before), "Gone": _running_owners(after)}
+    for one in changed:
+        owner = one.owner
+        if owner is None or (owner.kind, owner.namespace, owner.name) not in ran.get(one.change, ()):
+            yield one
+
+
+def _running_owners(inventory: Inventory) -> set[tuple[str, str, str]]:
+    """Kind, namespace and name of the pods that have a node, and of what controls them."""
+    index = Index(inventory)
+    found: set[tuple[str, str, str]] = set()
+    for pod in inventory.pods:
+        if pod.spec.node_name and not ended(pod):
+            metadata = pod.metadata
+            names = [("Pod", metadata.name), *controller_names(metadata)]
+            names += [(each.kind, each.metadata.name) for each in index.owners.above(metadata)]
+            found.update((kind, metadata.namespace, name) for kind, name in names)
+    return found
+
+
+def _with_owners(
+    changed: Iterable[ChangedPod], inventories: Iterable[Inventory], plans: Iterable[SchedulePlan]
+) -> Iterator[ChangedPod]:
+    """The pods with what controls them, a Deployment in place of its ReplicaSet."""
+    owners: dict[PodKey, str] = {}
+    pods = [record.pod for plan in plans for record in plan.outcome.pods]
+    for pod in (*pods, *(pod for inventory in inventories for pod in inventory.pods)):
+        named = controller_names(pod.metadata)
+        if named:
+            owners[_compared_key(pod)] = "/".join(named[-1])
+    for one in changed:
+        yield structs.replace(one, owner=owners.get((one.namespace, one.name), ""))
 
 
 def _unsettled(plan: SchedulePlan) -> str:

@@ -33,7 +33,18 @@ if TYPE_CHECKING:
 def diff(
     context: typer.Context,
     *,
-    paths: Annotated[list[str] | None, typer.Argument(metavar="BEFORE [AFTER]", hidden=True)] = None,
+    paths: Annotated[list[str] | None, typer.Argument(metavar="BEFORE [CHANGE...]", hidden=True)] = None,
+    before: Annotated[
+        list[str] | None,
+        typer.Option("--before", metavar="PATH", help="A state of the cluster; repeatable. Needs --after."),
+    ] = None,
+    after: Annotated[
+        list[str] | None,
+        typer.Option("--after", metavar="PATH", help="The state that it is compared with; repeatable."),
+    ] = None,
+    restarted: Annotated[
+        bool, typer.Option("--restarted", help="After: with every pod placed anew, as by an upgrade of all nodes.")
+    ] = False,
     to_kubernetes_version: Annotated[
         str | None, typer.Option("--to-kubernetes-version", metavar="VERSION", help="The release of the state after.")
     ] = None,
@@ -55,19 +66,19 @@ def diff(
 ) -> Exit:
     """Say what changes, and for whom.
 
-    BEFORE and AFTER are files or directories with two states of a cluster. Without AFTER, the state after is the first
-    one, changed by what-if options, or under another release (--to-...). Compared are claim sets, pods as
-    kube-scheduler takes them, pools, and what selectors match. --drain each drains each node in turn, and says whose
-    pods would have no place. Exit status 1 if anything is lost. With --live BEFORE is the cluster, and AFTER the
-    cluster with the files applied.
+    BEFORE is a file or directory with a cluster. What follows is applied over it, or is another whole state if it has
+    nodes as well (--before and --after always say states). Without either, the state after is the first one, changed by
+    what-if options, or under another release (--to-...). Compared are claim sets, pods as kube-scheduler takes them,
+    pools, and what selectors match. --drain each drains each node in turn, --drain each-by LABEL those of each value
+    together. Exit status 1 if anything is lost. With --live BEFORE is the cluster, with the files applied after.
     """
-    from dra_plan.cli.inputs import loaded, namespace_of, selected
+    from dra_plan.cli.inputs import namespace_of, selected
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.questions.diff.gate import JUDGE
     from dra_plan.questions.diff.text import parse
 
-    if whatif.EACH in (context.params["drain"] or ()):
+    if any(map(whatif.drains_each, context.params["drain"] or ())):
         from dra_plan.questions.drain_each.command import drain_each
 
         return drain_each(context)
@@ -76,35 +87,58 @@ def diff(
         gate = options.gate(fail_on=fail_on)
         wanted = selected(context)
         may_ask = live.asked(context).wanted or live.is_plugin()
-        told_apart = tell_apart(paths, None, command="diff", live=may_ask)
-        if len(told_apart.paths) > 2:
-            raise UsageError(f"two states are compared, BEFORE and AFTER: here are {len(told_apart.paths)} paths")
-        is_live = live.is_wanted(context, told_apart.paths, None)
+        told_apart = tell_apart(paths, before, command="diff", live=may_ask)
+        is_live = live.is_wanted(context, told_apart.paths, before)
         namespace = namespace_of(context, told_apart.owners, is_live=is_live)
-        states = [loaded(context, each) for each in _states(context, told_apart.paths)]
-        refuse_missing_files(told_apart.owners, [state.inventory for state in states])
-        before, after = states[0], states[-1]
-        after = _under(after, to_kubernetes_version, to_feature_gates, to_quirks)
-        after = whatif.changed(context, after)
-        if after is before:
+        first, last = _states(context, told_apart.paths, before, after, is_live=is_live)
+        refuse_missing_files(told_apart.owners, [first.inventory, last.inventory])
+        last = _under(last, to_kubernetes_version, to_feature_gates, to_quirks)
+        last = whatif.changed(context, last)
+        last = last.restarted() if restarted else last
+        if last is first:
             names = " and ".join(map(repr, told_apart.owners))
             raise UsageError(
                 f"nothing to compare: {f'no file is named {names}; ' if names else ''}name a second state, or say what"
                 " changes (--drain, --to-..., see --help)"
             )
         chosen = {**given(context, ask.DiffOptions), "namespace": namespace, "selector": wanted}
-        found = ask.diff(before, after, *told_apart.owners, **chosen)
+        found = ask.diff(first, last, *told_apart.owners, **chosen)
         document = found.document
-        reports.tell(None, page_of(after, found))
+        reports.tell(None, page_of(last, found))
         print_document(document, form)
         return of_document(document, JUDGE, gate)
 
 
-def _states(context: typer.Context, paths: list[str]) -> list[list[str]]:
-    """The paths of each state; that of a cluster that is asked has none, and the state after has all over it."""
-    if not live.is_wanted(context, paths, None):
-        return [[path] for path in paths]
-    return [[], paths] if paths else [[]]
+def _states(
+    context: typer.Context, paths: list[str], before: list[str] | None, after: list[str] | None, *, is_live: bool
+) -> tuple[LoadedCluster, LoadedCluster]:
+    """Both states. The paths of a cluster that is asked are applied over it. UsageError for half a pair."""
+    from dra_plan.cli.inputs import loaded
+    from dra_plan.errors import UsageError
+
+    if before or after:
+        if not (before and after) or paths:
+            raise UsageError("--before and --after say the two states: both are needed, and no other PATH")
+        return loaded(context, before), loaded(context, after)
+    if is_live:
+        first = loaded(context, [])
+        return first, loaded(context, paths) if paths else first
+    first = loaded(context, paths[:1])
+    if len(paths) < 2:
+        return first, first
+    second = loaded(context, paths[1:])
+    if len(paths) == 2 and not _is_change(first, second):
+        return first, second
+    from dra_plan.cli.printing import print_note
+
+    print_note(f"note: {', '.join(paths[1:])} applied over {paths[0]}; --before and --after compare two states")
+    return first, first.applied(second)
+
+
+def _is_change(first: LoadedCluster, second: LoadedCluster) -> bool:
+    """Whether the second holds parts of a cluster only: it lacks the nodes, or all slices, that the first has."""
+    holders = ("nodes", "slices")
+    return any(getattr(first.inventory, each) and not getattr(second.inventory, each) for each in holders)
 
 
 def _under(cluster: LoadedCluster, version: str | None, gates: list[str] | None, quirks: str | None) -> LoadedCluster:

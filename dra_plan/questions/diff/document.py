@@ -163,6 +163,7 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
+    owner: Annotated[str, Meta(description="KIND/NAME of what controls it; empty for a bare pod.")] = ""
     change: PodChange
     before: ComparedPod | None
     after: ComparedPod | None
@@ -230,6 +231,11 @@ class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
     reads_gone: Annotated[
         list[str], Meta(description="Attributes, DOMAIN/NAME, that it reads and that no device has any more.")
     ] = []
+    edited_from: Annotated[str, Meta(description="The selector before, where the object itself was edited.")] = ""
+    lost: Annotated[
+        bool,
+        Meta(description="It matched devices, matches none after, and pods or workloads of the state after use it."),
+    ] = False
     before: Annotated[Amount, Meta(description="Devices that it matches.")]
     after: Amount
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dra_plan.allocator import Outcome
+from dra_plan.documents.base import HeldDrain
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, DiffDocument, HeldDevice
 from dra_plan.text.gate import Gate, Judge, Verdict
 
@@ -13,7 +16,16 @@ def _verdicts(gate: Gate, document: DiffDocument) -> list[Verdict]:
     changed: list[Change] = [*document.claim_sets, *document.pods, *document.held_devices]
     found = [Verdict.FAILED for one in changed if one.change == "Lost"]
     found += [gate.undecided for one in changed if one.change == "Undecided" and not _fits_in_both(one)]
+    found += [Verdict.FAILED for one in document.selectors if one.lost]
+    found += [Verdict.FAILED for hold in new_holds(document) if not hold.allowed]
     return found + ([Verdict.FAILED] if document.after.unsettled and not document.before.unsettled else [])
+
+
+def new_holds(document: DiffDocument) -> Iterator[HeldDrain]:
+    """The budgets that hold up drains of the state after, and not those of the state before."""
+    for edit in document.after.what_if:
+        if edit not in document.before.what_if:
+            yield from edit.held_by
 
 
 def _fits_in_both(one: Change) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dra_plan import shown
 from dra_plan.allocator import Outcome
@@ -38,6 +38,9 @@ _WORDS = {
 """Changes in words; the others are words as they are."""
 
 
+_MATCH = {True: "matches no device any more", False: "match no device any more"}
+
+
 MOST_MESSAGES = 3
 """Messages about nodes that a claim set's cell has."""
 
@@ -48,6 +51,14 @@ MOST_VALUES = 4
 
 HELD = {"Lost": "no longer published", "Gained": "now published"}
 """What became of devices that claims have, in words."""
+
+
+FEWEST_FOLDED = 3
+"""So many rows of one controller's pods make one."""
+
+
+_PodCells = tuple[str, str, str, str]
+"""Change, before, after, and whether others are the reason."""
 
 
 MOST_HELD = 20
@@ -81,8 +92,11 @@ def _tables(document: DiffDocument, *, whole: bool = False) -> Iterator[Table]:
 
 def _claim_sets(document: DiffDocument) -> Table:
     made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
+    alike: dict[tuple[str, ...], list[str]] = {}
     for one in document.claim_sets:
-        made.add(claim_set_name(one), change(one.change), *_set_states(one))
+        alike.setdefault((change(one.change), *_set_states(one)), []).append(claim_set_name(one))
+    for cells, names in alike.items():
+        made.add(listed(names), *cells)
     return made
 
 
@@ -117,15 +131,61 @@ def _set_state(state: ComparedSet | None) -> str:
 
 def _pods(document: DiffDocument, *, whole: bool) -> Table:
     made = Table(("POD", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
-    alike: dict[tuple[str, str, str, str], list[ChangedPod]] = {}
+    alike: dict[_PodCells, list[ChangedPod]] = {}
     for pod in document.pods:
         if whole or pod.change != "OtherMessage":
             before, after = (_pod_state(state, whole=whole) for state in (pod.before, pod.after))
             alike.setdefault((change(pod.change), before, after, _alone(pod)), []).append(pod)
+    if not whole:
+        alike = dict(_folded(alike))
     for cells, pods in alike.items():
         named = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
         made.add(named, cells[0], cells[1], f"{cells[2]}{cells[3]}")
     return made
+
+
+def _folded(rows: Mapping[_PodCells, list[ChangedPod]]) -> Iterator[tuple[_PodCells, list[ChangedPod]]]:
+    """The rows; where only nodes and devices of one controller's pods differ, one for `FEWEST_FOLDED` of them or more.
+
+    `-o wide` has each.
+    """
+    groups: dict[tuple[str, ...], list[_PodCells]] = {}
+    for cells, pods in rows.items():
+        groups.setdefault((*_shape(pods[0]), cells[3]), []).append(cells)
+    for alike in groups.values():
+        pods = [pod for cells in alike for pod in rows[cells]]
+        if len(alike) < FEWEST_FOLDED:
+            yield from ((cells, rows[cells]) for cells in alike)
+        else:
+            before, after = (_places([pod.before if first else pod.after for pod in pods]) for first in (True, False))
+            yield (alike[0][0], before, after, alike[0][3]), pods
+
+
+def _shape(pod: ChangedPod) -> Iterator[str]:
+    """What two pods have in common that stand in one row: all that is not a node, a device or a name."""
+    yield pod.namespace
+    yield pod.owner
+    yield pod.change
+    for state in (pod.before, pod.after):
+        if state is not None:
+            yield from (state.outcome, without(state.message or ""), str(state.running), str(bool(state.node_name)))
+            yield "" if state.ended is None else f"{state.ended.by} {bool(state.ended.recreated_as)}"
+
+
+def _places(states: Sequence[ComparedPod | None]) -> str:
+    """The one state that they share but for nodes and times: with the nodes of all."""
+    first = states[0]
+    if first is None:
+        return "not there"
+    there = [state for state in states if state is not None]
+    nodes = listed(sorted({state.node_name for state in there if state.node_name}))
+    place = f"{'run on' if first.running else 'get'} {nodes}" if nodes else _place(first, whole=False)
+    if first.ended is None:
+        return place
+    seconds = sorted({state.ended.second for state in there if state.ended is not None})
+    times = " to ".join(dict.fromkeys(when(second) for second in (seconds[0], seconds[-1])))
+    ends = f"end {times} ({first.ended.by})"
+    return f"{ends}, made again: {place}" if first.ended.recreated_as else f"{ends}; {NOT_MADE}"
 
 
 def _other_messages(document: DiffDocument) -> Iterator[str]:
@@ -228,7 +288,8 @@ def _selectors(document: DiffDocument) -> Table:
     made = Table(("SELECTOR", "OF", "DEVICES BEFORE", "AFTER"), flexible=(0, 1))
     for one in document.selectors:
         users = listed([f"{user.kind.lower()}/{user.name}" for user in one.used_by])
-        made.add(one.expression, users, str(one.before), str(one.after))
+        was = f" (was: {one.edited_from})" if one.edited_from not in ("", one.expression) else ""
+        made.add(f"{one.expression}{was}", users, str(one.before), str(one.after))
     return made
 
 
@@ -274,6 +335,9 @@ def ends(document: DiffDocument) -> Iterator[str]:
     for title, found in titles:
         if found:
             yield f"{title}: {', '.join(f'{number} {change(word)}' for word, number in found.items())}."
+    lost = sum(one.lost for one in document.selectors)
+    if lost:
+        yield f"{counted(lost, 'selector')} that {'is' if lost == 1 else 'are'} in use {_MATCH[lost == 1]}."
     before, after = document.before, document.after
     releases = [release(each.target) for each in (before, after)]
     yield f"{releases[0]}." if releases[0] == releases[1] else f"Before: {releases[0]}. After: {releases[1]}."

@@ -6,12 +6,13 @@ costs by what it changes, and a look at each object.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from dra_plan.allocator import View
+from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import ObjectName, answer_target, warnings
@@ -28,7 +29,8 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif import Drain
-from dra_plan.whatif.edits import bare_pod_notice, is_bare, node_named
+from dra_plan.whatif.edits import MOST_NAMED, bare_pod_notice, is_bare, node_named
+from dra_plan.whatif.node_choice import by_label
 
 Records = Mapping[tuple[str, str], PodRecord]
 """What became of pods, by namespace and name."""
@@ -58,27 +60,48 @@ class DrainList(PrintedAnswer[DrainsDocument]):
         )
 
 
-def drain_each(inventory: Inventory, target: Target, question: Question, jobs: int = 1) -> DrainList:
+def drain_each(
+    inventory: Inventory, target: Target, question: Question, jobs: int = 1, by: str | None = None
+) -> DrainList:
     """Drains each node of the question in turn, with `jobs` processes; all of them if it names none.
 
-    Raises UsageError for unknown nodes and owners, InputError for an input without nodes.
+    With `by`, a label, all of them with the same value together. Raises UsageError for unknown nodes and owners, and
+    for a label that no node has, InputError for an input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)
     drained = choose_nodes(inventory.nodes, question.nodes)
-    names = [node.metadata.name for node in drained]
+    groups, unlabelled = _groups(drained, by)
     given = _Given(inventory, target, replace(question, progress=None, probe=None))
     each = _Drains(given)
-    several = jobs > 1 and len(names) > 1
-    rows = parallel.in_shares(_share, each, names, min(jobs, len(names))) if several else _share(each, names)
+    several = jobs > 1 and len(groups) > 1
+    rows = parallel.in_shares(_share, each, groups, min(jobs, len(groups))) if several else _share(each, groups)
     told = [
         *notices_about(inventory, target, each.before, inferred, settled=True),
         *of_leaving(each.index, "a drain", drained),
-        *each.bare_pods(set(names)),
+        *each.bare_pods({name for _, names in groups for name in names}),
+        *unlabelled,
         *each.before.notices,
         *notices_of(each.refused),
     ]
     return DrainList(target, tuple(sorted(rows, key=_harm)), tuple(told))
+
+
+_Group = tuple[str, tuple[str, ...]]
+"""What is drained at once: how it is called, and its nodes."""
+
+
+def _groups(nodes: Iterable[Node], label: str | None) -> tuple[list[_Group], list[Notice]]:
+    """The nodes one by one, or by the value of a label, with a warning about those that do not have it."""
+    if label is None:
+        return [(node.metadata.name, (node.metadata.name,)) for node in nodes], []
+    values, without = by_label(nodes, label)
+    groups = [(f"{label}={value}", tuple(names)) for value, names in values.items()]
+    if not without:
+        return groups, []
+    some = f"{', '.join(without[:MOST_NAMED])}{', ...' if len(without) > MOST_NAMED else ''}"
+    said = f"{counted(len(without), 'node')} without the label {label} not drained: {some}"
+    return groups, [Notice("nodes-not-drained", said)]
 
 
 def _harm(row: DrainedNode) -> tuple[int, int, int]:
@@ -92,9 +115,9 @@ class _Given(NamedTuple):
     question: Question
 
 
-def _share(each: _Drains, names: Iterable[str]) -> Iterable[DrainedNode]:
+def _share(each: _Drains, groups: Iterable[_Group]) -> Iterable[DrainedNode]:
     """What one process does."""
-    return map(each.drained, names)
+    return (each.drained(*group) for group in groups)
 
 
 class _Drains:
@@ -134,13 +157,22 @@ class _Drains:
             return self._records
         return self._of_chosen(self._scheduled(self._inventory, self._view, always=True))
 
-    def drained(self, name: str) -> DrainedNode:
-        """What would become of pods without the node."""
-        edited = Drain(name, self.index).apply(self._inventory)
-        absent = [ObjectName(kind="Pod", namespace=space, name=pod) for space, pod in self._absent(name)]
-        if not self._moves and not edited.entry.pending and not edited.entry.gone:
-            return DrainedNode(name=name, lost=[], gone=[], moved=0, gained=0, absent=absent)
-        outcome = self._scheduled(edited.inventory, self._view.after(edited.inventory), always=self._settles)
+    def drained(self, name: str, nodes: Sequence[str]) -> DrainedNode:
+        """What would become of pods without the nodes, which together are called so."""
+        inventory, entries = self._inventory, []
+        for node in nodes:
+            edited = Drain(node, self.index).apply(inventory)
+            inventory = edited.inventory
+            entries.append(edited.entry)
+        held_by = [hold for entry in entries for hold in entry.held_by]
+        found = dict.fromkeys(pod for node in nodes for pod in self._absent(node))
+        absent = [ObjectName(kind="Pod", namespace=space, name=pod) for space, pod in found]
+        members = list(nodes) if list(nodes) != [name] else []
+        if not self._moves and not any(entry.pending or entry.gone for entry in entries):
+            return DrainedNode(
+                name=name, nodes=members, lost=[], gone=[], moved=0, gained=0, held_by=held_by, absent=absent
+            )
+        outcome = self._scheduled(inventory, self._view.after(inventory), always=self._settles)
         after, records = outcome.result, self._of_chosen(outcome)
         ended = outcome.settled.places if outcome.settled is not None else {}
         lost, gone, unknown, moved, gained = [], [], [], 0, 0
@@ -163,7 +195,15 @@ class _Drains:
                 moved += bool(was.node)
                 gained += not was.node
         return DrainedNode(
-            name=name, lost=lost, gone=gone, undecided=unknown, moved=moved, gained=gained, absent=absent
+            name=name,
+            nodes=members,
+            lost=lost,
+            gone=gone,
+            undecided=unknown,
+            moved=moved,
+            gained=gained,
+            held_by=held_by,
+            absent=absent,
         )
 
     def _absent(self, name: str) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from dra_plan.cli import live, options
+from dra_plan.cli import live, options, whatif
 from dra_plan.cli.inputs import tell_apart
 from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit, of_document
@@ -20,17 +20,21 @@ def drain_each(context: typer.Context) -> Exit:
     from dra_plan.questions.drain_each.text import parse
 
     params = context.params
+    labels = [text.partition("=")[2] for text in params["drain"] if whatif.drains_each(text)]
     with Reporting(context, params["report"], pages_only=True) as reports:
         form, gate = parse(params["output"]), options.gate(fail_on=params["fail_on"])
-        names = ("to_kubernetes_version", "to_feature_gates", "to_quirks", "together")
+        names = ("to_kubernetes_version", "to_feature_gates", "to_quirks", "together", "before", "after", "restarted")
         unfit = [name.replace("_", "-") for name in names if params[name]]
         if unfit:
             raise UsageError(f"--drain each is about one state, and about pods: it does not go with --{unfit[0]}")
         may_ask = live.asked(context).wanted or live.is_plugin()
         if len(tell_apart(params["paths"], None, command="diff", live=may_ask).paths) > 1:
             raise UsageError("--drain each is about one state: name one path")
+        if len(labels) > 1:
+            raise UsageError("--drain each can be given once")
         asked = opened(context)
-        found = ask.drain_each(asked.cluster, *asked.owners, **options_of(context, asked, ask.DrainEachOptions))
+        options_given = options_of(context, asked, ask.DrainEachOptions)
+        found = ask.drain_each(asked.cluster, *asked.owners, **options_given, by=labels[0] or None)
         reports.tell(None, page_of(asked.cluster, found))
         print_document(found.document, form)
         return of_document(found.document, JUDGE, gate)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.base import Amount, DocumentPart, HeldDrains, ObjectName, PrintedDocument, PrintedWarning, Text
 
 
 class LostPod(DocumentPart, frozen=True, kw_only=True):
@@ -23,7 +23,8 @@ class LostPod(DocumentPart, frozen=True, kw_only=True):
 class DrainedNode(DocumentPart, frozen=True, kw_only=True):
     """What would become of pods if this node were drained."""
 
-    name: Text
+    name: Annotated[Text, Meta(description="The node, or LABEL=VALUE of those that are drained together.")]
+    nodes: Annotated[list[str], Meta(description="The nodes, where several are drained together.")] = []
     lost: Annotated[list[LostPod], Meta(description="Pods that would have no node.")]
     gone: Annotated[list[ObjectName], Meta(description="Pods that nobody would make anew, or that have to go.")]
     moved: Annotated[Amount, Meta(description="Pods that would be bound to another node.")]
@@ -35,6 +36,7 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
             "the node they are not bound, and a search for them was cut short."
         ),
     ] = []
+    held_by: HeldDrains = []
     absent: Annotated[
         list[ObjectName],
         Meta(description="Pods that claims on this node are reserved for and that the input lacks: not judged."),

@@ -11,7 +11,7 @@ from dra_plan.text import preemption as naming
 from dra_plan.text.columns import Part, Screen, Table
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
-from dra_plan.text.naming import CUT_SHORT, NAMES, target
+from dra_plan.text.naming import CUT_SHORT, NAMES, held, target
 from dra_plan.text.words import NOT_MADE, counted, listed
 
 HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "THE SCHEDULER SAYS")
@@ -24,12 +24,12 @@ def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
     """Rows for each node whose pods would have no place or be gone; the others by name."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
     if not harmful and not any(node.undecided for node in document.nodes):
-        return [f"{none_lost(document)}.", target(document)]
+        return [f"{none_lost(document)}.", *_held_up(document), target(document)]
     made = Table(HEADERS, flexible=(0, 4, 5))
     for node in harmful:
         for row in _rows(node, short=True):
             made.add(*row)
-    return [*([made] if made.rows else []), *_others(document), target(document)]
+    return [*([made] if made.rows else []), *_others(document), *_held_up(document), target(document)]
 
 
 def _others(document: DrainsDocument) -> Iterator[str]:
@@ -45,6 +45,16 @@ def _others(document: DrainsDocument) -> Iterator[str]:
         nodes = listed([node.name for node in unknown], NAMES + 1)
         yield f"Of {nodes} that is not known: {listed(pods)} {are} not in the input."
     yield from _undecided(document)
+
+
+def _held_up(document: DrainsDocument) -> Iterator[str]:
+    """The nodes whose drain a budget holds up, in a sentence for each budget."""
+    alike: dict[str, list[str]] = {}
+    for node in document.nodes:
+        for hold in node.held_by:
+            alike.setdefault(held(hold), []).append(node.name)
+    for budget, nodes in alike.items():
+        yield f"kubectl drain of {listed(nodes, NAMES + 1)} would wait for {budget}."
 
 
 def _undecided(document: DrainsDocument) -> Iterator[str]:
@@ -72,7 +82,7 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
             pods.add(node.name, _lost(pod), _message(pod))
         for one in node.gone:
             pods.add(node.name, f"{one.namespace}/{one.name}", GONE)
-    return [made, *([pods] if pods.rows else []), *_undecided(document), target(document)]
+    return [made, *([pods] if pods.rows else []), *_undecided(document), *_held_up(document), target(document)]
 
 
 def none_lost(document: DrainsDocument) -> str:

@@ -1,0 +1,106 @@
+"""PodDisruptionBudgets: how many evictions each still allows, and which of them hold up the drain of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Pod, PodDisruptionBudget
+from dra_plan.api.int_or_string import scaled
+from dra_plan.api.selectors import labels_match
+
+from .index import Index
+from .owners import ended, is_ready, wanted
+
+
+class Hold(NamedTuple):
+    """A budget that allows fewer evictions than pods of it have to go, so that `kubectl drain` waits.
+
+    With `budgets` of several names the pods stand under more than one, and the API server evicts none of them.
+    """
+
+    namespace: str
+    budgets: tuple[str, ...]
+    allowed: int
+    pods: tuple[Pod, ...]
+
+
+def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
+    """The budget with what it allows now, as the disruption controller writes it."""
+    if budget.spec.selector is None:
+        return budget
+    pods = [pod for pod in index.inventory.pods if not ended(pod) and covers(budget, pod)]
+    healthy = sum(map(is_ready, pods))
+    allowed = max(0, healthy - _desired(budget, pods, index))
+    if allowed == budget.status.disruptions_allowed:
+        return budget
+    return replace(budget, status=replace(budget.status, disruptions_allowed=allowed))
+
+
+def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    """Whether the budget protects the pod; one without a selector protects none, one with an empty selector all."""
+    selector = budget.spec.selector
+    if selector is None or pod.metadata.namespace != budget.metadata.namespace:
+        return False
+    return labels_match(selector, pod.metadata.labels)
+
+
+def holds(index: Index, leaving: Sequence[Pod]) -> Iterator[Hold]:
+    """The budgets that do not let these pods go at once.
+
+    As the eviction API decides it: pods that have no node, have ended or are being deleted go in any case. Of the
+    others the first go that their budget allows; a pod under several budgets is refused for good. An unready pod under
+    a budget goes where the budget is kept without it (`IfHealthyBudget`), or in any case with `AlwaysAllow`.
+    """
+    under: dict[tuple[str, tuple[str, ...]], list[Pod]] = {}
+    budgets = {(each.metadata.namespace, each.metadata.name): each for each in index.inventory.disruption_budgets}
+    for pod in leaving:
+        if ended(pod) or not pod.spec.node_name or pod.metadata.deletion_timestamp is not None:
+            continue
+        names = tuple(name for (_, name), budget in budgets.items() if covers(budget, pod))
+        if names:
+            under.setdefault((pod.metadata.namespace, names), []).append(pod)
+    for (namespace, names), pods in under.items():
+        if len(names) > 1:
+            yield Hold(namespace, names, 0, tuple(pods))
+            continue
+        budget = budgets[namespace, names[0]]
+        allowed = counted(budget, index).status.disruptions_allowed
+        held = [pod for pod in pods if is_ready(pod) or not _lets_unready_go(budget, index)]
+        if len(held) > allowed:
+            yield Hold(namespace, names, allowed, tuple(held))
+
+
+def _lets_unready_go(budget: PodDisruptionBudget, index: Index) -> bool:
+    """Whether a pod that is not ready may be evicted without counting."""
+    if budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
+        return True
+    pods = [pod for pod in index.inventory.pods if not ended(pod) and covers(budget, pod)]
+    desired = _desired(budget, pods, index)
+    return desired > 0 and sum(map(is_ready, pods)) >= desired
+
+
+def _desired(budget: PodDisruptionBudget, pods: Sequence[Pod], index: Index) -> int:
+    """How many pods have to stay healthy; percentages are of what the pods' controllers want, and round up."""
+    least, most = budget.spec.min_available, budget.spec.max_unavailable
+    if most is not None:
+        expected = _expected(pods, index)
+        return max(0, expected - scaled(most, expected, up=True))
+    if least is None:
+        return 0
+    return least if isinstance(least, int) else scaled(least, _expected(pods, index), up=True)
+
+
+def _expected(pods: Sequence[Pod], index: Index) -> int:
+    """The replicas that the controllers of the pods want; a pod without one counts as itself."""
+    total, seen = 0, set()
+    for pod in pods:
+        workload = index.controllers.of(pod.metadata)
+        if workload is None or isinstance(workload, Pod):
+            total += 1
+        elif (workload.kind, workload.metadata.name) not in seen:
+            seen.add((workload.kind, workload.metadata.name))
+            total += wanted(workload, index.pods_of(workload)).number
+    return total

@@ -1,0 +1,210 @@
+"""What selectors match in two states: those of classes, claims and templates, and whether anything uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from dra_plan.allocator import View
+from dra_plan.api.core import PodSpec
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import DeviceClass, DeviceSelector, ResourceClaimSpec
+from dra_plan.api.well_known import IMPLICIT_PREFIX
+from dra_plan.claims.index import Index, template_spec
+from dra_plan.claims.owners import ended
+from dra_plan.documents.base import ObjectName
+from dra_plan.questions.diff.document import ChangedSelector
+
+EVERY_DEVICE = "true"
+"""The expression of a class that has none."""
+
+
+class _Asker(NamedTuple):
+    """What has selectors: a class, or a request of a claim or of a template."""
+
+    user: ObjectName
+    request: str
+
+
+Selectors = Mapping[_Asker, tuple[str, ...]]
+"""The expressions of each, which all have to match."""
+
+
+def changed_selectors(before: tuple[Inventory, View], after: tuple[Inventory, View]) -> Iterator[ChangedSelector]:
+    """The expressions that match more devices, or fewer, than before; then what was edited, and matches other numbers.
+
+    A class that is gone matches nothing.
+    """
+    old, new = (_selectors_of(inventory) for inventory, _ in (before, after))
+    used = _used(after[0])
+    for expression, users in _expressions(old, new).items():
+        counts = [_matched(view, (expression,)) for _, view in (before, after)]
+        if counts[0] != counts[1]:
+            gone = _reads_gone(expression, before[1], after[1]) if counts[1] < counts[0] else []
+            yield _changed(expression, list(users), counts, used, reads_gone=gone)
+    for asker, expressions in old.items():
+        now = new.get(asker)
+        if now == expressions or (now is None and asker.user not in used):
+            continue
+        counts = [_matched(before[1], expressions), _matched(after[1], now) if now is not None else 0]
+        if counts[0] != counts[1]:
+            yield _changed(_joined(now or expressions), [asker.user], counts, used, edited_from=_joined(expressions))
+
+
+def _changed(
+    expression: str,
+    users: list[ObjectName],
+    counts: Sequence[int],
+    used: frozenset[ObjectName],
+    *,
+    reads_gone: Sequence[str] = (),
+    edited_from: str = "",
+) -> ChangedSelector:
+    before, after = counts
+    return ChangedSelector(
+        expression=expression,
+        used_by=users,
+        reads_gone=list(reads_gone),
+        edited_from=edited_from,
+        lost=before > 0 and after == 0 and not used.isdisjoint(users),
+        before=before,
+        after=after,
+    )
+
+
+def _joined(expressions: Sequence[str]) -> str:
+    if len(expressions) < 2:
+        return expressions[0] if expressions else EVERY_DEVICE
+    return " && ".join(f"({expression})" for expression in expressions)
+
+
+def _expressions(old: Selectors, new: Selectors) -> dict[str, dict[ObjectName, None]]:
+    """Each expression with those that have it; what was edited is left out."""
+    users: dict[str, dict[ObjectName, None]] = {}
+    for state, other in ((old, new), (new, old)):
+        for asker, expressions in state.items():
+            if other.get(asker, expressions) == expressions:
+                for expression in expressions:
+                    users.setdefault(expression, {})[asker.user] = None
+    return users
+
+
+def _selectors_of(inventory: Inventory) -> Selectors:
+    found: dict[_Asker, tuple[str, ...]] = {}
+    for device_class in inventory.classes:
+        found[_Asker(_name("DeviceClass", device_class.metadata), "")] = _each(device_class.spec.selectors)
+    for claim in inventory.claims:
+        found.update(_of_claim(claim.spec, _name("ResourceClaim", claim.metadata)))
+    for template in inventory.templates:
+        found.update(_of_claim(template.spec.spec, _name("ResourceClaimTemplate", template.metadata)))
+    return found
+
+
+def _name(kind: str, metadata: ObjectMeta) -> ObjectName:
+    return ObjectName(kind=kind, namespace=metadata.namespace, name=metadata.name)
+
+
+def _of_claim(spec: ResourceClaimSpec, user: ObjectName) -> Iterator[tuple[_Asker, tuple[str, ...]]]:
+    for request in spec.devices.requests:
+        if request.exactly is not None and request.exactly.selectors:
+            yield _Asker(user, request.name), _each(request.exactly.selectors)
+        for option in request.first_available:
+            if option.selectors:
+                yield _Asker(user, f"{request.name}/{option.name}"), _each(option.selectors)
+
+
+def _each(selectors: Iterable[DeviceSelector]) -> tuple[str, ...]:
+    return tuple(each.cel.expression for each in selectors if each.cel is not None and each.cel.expression)
+
+
+# -- what is used ------------------------------------------------------------------------------------------------------
+
+
+def _used(inventory: Inventory) -> frozenset[ObjectName]:
+    """The claims and templates of pods that have not ended and of workloads, and the classes that they ask."""
+    index = Index(inventory)
+    ended_pods = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods if ended(pod)}
+    found: set[ObjectName] = set()
+    asked: list[ResourceClaimSpec] = []
+    for claim in inventory.claims:
+        key = (claim.metadata.namespace, claim.metadata.name)
+        owners = index.used_claims.get(key, [])
+        holders = claim.status.reserved_for if claim.status is not None else ()
+        if holders or any(each.kind != "Pod" or (each.namespace, each.name) not in ended_pods for each in owners):
+            found.add(_name("ResourceClaim", claim.metadata))
+            asked.append(claim.spec)
+    specs = list(_pod_specs(inventory))
+    for namespace, spec in specs:
+        for entry in spec.resource_claims:
+            template = index.template(namespace, entry.resource_claim_template_name)
+            if template is not None:
+                found.add(_name("ResourceClaimTemplate", template.metadata))
+                asked.append(template.spec.spec)
+    classes = {name for spec in asked for name in _classes(spec)}
+    resources = {
+        name
+        for _, spec in specs
+        for each in (*spec.containers, *spec.init_containers)
+        for name in each.resources.requests
+    }
+    classes.update(each.metadata.name for each in inventory.classes if _serves(each, resources))
+    return frozenset(found | {ObjectName(kind="DeviceClass", namespace="", name=name) for name in classes})
+
+
+def _pod_specs(inventory: Inventory) -> Iterator[tuple[str, PodSpec]]:
+    for pod in inventory.pods:
+        if not ended(pod):
+            yield pod.metadata.namespace, pod.spec
+    for workload in inventory.workloads:
+        yield workload.metadata.namespace, template_spec(workload)
+
+
+def _classes(spec: ResourceClaimSpec) -> Iterator[str]:
+    for request in spec.devices.requests:
+        for part in [request.exactly] if request.exactly is not None else request.first_available:
+            yield part.device_class_name
+
+
+def _serves(device_class: DeviceClass, resources: set[str]) -> bool:
+    """Whether pods ask for the class's devices as an extended resource."""
+    names = {device_class.spec.extended_resource_name, IMPLICIT_PREFIX + device_class.metadata.name}
+    return not resources.isdisjoint(name for name in names if name)
+
+
+# -- what matches ------------------------------------------------------------------------------------------------------
+
+
+def _reads_gone(expression: str, before: View, after: View) -> list[str]:
+    """Attributes that the expression reads, and that devices had before and none has now."""
+    reads = before.compile(expression).reads or ()
+    wanted = {f"{domain}/{name}" for kind, domain, name in reads if kind == "attributes"}
+    return sorted(wanted & _attributes(before) - _attributes(after)) if wanted else []
+
+
+def _attributes(view: View) -> set[str]:
+    """The attributes of all devices of newest generations, DOMAIN/NAME; without a domain they are the driver's."""
+    found: set[str] = set()
+    for pool in view.gatherer.slices:
+        for slice_ in view.gatherer.newest(pool).slices:
+            for device in slice_.object.spec.devices:
+                found.update(name if "/" in name else f"{pool.driver}/{name}" for name in device.attributes)
+    return found
+
+
+def _matched(view: View, expressions: Sequence[str]) -> int:
+    """How many devices of newest generations match all of them; none if one does not compile."""
+    try:
+        selectors = [view.compile(expression) for expression in expressions]
+    except ValueError:
+        return 0
+    gatherer = view.gatherer
+    number = 0
+    for pool in gatherer.slices:
+        for slice_ in gatherer.newest(pool).slices:
+            for device in slice_.object.spec.devices:
+                try:
+                    number += all(each.evaluate(device, driver=pool.driver).match for each in selectors)
+                except ValueError:
+                    continue
+    return number

@@ -1,0 +1,65 @@
+"""Which nodes a text means, wherever nodes are named: one by its name, or all that a label selector chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dra_plan.api.core import Node
+from dra_plan.api.selectors import labels_match, parse_selector
+from dra_plan.errors import UsageError
+
+_OF_SELECTORS = frozenset("=!(), ")
+"""What stands in a label selector and in no name of a node."""
+
+
+def is_selector(text: str) -> bool:
+    """Whether the text is no name of a node, but a label selector such as `rack=r2` or `rack in (r1,r2)`."""
+    return not _OF_SELECTORS.isdisjoint(text)
+
+
+def meant(nodes: Iterable[Node], text: str) -> list[str]:
+    """The names of the nodes that a selector chooses, in input order; a name stands for itself, be there a node or not.
+
+    Raises UsageError for a selector that can't be read or that no node has.
+    """
+    if not is_selector(text):
+        return [text]
+    selector = parse_selector(text)
+    found = [node.metadata.name for node in nodes if labels_match(selector, node.metadata.labels)]
+    if not found:
+        raise UsageError(f"no node has the labels {text!r}")
+    return found
+
+
+def all_meant(nodes: Sequence[Node], texts: Iterable[str]) -> list[str]:
+    """The names of all nodes that the texts mean, each once. Raises as `meant`."""
+    return list(dict.fromkeys(name for text in texts for name in meant(nodes, text)))
+
+
+def split_list(text: str) -> Iterator[str]:
+    """The names and selectors of a list; commas inside brackets belong to a selector, as do those behind one.
+
+    `a,b` are two names, `rack=r1,zone=z1` is one selector, as kubectl reads it.
+    """
+    if is_selector(text.replace(",", "")):
+        yield text
+    else:
+        yield from (name for name in text.split(",") if name)
+
+
+def by_label(nodes: Iterable[Node], label: str) -> tuple[dict[str, list[str]], list[str]]:
+    """The names of the nodes by the value of a label, in input order, and of those without it.
+
+    Raises UsageError for a label that no node has.
+    """
+    values: dict[str, list[str]] = {}
+    without: list[str] = []
+    for node in nodes:
+        value = (node.metadata.labels or {}).get(label)
+        if value is None:
+            without.append(node.metadata.name)
+        else:
+            values.setdefault(value, []).append(node.metadata.name)
+    if not values:
+        raise UsageError(f"no node has the label {label!r}")
+    return values, without
