@@ -188,9 +188,9 @@ def place_pods(
     chosen = _Chosen(groups, choice(inventory, target, replace(question, owners=owners)), bool(owners))
     taken = accepted(inventory, target, chosen, question.runtime_config)
     inventory = taken.inventory
-<<<<<<< HEAD
     limit = SearchTime(question.deadline(), stopped or (lambda: False), question.progress)
     ground = PlacementCluster(inventory, target, question.max_steps, time=limit)
+    refused = (*taken.refused, *chosen.refuse(inventory, ground))
     candidates = [ground.ready(pod) for pod in chosen.pods(ground)]
     whole = groups_of(ground, candidates)
     asked = PlacementQuestion(ground, kinds_of(candidates, {*whole, *_keys(groups)}), groups=whole)
@@ -198,11 +198,6 @@ def place_pods(
     needs = _needs(ground, asked, groups)
     bound = scheduled(question, chosen, asked)
     found = _best(asked, goals, needs, bound)
-=======
-    ground = PlacementCluster(inventory, target, question.max_steps)
-    refused = (*taken.refused, *chosen.refuse(inventory, ground))
-    found, asked, needs = _best(ground, chosen, groups, most=most)
->>>>>>> controllers
     outcome = _outcome(asked, found, needs)
     pods = [each.info.pod for kind in asked.kinds for each in kind.members]
     there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
@@ -220,12 +215,8 @@ def place_pods(
         proof=prove(asked, needs) if outcome == "Impossible" and asked.kinds else None,
         scheduler=bound.told(asked, goals, found) if most else None,
         most=most,
-<<<<<<< HEAD
         cut_short=limit.is_over,
-        refused=taken.refused,
-=======
         refused=refused,
->>>>>>> controllers
         notices=(
             *notices.of_target(target, inventory.nodes),
             *inventory.notices,
