@@ -38,11 +38,12 @@ from dra_plan.documents.verdicts import (
     Verdict,
 )
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.nodes import deciding
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
-from dra_plan.planner.settling import has_quotas, settle_chosen
+from dra_plan.planner.settling import settle_chosen
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.reasons import (
     DeviceReasons,
