@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dra_plan.questions.drain_each.answer import DrainList
     from dra_plan.questions.explain.answer import Explanation
     from dra_plan.questions.grow.answer import GrowthPlan
+    from dra_plan.questions.impact.answer import Impact
     from dra_plan.questions.place.answer import PlacementPlan
     from dra_plan.questions.pools.answer import PoolList
     from dra_plan.questions.schedule.answer import SchedulePlan
@@ -55,6 +56,7 @@ _HOMES = {
     "ClusterDiff": "dra_plan.questions.diff.answer",
     "DrainList": "dra_plan.questions.drain_each.answer",
     "GrowthPlan": "dra_plan.questions.grow.answer",
+    "Impact": "dra_plan.questions.impact.answer",
     "SchedulePlan": "dra_plan.questions.schedule.answer",
     "Snapshot": "dra_plan.live",
     "UsageError": "dra_plan.errors",
@@ -84,6 +86,7 @@ __all__ = [
     "DrainList",
     "Explanation",
     "GrowthPlan",
+    "Impact",
     "InputError",
     "LoadedObjects",
     "NodeOutcome",

@@ -70,6 +70,12 @@ Output = Annotated[
         help="table, wide, json, yaml, name or jsonpath=TEMPLATE.",
     ),
 ]
+MarkdownOutput = Annotated[
+    str,
+    typer.Option(
+        "--output", "-o", metavar="FORMAT", help="table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."
+    ),
+]
 NO_PODS = "nothing to do: no pod waits for a node"
 AllowNoPods = Annotated[
     bool, typer.Option("--allow-empty", help="Exit with 0 if no pod waits for a node, instead of 2.")

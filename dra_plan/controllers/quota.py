@@ -135,6 +135,14 @@ class Quotas:
 
         return f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
 
+    def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
+        """Of which resources more is used than the quota has: name, used, hard. Nothing ends for it."""
+        hard = self._hard[quota_key(quota)]
+        used = self.used(quota, hard)
+        over = [name for name in hard if used[name] > hard[name]]
+        like = quota.spec.hard
+        return [(name, _text(used[name], like[name]), _text(hard[name], like[name])) for name in over]
+
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
         """What the objects of the quota's namespace use of the named resources."""
         total: Counter[str] = Counter(dict.fromkeys(names, 0))

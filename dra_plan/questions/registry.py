@@ -17,6 +17,7 @@ from .diff.ask import diff
 from .drain_each.ask import drain_each
 from .explain.ask import explain
 from .grow.ask import grow
+from .impact.ask import impact
 from .place.ask import place
 from .pools.ask import pools
 from .schedule.ask import schedule
@@ -41,6 +42,7 @@ class Questions:
     drain_each = drain_each
     explain = explain
     grow = grow
+    impact = impact
     place = place
     pools = pools
     schedule = schedule
@@ -110,6 +112,7 @@ QUESTIONS = (
     QuestionRecord("grow", "GrowthPlan", "GrowthDocument"),
     QuestionRecord("diff", "ClusterDiff", "DiffDocument"),
     QuestionRecord("drain_each", "DrainList", "DrainsDocument", command=""),
+    QuestionRecord("impact", "Impact", "ImpactDocument", has_page=False),
     QuestionRecord("validate", "ValidationReport", "ValidationDocument", usual="text", command="plain"),
     QuestionRecord("rule", "RuleList", "RulesDocument", usual="text", has_page=False, command="plain"),
     QuestionRecord("cel", "SelectorReport", "SelectorDocument", has_page=False, command="plain"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from dra_plan.api.inventory import Notice
-from dra_plan.documents.base import AppliedEdit, HeldDrain
+from dra_plan.documents.base import AppliedEdit, AppliedObject, HeldDrain
 from dra_plan.releases import gate_defaults
 
 if TYPE_CHECKING:
@@ -164,12 +164,14 @@ MOST_APPLIED = 3
 
 def _applied(edit: AppliedEdit) -> str:
     """The objects that are written, as `kubectl apply` tells them."""
-    words = [
-        f"{one.kind.lower()}/{one.namespace}{'/' if one.namespace else ''}{one.name} {one.change.lower()}"
-        for one in edit.applied[:MOST_APPLIED]
-    ]
     more = len(edit.applied) - MOST_APPLIED
+    words = [written(one) for one in edit.applied[:MOST_APPLIED]]
     return ", ".join([*words, *([f"and {_count(more, 'object')} more"] if more > 0 else [])])
+
+
+def written(one: AppliedObject) -> str:
+    """An object that is written, and what becomes of it."""
+    return f"{one.kind.lower()}/{one.namespace}{'/' if one.namespace else ''}{one.name} {one.change.lower()}"
 
 
 def _effects(edit: AppliedEdit) -> Iterator[str]:

@@ -147,3 +147,27 @@ def test_the_cluster_can_be_recorded_as_written(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert asked.read_text().startswith("get nodes,resourceslices,deviceclasses")
     assert (tmp_path / "cluster" / "recorded.yaml").read_text() == "apiVersion: v1\n"
+
+
+IMPACT = ROOT / "examples" / "impact"
+
+
+def test_what_a_change_would_do_and_whether_a_rack_may_fail(tmp_path: Path) -> None:
+    options = f"CLUSTER={IMPACT / 'cluster.yaml'} MANIFESTS={IMPACT / 'changes' / 'recall.yaml'} RACK=rack"
+    done = run(f"make -f {EXAMPLES / 'Makefile'} -k impact spare {options}", tmp_path)
+    assert done.returncode != 0
+    assert "| ml/notebook | Ends for good |" in done.stdout
+    assert "rack=r1" in done.stdout
+
+
+ASKED = {
+    "impact": "dra-plan impact -R -f manifests cluster -o markdown > impact.md || status=$?",
+    "any-rack-may-fail": "dra-plan diff -R cluster --drain each-by topology.kubernetes.io/rack",
+}
+
+
+@pytest.mark.parametrize("job", ASKED)
+def test_the_workflow_of_changes_asks_what_the_makefile_asks(job: str) -> None:
+    steps = read("github-impact.yaml")["jobs"][job]["steps"]
+    lines = [line.strip() for step in steps for line in step.get("run", "").splitlines()]
+    assert [line for line in lines if line.startswith("dra-plan ")] == [ASKED[job]]

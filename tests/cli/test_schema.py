@@ -23,6 +23,7 @@ PRINTED = {
     "ClusterDiff": ["diff", "fixtures/quickstart", "--without", "node/gpu-a", "--to-kubernetes-version", "1.37"],
     "Explanation": ["explain", *given("cluster", "fits", "too-many")],
     "DrainList": ["diff", "fixtures/quickstart", "--drain", "each"],
+    "Impact": ["impact", "-f", "examples/impact/changes/recall.yaml", "examples/impact/cluster.yaml"],
     "GrowthPlan": ["grow", "fixtures/quickstart", "--like", "gpu-a", "--cost", "gpu-a=1.5"],
     "Placement": ["place", "fixtures/quickstart", "--most"],
     "PoolList": ["pools", *given("cluster")],

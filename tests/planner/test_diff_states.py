@@ -18,7 +18,7 @@ SERVE = owned("ReplicaSet", "serve")
 
 
 def runs(name: str, where: str, device: str, **metadata: Any) -> list[Plain]:
-    made = running(name, where, f"{name}-gpu-x", templates={"gpu": "one"}, metadata={**SERVE, **metadata})
+    made = running(name, where, f"{name}-gpu-x7k2p", templates={"gpu": "one"}, metadata={**SERVE, **metadata})
     return [made, generated(name, "gpu", where, device)]
 
 

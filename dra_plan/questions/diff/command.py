@@ -56,12 +56,7 @@ def diff(
         str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help="The quirks of the state after.")
     ] = None,
     fail_on: options.FailOn = "error",
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="FORMAT", help="table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."
-        ),
-    ] = "table",
+    output: options.MarkdownOutput = "table",
     report: options.Pages = None,
 ) -> Exit:
     """Say what changes, and for whom.

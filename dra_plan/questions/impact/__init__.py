@@ -1,0 +1,1 @@
+"""What objects would do if they were applied."""

@@ -1,0 +1,144 @@
+"""`impact`: what objects would do if they were applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from dra_plan.allocator import View
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.claims.owners import ended
+from dra_plan.controllers.quota import Quotas
+from dra_plan.documents.base import AppliedEdit, answer_target, warnings
+from dra_plan.documents.refusals import Refusals
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.question import Question
+from dra_plan.planner.refused import accepted, entries
+from dra_plan.questions.diff.answer import ClusterDiff, State, compare
+from dra_plan.questions.diff.document import ChangedPod
+from dra_plan.questions.impact.document import AffectedPod, ExceededQuota, ImpactDocument, PodEffect
+from dra_plan.releases import Target
+
+_WORST_FIRST: tuple[PodEffect, ...] = (
+    "Gone",
+    "WithoutPlace",
+    "Undecided",
+    "Moves",
+    "Restarts",
+    "NoLongerStarts",
+    "Refused",
+    "Elsewhere",
+    "Starts",
+    "Waits",
+    "Other",
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Impact(PrintedAnswer[ImpactDocument]):
+    """The answer of `impact`: the pods for which something changes, which `for` goes through, the worst first."""
+
+    difference: ClusterDiff
+    """The cluster without the objects and with them."""
+    written: AppliedEdit
+    pods: tuple[AffectedPod, ...]
+    quotas: tuple[ExceededQuota, ...]
+    refused: Refusals
+    notices: tuple[Notice, ...]
+
+    def __iter__(self) -> Iterator[AffectedPod]:
+        return iter(self.pods)
+
+    def __len__(self) -> int:
+        return len(self.pods)
+
+    def __repr__(self) -> str:
+        return f"<Impact of {counted(len(self.written.applied), 'object')}: {counted(len(self), 'pod')}>"
+
+    def _document(self) -> ImpactDocument:
+        found = self.difference
+        return ImpactDocument(
+            target=answer_target(found.after.view.target),
+            applied=list(self.written.applied),
+            pods=list(self.pods),
+            claim_sets=list(found.claim_sets),
+            selectors=list(found.selectors),
+            held_devices=list(found.held_devices),
+            pools=list(found.pools),
+            quotas=list(self.quotas),
+            unsettled=found.unsettled[1] if not found.unsettled[0] else "",
+            refusals=self.refused,
+            warnings=warnings(self.notices),
+        )
+
+
+def impact_of(before: Inventory, after: Inventory, written: AppliedEdit, target: Target, question: Question) -> Impact:
+    """What differs between the cluster and the same with the objects that were written, both settled.
+
+    Raises what `schedule` raises.
+    """
+    states = [State(inventory, View.of(inventory, target)) for inventory in (before, after)]
+    found = compare(states[0], states[1], question)
+    pods = sorted((_affected(pod) for pod in found.pods), key=lambda pod: _WORST_FIRST.index(pod.effect))
+    names = {(one.kind, one.namespace, one.name) for one in written.applied}
+    taken = accepted(after, target, lambda pod: (pod.kind, *_key(pod)) in names, question.runtime_config)
+    return Impact(
+        found,
+        written,
+        tuple(pods),
+        tuple(_exceeded(after, names)),
+        entries(taken.refused),
+        found.notices,
+    )
+
+
+def _key(obj: object) -> tuple[str, str]:
+    metadata = obj.metadata  # type: ignore[attr-defined]
+    return metadata.namespace, metadata.name
+
+
+def _affected(pod: ChangedPod) -> AffectedPod:
+    return AffectedPod(**structs.asdict(pod), effect=effect_of(pod))
+
+
+def effect_of(pod: ChangedPod) -> PodEffect:
+    """What the change does to the pod."""
+    before, after = pod.before, pod.after
+    if pod.change == "Undecided":
+        return "Undecided"
+    if before is not None and before.running:
+        return _of_running(pod)
+    if after is None:
+        return "Gone"
+    if after.outcome == "Refused":
+        return "Refused"
+    was, now = before is not None and before.node_name is not None, after.node_name is not None
+    if was is not now:
+        return "Starts" if now else "NoLongerStarts"
+    return "Elsewhere" if now else "Waits" if before is None else "Other"
+
+
+def _of_running(pod: ChangedPod) -> PodEffect:
+    after = pod.after
+    if after is None or (after.ended is not None and not after.ended.recreated_as):
+        return "Gone"
+    if after.node_name is None:
+        return "WithoutPlace"
+    return "Restarts" if pod.change == "Restarted" else "Moves"
+
+
+def _exceeded(after: Inventory, names: set[tuple[str, str, str]]) -> Iterator[ExceededQuota]:
+    """Of the quotas that are written, what they allow less of than is used."""
+    written = [quota for quota in after.quotas if (quota.kind, *_key(quota)) in names]
+    if not written:
+        return
+    stay = [pod for pod in after.pods if not ended(pod)]
+    every = [*stay, *after.claims, *after.workloads, *after.templates, *after.volume_claims, *after.services]
+    quotas = Quotas(after)
+    quotas.watch(lambda: after.classes, lambda namespace: [one for one in every if one.metadata.namespace == namespace])
+    for quota in written:
+        for resource, used, hard in quotas.overdrawn(quota):
+            namespace, name = _key(quota)
+            yield ExceededQuota(namespace=namespace, name=name, resource=resource, used=used, hard=hard)

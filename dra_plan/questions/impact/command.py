@@ -1,0 +1,69 @@
+"""`dra-plan impact`: what objects would do if they were applied."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dra_plan.cli import live, options
+from dra_plan.cli.declared import given, takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.impact import ask
+
+
+@takes(
+    options.Directories,
+    options.EveryNamespace,
+    ask.ImpactOptions,
+    Edits,
+    ReleaseOptions,
+    ServedVersions,
+    options.Messages,
+)
+def impact(
+    context: typer.Context,
+    *,
+    paths: Annotated[list[str] | None, typer.Argument(metavar="CLUSTER", hidden=True)] = None,
+    objects: Annotated[
+        list[str] | None,
+        typer.Option("--filename", "-f", metavar="PATH", help="What would be applied; repeatable."),
+    ] = None,
+    fail_on: options.FailOn = "error",
+    output: options.MarkdownOutput = "table",
+    report: options.Pages = None,
+) -> Exit:
+    """Say what objects would do to a cluster if they were applied.
+
+    -f holds the objects: a taint rule, a class, slices of a new driver, a quota. CLUSTER is a file or directory with
+    the cluster, or --live. Told is who ends and when, where the pods in their place go, who gets none, what would
+    start, and which selectors match nothing any more, after controllers and scheduler have settled. Exit status 1 if a
+    running pod loses its place, or anything else is lost.
+    """
+    from dra_plan.cli.inputs import load_cluster, loaded, namespace_of, refuse_missing_files, selected, tell_apart
+    from dra_plan.cli.printing import print_document
+    from dra_plan.cli.whatif import changed
+    from dra_plan.errors import UsageError
+    from dra_plan.questions.impact.gate import JUDGE
+    from dra_plan.questions.impact.text import parse
+
+    with Reporting(context, report, pages_only=True) as reports:
+        form, gate, wanted = parse(output), options.gate(fail_on=fail_on), selected(context)
+        if not objects:
+            raise UsageError("-f FILE says what would be applied; CLUSTER, or --live, what it is applied to")
+        may_ask = live.asked(context).wanted or live.is_plugin()
+        clusters, owners = tell_apart(paths, None, command="impact", live=may_ask)
+        is_live = live.is_wanted(context, clusters, None)
+        namespace = namespace_of(context, owners, is_live=is_live)
+        cluster = changed(context, loaded(context, clusters))
+        refuse_missing_files(owners, [cluster.inventory])
+        own = context.params.get("namespace") or (live.namespace(context) if is_live else None)
+        change = load_cluster(objects, None, recursive=context.params["recursive"], namespace=own, progress=False)
+        chosen = {**given(context, ask.ImpactOptions), "namespace": namespace, "selector": wanted}
+        found = ask.impact(cluster, change, *owners, **chosen)
+        reports.tell(None, page_of(cluster, found))
+        print_document(found.document, form)
+        return of_document(found.document, JUDGE, gate)

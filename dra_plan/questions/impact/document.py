@@ -1,0 +1,63 @@
+"""`Impact`, the document of `impact`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta
+
+from dra_plan.documents.base import AppliedObject, DocumentPart, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.refusals import Refusals
+from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ChangedPool, ChangedSelector, HeldDevice
+
+PodEffect = Literal[
+    "Gone",
+    "WithoutPlace",
+    "Moves",
+    "Restarts",
+    "Starts",
+    "NoLongerStarts",
+    "Elsewhere",
+    "Refused",
+    "Undecided",
+    "Waits",
+    "Other",
+]
+"""Gone: it runs, ends, and nobody makes it anew. WithoutPlace: the pod made in its place gets no node. Moves, Restarts:
+that one gets another place, or the same. Starts, NoLongerStarts: it waits, and gets a node only after, or only before.
+Elsewhere: it waits, and gets another place. Refused: the API server no longer takes it. Undecided: a search was cut
+short. Waits: it is new, and gets no node. Other: it waits in both, and the scheduler says something else."""
+
+
+class AffectedPod(ChangedPod, frozen=True, kw_only=True):
+    """A pod for which something is another thing, before and after."""
+
+    effect: PodEffect
+
+
+class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
+    """A quota that allows less than is used: nothing ends, and nothing more is taken."""
+
+    namespace: str
+    name: Text
+    resource: Text
+    used: str
+    hard: str
+
+
+class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
+    """What objects would do if they were applied to a cluster. `target` is that of the cluster."""
+
+    kind: Literal["Impact"] = "Impact"
+    applied: list[AppliedObject]
+    pods: Annotated[list[AffectedPod], Meta(description="Those that run and end first.")]
+    claim_sets: Annotated[
+        list[ChangedClaimSet], Meta(description="What waits, or would be made, and fits in another way.")
+    ]
+    selectors: list[ChangedSelector]
+    held_devices: Annotated[list[HeldDevice], Meta(description="Devices of claims that came or went.")]
+    pools: list[ChangedPool]
+    quotas: list[ExceededQuota]
+    unsettled: Annotated[str, Meta(description="Why the cluster never comes to rest after; empty if it does.")] = ""
+    refusals: Refusals = UNSET
+    warnings: list[PrintedWarning]

@@ -1,0 +1,21 @@
+"""What gates make of an Impact: a running pod that loses its place fails, and what is lost besides."""
+
+from __future__ import annotations
+
+from dra_plan.questions.impact.document import ImpactDocument
+from dra_plan.text.gate import Gate, Judge, Verdict
+
+_LOSSES = ("Gone", "WithoutPlace", "NoLongerStarts", "Refused")
+
+
+def _verdicts(gate: Gate, document: ImpactDocument) -> list[Verdict]:
+    found = [Verdict.FAILED for pod in document.pods if pod.effect in _LOSSES]
+    found += [gate.undecided for pod in document.pods if pod.effect == "Undecided"]
+    found += [Verdict.FAILED for one in document.claim_sets if one.change == "Lost"]
+    found += [Verdict.FAILED for held in document.held_devices if held.change == "Lost"]
+    found += [gate.undecided for one in document.claim_sets if one.change == "Undecided"]
+    found += [Verdict.FAILED for one in document.selectors if one.lost]
+    return found + [Verdict.FAILED for _ in document.quotas] + ([Verdict.FAILED] if document.unsettled else [])
+
+
+JUDGE = Judge(_verdicts)

@@ -1,0 +1,207 @@
+"""`impact -o table`, `-o wide`, `-o markdown` and `-o name`: who ends and when, then all else that changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dra_plan import shown
+from dra_plan.questions.diff.document import ChangedClaimSet, ComparedPod
+from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
+from dra_plan.text import refusals
+from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
+from dra_plan.text.markdown import markdown_parts
+from dra_plan.text.naming import CUT_SHORT, claim_set_name, target, written
+from dra_plan.text.preemption import without
+from dra_plan.text.words import counted, listed, when
+
+EFFECTS: dict[PodEffect, str] = {
+    "Gone": "Ends for good",
+    "WithoutPlace": "Without a place",
+    "Moves": "Moves",
+    "Restarts": "Restarts in place",
+    "Starts": "Starts",
+    "NoLongerStarts": "No longer starts",
+    "Elsewhere": "Starts elsewhere",
+    "Refused": "Refused",
+    "Undecided": "Undecided",
+    "Waits": "New, and waits",
+    "Other": "Waits for another reason",
+}
+"""Effects in words."""
+
+_QUIET: tuple[PodEffect, ...] = ("Other",)
+"""Effects that only `-o wide` has rows of."""
+
+NOTHING = "Nothing changes for any pod, claim or selector"
+MOST_ROWS = 40
+"""Rows of pods that a table has; `-o wide` has all."""
+
+
+def table(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
+    """Rows of pods, alike ones in one; then claim sets, selectors and claims; a summary last."""
+    return _parts(document, whole=False)
+
+
+def wide(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
+    """The same with a row for each pod, and whole messages."""
+    return _parts(document, whole=True)
+
+
+def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
+    tables = [_pods(document, whole=whole), _claim_sets(document), _selectors(document), _quotas(document)]
+    parts: list[Part] = [*refusals.paragraphs(document.refusals), f"{headline(document)}."]
+    parts += [made for made in tables if made.rows]
+    return [*parts, *_sentences(document), target(document)]
+
+
+def headline(document: ImpactDocument) -> str:
+    """What becomes of pods that run and wait, without the full stop."""
+    counts = Counter(pod.effect for pod in document.pods)
+    ending = sum(counts[effect] for effect in ("Gone", "WithoutPlace", "Moves", "Restarts"))
+    said = []
+    if ending:
+        placed = counts["Moves"] + counts["Restarts"]
+        said.append(
+            f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {placed} placed again,"
+            f" {counts['WithoutPlace']} without a place, {counts['Gone']} for good"
+        )
+    words: dict[PodEffect, str] = {
+        "Starts": "would start",
+        "NoLongerStarts": "would no longer start",
+        "Elsewhere": "would start elsewhere",
+        "Refused": "would be refused",
+    }
+    waiting = ((counts[effect], word) for effect, word in words.items())
+    said += [f"{counted(number, 'waiting pod')} {word}" for number, word in waiting if number]
+    said += [f"{counted(counts['Undecided'], 'pod')} undecided"] if counts["Undecided"] else []
+    if said:
+        return "; ".join(said)
+    rest = [*document.claim_sets, *document.selectors, *document.held_devices, *document.quotas, *document.pods]
+    return "No pod that runs ends, and none starts" if rest or document.refusals else NOTHING
+
+
+def _pods(document: ImpactDocument, *, whole: bool) -> Table:
+    made = Table(("POD", "EFFECT", "WHEN", "BEFORE", "AFTER"), flexible=(0, 3, 4))
+    alike: dict[tuple[str, ...], list[AffectedPod]] = {}
+    for pod in document.pods:
+        if whole or pod.effect not in _QUIET:
+            own = pod.name if whole else pod.owner or pod.name
+            alike.setdefault((pod.namespace, own, pod.effect, _when(pod), *_kind(pod, whole=whole)), []).append(pod)
+    for (_, _, _, moment, *_), pods in list(alike.items())[: None if whole else MOST_ROWS]:
+        names = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
+        before = _state([pod.before for pod in pods], whole=whole)
+        after = _state([pod.after for pod in pods], whole=whole)
+        made.add(names, EFFECTS[pods[0].effect], moment, before, after)
+    return made
+
+
+def _when(pod: AffectedPod) -> str:
+    ending = pod.after.ended if pod.after is not None else None
+    return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
+
+
+def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
+    """What pods of one owner have in common that share a row."""
+    for state in (pod.before, pod.after):
+        yield "" if state is None else f"{state.outcome} {bool(state.node_name)} {_message(state, whole=whole)}"
+
+
+def _message(state: ComparedPod, *, whole: bool) -> str:
+    return (state.message or "") if whole else without(state.message or "")
+
+
+def _state(states: Sequence[ComparedPod | None], *, whole: bool) -> str:
+    """Where pods are that stand in one row, or why they have no node."""
+    first = states[0]
+    if first is None:
+        return "not there"
+    there = [state for state in states if state is not None]
+    if first.node_name:
+        nodes = listed(sorted({state.node_name for state in there if state.node_name}))
+        devices = listed([device for state in there for device in state.devices], 4)
+        verb = "on" if first.running else "gets"
+        return f"{verb} {nodes}{' with ' if devices else ''}{devices}"
+    message = _message(first, whole=whole)
+    return f"{first.outcome}: {message}" if message else first.outcome
+
+
+def _claim_sets(document: ImpactDocument) -> Table:
+    made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
+    alike: dict[tuple[str, str, str], list[ChangedClaimSet]] = {}
+    for one in document.claim_sets:
+        alike.setdefault((one.change, _fits(one.before), _fits(one.after)), []).append(one)
+    for cells, sets in alike.items():
+        made.add(listed([claim_set_name(one) for one in sets]), *cells)
+    return made
+
+
+def _fits(state: object) -> str:
+    nodes = getattr(state, "fitting_nodes", None)
+    if nodes is None:
+        return "not there"
+    if nodes:
+        return f"fits on {counted(len(nodes), 'node')}"
+    return "; ".join(["fits nowhere", *getattr(state, "messages", [])[:1]])
+
+
+def _selectors(document: ImpactDocument) -> Table:
+    made = Table(("SELECTOR", "OF", "DEVICES BEFORE", "AFTER"), flexible=(0, 1))
+    for one in document.selectors:
+        was = f" (was: {one.edited_from})" if one.edited_from not in ("", one.expression) else ""
+        users = listed([f"{user.kind.lower()}/{user.name}" for user in one.used_by])
+        made.add(f"{one.expression}{was}", users, str(one.before), str(one.after))
+    return made
+
+
+def _quotas(document: ImpactDocument) -> Table:
+    made = Table(("QUOTA", "RESOURCE", "USED", "HARD"))
+    for one in document.quotas:
+        made.add(f"{one.namespace}/{one.name}", one.resource, one.used, one.hard)
+    return made
+
+
+def _sentences(document: ImpactDocument) -> Iterator[str]:
+    hidden = [pod for pod in document.pods if pod.effect in _QUIET]
+    if hidden:
+        yield f"{counted(len(hidden), 'waiting pod')} would be told another reason (-o wide)."
+    for word, said in (("Lost", "has devices that no driver publishes any more"), ("Gained", "has its devices back")):
+        held = [one.holder for one in document.held_devices if one.change == word]
+        for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):
+            yield f"Claim {name} {said}."
+    lost = [one for one in document.selectors if one.lost]
+    if lost:
+        yield f"{counted(len(lost), 'selector')} in use would match no device: pods that run stay, the next get none."
+    if document.quotas:
+        yield "More is used than a quota allows: nothing ends for it, and nothing more is taken."
+    if document.unsettled:
+        yield f"After that the cluster comes to no rest: {document.unsettled}."
+    if any(pod.effect == "Undecided" for pod in document.pods):
+        yield f"Undecided: {CUT_SHORT}."
+    yield f"Applied: {applied(document)}."
+
+
+def applied(document: ImpactDocument) -> str:
+    """The objects, and what becomes of each."""
+    return listed([written(one) for one in document.applied], 4)
+
+
+def names(document: ImpactDocument) -> str:
+    """`pod/NAMESPACE/NAME EFFECT`, then claim sets that fit in another way."""
+    pods = [f"pod/{pod.namespace}/{pod.name} {pod.effect}" for pod in document.pods]
+    sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
+    return "".join(f"{shown.line(line)}\n" for line in (*pods, *sets))
+
+
+def markdown(document: ImpactDocument, screen: Screen | None) -> str:
+    """The table as Markdown, for a merge request."""
+    return markdown_parts(table(document, screen))
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+def parse(option: str) -> Format[ImpactDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})
