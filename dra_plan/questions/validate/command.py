@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Codes = list[str] | None
 
 
-@takes(options.Sources, ask.RuleOptions, QuirkOptions)
+@takes(options.Sources, ask.RuleOptions, QuirkOptions, options.Ended)
 def validate(
     context: typer.Context,
     *,
