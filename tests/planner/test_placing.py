@@ -332,7 +332,7 @@ def test_what_is_known_when_the_time_is_over() -> None:
         document = Cluster.of(small_and_large()).place(**given).document
         assert (document.outcome, document.cut_short, document.proof) == ("Undecided", True, None)
         assert document.at_most == 3
-    document = Cluster.of(small_and_large()).place(timeout=60.0).document
+    document = Cluster.of(small_and_large()).place(stopped=lambda: False).document
     assert (document.outcome, document.cut_short) == ("Placed", False)
 
 
