@@ -177,27 +177,29 @@ def _explained(
         kept=[claim for claim in claims if claim.key not in others],
     )
     holding = [(node, answer) for node, answer in refusing if node.metadata.name in copies]
+    given = {claim.key for claim in simulation.inventory.claims}
+    made = [claim for claim in found.claims if claim.key not in given]
     return NextCopy(
         obstacles=obstacles,
         looked_at=len(refusing),
         ran_out=of_nodes(view, claim_set, [node for node, _ in holding], [answer for _, answer in holding]),
         leading=leading_reasons(told.groups),
         in_use=_in_use(told, copies),
-        suggestions=[_of_templates(document.suggestion(one), refused.pod, found.claims) for one in told.suggestions],
+        suggestions=[_of_templates(document.suggestion(one), refused.pod, made) for one in told.suggestions],
         sought=suggests,
         own_claims=len(own),
     )
 
 
 def _of_templates(tried: TriedChanges, pod: Pod, claims: Iterable[ResourceClaim]) -> TriedChanges:
-    """The changes with the templates of claims that were made for the pod, which is a copy and not there."""
+    """The changes with the templates of claims that were made for the pod, and that the input does not have."""
     templates = {entry.name: entry.resource_claim_template_name for entry in pod.spec.resource_claims}
-    made = {
+    made_from = {
         claim.key: template
         for claim in claims
         if (template := templates.get((claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION, "")))
     }
-    return structs.replace(tried, changes=[_of_template(change, made) for change in tried.changes])
+    return structs.replace(tried, changes=[_of_template(change, made_from) for change in tried.changes])
 
 
 def _of_template(change: SuggestedChange, made: Mapping[str, str]) -> SuggestedChange:
