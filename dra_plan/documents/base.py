@@ -94,6 +94,9 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: str
+    template: Annotated[
+        str | UnsetType, Meta(description="The template to be changed, where the claim is one of a copy and not there.")
+    ] = UNSET
 
 
 class ObjectName(DocumentPart, frozen=True, kw_only=True):

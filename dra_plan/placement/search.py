@@ -173,6 +173,11 @@ class PlacementQuestion:
         return ColumnGeneration(NodePricer(self.ground, kinds, self.node_kinds, self._questions), alone)
 
     @property
+    def has_one_shape(self) -> bool:
+        """Whether all pods take the same place, so that a node is filled by counting."""
+        return len(self._shapes.kinds) == 1
+
+    @property
     def is_coupled(self) -> bool:
         """Whether nodes share devices that these pods could get: then what one node takes, others lack."""
         return any(node_kind.shared for node_kind in self.node_kinds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -196,8 +197,8 @@ def place_pods(
     asked = PlacementQuestion(ground, kinds_of(candidates, {*whole, *_keys(groups)}), groups=whole)
     goals = goals_of(asked.kinds, list(whole.values()), by_priority=most)
     needs = _needs(ground, asked, groups)
-    bound = scheduled(question, chosen, asked)
-    found = _best(asked, goals, needs, bound)
+    bound = cache(lambda: scheduled(question, chosen, asked))
+    found = _best(asked, goals, needs, bound, scheduler_first=most or not asked.has_one_shape)
     outcome = _outcome(asked, found, needs)
     pods = [each.info.pod for kind in asked.kinds for each in kind.members]
     there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
@@ -213,7 +214,7 @@ def place_pods(
         groups=tuple(zip(groups, _group_needs(ground, asked, groups), strict=True)),
         outcome=outcome,
         proof=prove(asked, needs) if outcome == "Impossible" and asked.kinds else None,
-        scheduler=bound.told(asked, goals, found) if most else None,
+        scheduler=bound().told(asked, goals, found) if most else None,
         most=most,
         cut_short=limit.is_over,
         refused=refused,
@@ -261,21 +262,33 @@ def _keys(groups: Sequence[PodGroup]) -> list[GroupKey]:
 
 
 def _best(
-    asked: PlacementQuestion, goals: Sequence[Goal], needs: Sequence[Need], bound: ScheduledPods
+    asked: PlacementQuestion,
+    goals: Sequence[Goal],
+    needs: Sequence[Need],
+    bound: Callable[[], ScheduledPods],
+    *,
+    scheduler_first: bool,
 ) -> BestPlacement:
-    """What the scheduler does, if nothing is left then, or nothing better found; else the best placement."""
-    if not bound.evicts:
+    """What the scheduler does, if nothing is left then, or nothing better found; else the best placement.
+
+    Pods of one shape are placed in less time than the scheduler takes: it is asked only if some of them are left.
+    """
+    found = None if scheduler_first else asked.best(goals, needs)
+    if found is not None and not found.left:
+        return found
+    scheduler = bound()
+    if not scheduler.evicts:
         totals = [sum(asked.kinds[kind].count for kind in goal.kinds) + len(goal.gangs) for goal in goals]
-        everything = bound.as_best(asked, goals, totals)
+        everything = scheduler.as_best(asked, goals, totals)
         if not everything.left:
             return everything
-    found = asked.best(goals, needs)
+    found = found or asked.best(goals, needs)
     if not found.is_possible or not found.placed:
         found = replace(asked.best(goals), is_possible=found.is_possible)
-    if bound.evicts or not _meets(asked, bound.placed, needs) <= _meets(asked, found.placed, needs):
+    if scheduler.evicts:
         return found
-    scheduler = bound.as_best(asked, goals, found.bounds)
-    return replace(scheduler, is_possible=found.is_possible) if scheduler.reached > found.reached else found
+    known = replace(scheduler.as_best(asked, goals, found.bounds), is_possible=found.is_possible)
+    return max((found, known), key=lambda one: (_meets(asked, one.placed, needs), one.reached))
 
 
 def _needs(ground: PlacementCluster, question: PlacementQuestion, groups: Sequence[PodGroup]) -> list[Need]:
