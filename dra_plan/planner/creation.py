@@ -16,6 +16,7 @@ from dra_plan.api.core import Pod, PodStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import is_unmade, make_claim
+from dra_plan.scheduler.admission import ARRIVAL, NAME
 from dra_plan.scheduler.attempts import PodRecord
 
 from .refused import RefusedOwner
@@ -50,19 +51,23 @@ def has_quotas(inventory: Inventory) -> bool:
     return bool(inventory.quotas or inventory.limit_ranges)
 
 
-def as_created(inventory: Inventory) -> tuple[Inventory, list[NotCreated]]:
-    """The cluster with its new pods as the API server creates them, and those that it does not create."""
+def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
+    """The cluster with its new pods as the API server creates them, in that order; and those that it refuses."""
     if not has_quotas(inventory):
         return inventory, []
     from dra_plan.controllers.quota import Quotas
 
     new = [pod for pod in inventory.pods if _is_new(pod)]
-    refused = not_created(inventory, new, claims=False)
+    refused = not_created(inventory, sorted(new, key=_name) if order == NAME else new, claims=False)
     if not new:
         return inventory, []
     quotas, gone, made = Quotas(inventory), {id(each.pod) for each in refused}, set(map(id, new))
     kept = (pod for pod in inventory.pods if id(pod) not in gone)
     return replace(inventory, pods=[quotas.limited(pod) if id(pod) in made else pod for pod in kept]), refused
+
+
+def _name(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name
 
 
 def _is_new(pod: Pod) -> bool:

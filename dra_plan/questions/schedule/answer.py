@@ -164,7 +164,7 @@ def schedule_pods(
     if settle:
         named = with_successors(named, inventory.pods) if named is not None else None
         chosen = with_successors(chosen, inventory.pods)
-    given, beyond = as_created(taken.inventory) if settle else (taken.inventory, [])
+    given, beyond = as_created(taken.inventory, order or ARRIVAL) if settle else (taken.inventory, [])
     simulation = Simulation(
         given,
         target=target,
