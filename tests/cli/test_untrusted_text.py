@@ -110,6 +110,12 @@ def test_a_wrong_answer_is_the_extenders_error(shape: Any, extender: HTTPServer,
     assert ran.status in (0, 1, 2), ran.err
 
 
+def test_a_deep_answer_is_the_extenders_error(extender: HTTPServer, tmp_path: Path) -> None:
+    extender.answer = (200, {}, b"[" * 100_000)  # type: ignore[attr-defined]
+    ran = scheduled(extender, tmp_path)
+    assert (ran.status, "could not be asked to filter" in ran.out) == (1, True)
+
+
 def test_redirects_to_other_hosts_are_not_followed(extender: HTTPServer, tmp_path: Path) -> None:
     extender.answer = (302, {"Location": "http://evil.example/"}, b"")  # type: ignore[attr-defined]
     ran = scheduled(extender, tmp_path)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from random import Random
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tests.cli import hostile
@@ -13,6 +15,7 @@ from tests.validation import mutations
 from tests.validation.cases import CASES
 
 from .objects import Plain, broken
+from .scenes import OUTSIDE, SETTINGS, by_kind, tangled, text_of
 
 CORPORA = ("quirks", "cases", "capacity", "nodealloc", "schedule", "volume", "gang", "gang-quirks")
 LARGEST = 30_000
@@ -36,7 +39,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
     "pools": (TABLES, ((), ("--infer-nodes",))),
     "schedule": (TABLES, ((), ("--trace",), ("--explain",), ("--infer-nodes",), ("--order", "name"), ("--settle",))),
     "capacity": (TABLES, (("--limit", "3"), ("--limit", "2", "--infer-nodes"), ("--limit", "4", "--mix"))),
-    "grow": (TABLES, (("--like", "node-0", "--limit", "3"), ("--like", "node-0", "--like", "node-1", "--limit", "2"))),
+    "grow": (TABLES, (("--like", "{}", "--limit", "3"), ("--like", "{}", "--limit", "2", "--cost", "{}=3"))),
     "place": ((*TABLES, "patches"), ((), ("--most",), ("--infer-nodes",))),
     "diff": (
         (*TABLES, "markdown"),
@@ -50,20 +53,33 @@ REPORTING = ("allocate", "explain", "schedule", "validate")
 PAGE = "html=/dev/null"
 REPORTS = (PAGE, "junit=/dev/null", "sarif=/dev/null", "gitlab=/dev/null")
 """A page can be asked of every command, reports for CI of REPORTING; their text is looked at elsewhere."""
-WHAT_IF = (("--cordon", "node-0"), ("--drain", "node-1"), ("--without", "node/node-0"), ("--add-nodes", "2=node-0"))
+WHAT_IF = ("--cordon {}", "--drain {}", "--without node/{}", "--add-nodes 2={}")
+INFERRING = ("allocate", "explain", "pools", "schedule", "capacity", "place")
+NEEDS_PODS = ("schedule", "capacity", "grow", "place")
+MAY_BE_EMPTY = ("allocate", "schedule", "capacity", "grow", "place")
 VERSIONS = ("1.34", "1.35", "1.36", "1.36.2", "1.37")
 
 
-AS_TEXT, HOSTILE, CHANGED, REPORTED = 0.25, 0.2, 0.2, 0.1
+AS_TEXT, HOSTILE, CHANGED, REPORTED, SCENES = 0.12, 0.2, 0.2, 0.1, 0.3
 """How many are broken in their text, not their values; have hostile text; are asked with what-if options, for a page
-or a report."""
+or a report; are more than one text."""
+WHOLE, TANGLED, TIMED = 0.3, 0.1, 0.1
+"""Of those broken in their values: how many stay whole; have uids and owners that go in circles; are ended early."""
 
 
 class Run(NamedTuple):
-    """A command line, and what it reads from standard input."""
+    """A command line, what it reads from standard input, and the folder in which it runs.
+
+    `files` and `links` (where they lead) are by name. With `answers`, a seed, servers are asked that say anything;
+    `alike` is another command line with the same answer.
+    """
 
     arguments: list[str]
-    text: str
+    text: str = ""
+    files: Mapping[str, str] = MappingProxyType({})
+    links: Mapping[str, str] = MappingProxyType({})
+    answers: int | None = None
+    alike: list[str] | None = None
 
 
 @cache
@@ -89,33 +105,128 @@ def texts() -> list[str]:
 def run_of(seed: int) -> Run:
     """The run of a seed, always the same."""
     chance = Random(seed)
+    if chance.random() < SCENES:
+        return chance.choice((_of_kinds, _of_folder, _of_settings, _of_fix, _of_extender, _of_cluster))(chance)
+    objects: list[Plain] = []
     if chance.random() < AS_TEXT:
         text = mutations.in_text(chance, chance.choice(texts()), texts())
     else:
-        text = json.dumps(broken(chance, chance.choice(clusters())))
+        objects = _objects(chance)
+        text = json.dumps(objects)
     if chance.random() < HOSTILE:
         text = _with_hostile_text(chance, text)
-    command = chance.choice(list(COMMANDS))
+    return Run(_command_line(chance, "-", of=objects), text)
+
+
+def _objects(chance: Random) -> list[Plain]:
+    """A cluster: as it was recorded, tangled, or with some of its values broken."""
+    objects, kind = chance.choice(clusters()), chance.random()
+    if kind < WHOLE:
+        return objects
+    return tangled(chance, objects) if kind < WHOLE + TANGLED else broken(chance, objects)
+
+
+def _command_line(chance: Random, *paths: str, command: str = "", of: Sequence[Plain] = ()) -> list[str]:
+    """A command line for these objects: mostly one that can be answered."""
+    kinds = {str(each.get("kind")) for each in of}
+    nodes = [str(each["metadata"].get("name")) for each in of if each.get("kind") == "Node" and each.get("metadata")]
+    node = chance.choice(nodes) if nodes and chance.random() < 0.95 else "node-0"
+    fitting = [name for name in COMMANDS if name not in NEEDS_PODS or not of or kinds & {"Pod", "Deployment", "Job"}]
+    command = command or chance.choice(fitting)
     formats, options = COMMANDS[command]
-    arguments = [command, "-", "-o", chance.choice(formats), *chance.choice(options)]
+    arguments = [command, *paths, "-o", chance.choice(formats), *(each.format(node) for each in chance.choice(options))]
+    if command in INFERRING and of and not nodes and "--infer-nodes" not in arguments:
+        arguments.append("--infer-nodes")
+    if command in MAY_BE_EMPTY and "--allow-empty" not in arguments and chance.random() < 0.8:
+        arguments.append("--allow-empty")
     if command in BOUNDED:
         arguments += ["--max-steps", "2000"]
     if command != "validate" and chance.random() < CHANGED:
-        arguments += chance.choice(WHAT_IF)
+        arguments += chance.choice(WHAT_IF).format(node).split()
     if chance.random() < REPORTED:
         arguments += ["--report", chance.choice(REPORTS if command in REPORTING else (PAGE,))]
     if chance.random() < 0.5:
         arguments += ["--kubernetes-version", chance.choice(VERSIONS)]
-    return Run(arguments, text)
+    if chance.random() < TIMED:
+        arguments += ["--timeout", chance.choice(("0", "0.001", "0.02", "1"))]
+    return arguments
+
+
+# -- more than one text ------------------------------------------------------------------------------------------------
+
+
+def _of_kinds(chance: Random) -> Run:
+    """The objects of each kind in a file: in which order the files are named changes nothing."""
+    objects = _objects(chance)
+    parts = by_kind(objects)
+    files = {f"{number}.json": text_of(part) for number, part in enumerate(parts)}
+    names = list(files)
+    line = _command_line(
+        chance, *names, command=chance.choice(("allocate", "explain", "schedule", "pools", "capacity"))
+    )
+    line = line[: line.index("--timeout")] if "--timeout" in line else line
+    chance.shuffle(names)
+    return Run(line, files=files, alike=[line[0], *names, *line[1 + len(names) :]])
+
+
+def _of_folder(chance: Random) -> Run:
+    """A folder with links: to files of it, out of it, to nothing, in a circle."""
+    objects = _objects(chance)
+    files = {f"{number}.yaml": text_of(part) for number, part in enumerate(by_kind(objects))}
+    targets = (*files, f"../{OUTSIDE}", "/etc/passwd", "gone.yaml", "b.yaml", "a.yaml", ".", "..")
+    links = {
+        name: chance.choice(targets) for name in chance.sample(("a.yaml", "b.yaml", "c.json"), chance.randint(1, 3))
+    }
+    path = chance.choice((".", "./", *links))
+    return Run(_command_line(chance, path, of=objects), files=files, links=links)
+
+
+def _of_settings(chance: Random) -> Run:
+    """Settings beside the manifests."""
+    name, settings = chance.choice((".dra-plan.toml", "pyproject.toml")), chance.choice(SETTINGS)
+    if name == "pyproject.toml" and chance.random() < 0.7:
+        settings = f"[tool.dra-plan]\n{settings}"
+    objects = _objects(chance)
+    return Run(_command_line(chance, "in.json", of=objects), files={name: settings, "in.json": text_of(objects)})
+
+
+def _of_fix(chance: Random) -> Run:
+    """Findings of several files, some of them links, are fixed."""
+    given = [chance.choice(texts()) if chance.random() < 0.5 else json.dumps(_objects(chance)) for _ in range(3)]
+    files = {f"{number}.yaml": text for number, text in enumerate(given)}
+    links = {"l.yaml": chance.choice(("0.yaml", f"../{OUTSIDE}"))} if chance.random() < 0.4 else {}
+    return Run(["validate", ".", "--fix"], files=files, links=links)
+
+
+def _of_extender(chance: Random) -> Run:
+    """An extender that says anything is asked."""
+    verbs = {"filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 1, "preemptVerb": "preempt"}
+    extender = {"urlPrefix": "http://127.0.0.1:1", "ignorable": chance.random() < 0.3, **verbs}
+    extender["nodeCacheCapable"] = chance.random() < 0.5
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "extenders": [extender],
+    }
+    objects = chance.choice(clusters())
+    files = {"config.json": json.dumps(config), "in.json": text_of(objects)}
+    options = ("--config", "config.json", "--allow-extenders")
+    line = _command_line(chance, "in.json", *options, command="schedule", of=objects)
+    return Run(line, files=files, answers=chance.randrange(2**32))
+
+
+def _of_cluster(chance: Random) -> Run:
+    """A live cluster that says anything is asked."""
+    command = chance.choice(("allocate", "explain", "schedule", "pools"))
+    return Run(_command_line(chance, "--live", command=command), answers=chance.randrange(2**32))
 
 
 def _with_hostile_text(chance: Random, text: str) -> str:
     """The text with some of its quoted strings, or words, exchanged for one that gives orders to terminals."""
-    marks = [at for at, char in enumerate(text) if char == '"']
-    if len(marks) < 4:
-        return text
     for _ in range(chance.randint(1, 3)):
-        at = chance.randrange(len(marks) - 1)
-        text = text[: marks[at] + 1] + json.dumps(hostile.TEXT)[1:-1] + text[marks[at] + 1 :]
-        marks = [place for place, char in enumerate(text) if char == '"']
+        marks = [at for at, char in enumerate(text) if char == '"' and text[at - 1 : at] != "\\"]
+        if len(marks) < 4:
+            return text
+        opening = marks[2 * chance.randrange(len(marks) // 2)]  # between two marks is a text, behind them is none
+        text = text[: opening + 1] + json.dumps(hostile.TEXT)[1:-1] + text[opening + 1 :]
     return text

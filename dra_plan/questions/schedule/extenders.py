@@ -141,7 +141,7 @@ class HttpExtender:
                 answer = msgspec.json.decode(self._read(response))
         except urllib.error.HTTPError as problem:
             raise ExtenderError(f"failed {verb} with extender at URL {url}, code {problem.code}") from problem
-        except (OSError, ValueError) as problem:
+        except (OSError, ValueError, RecursionError) as problem:
             reason = problem.reason if isinstance(problem, urllib.error.URLError) else problem
             raise ExtenderError(f'extender "{self.name}" could not be asked to {verb}: {reason}') from problem
         if not isinstance(answer, kind):
@@ -164,7 +164,7 @@ class HttpExtender:
         """Whatever can't be made of an answer is the extender's error."""
         try:
             yield
-        except (TypeError, ValueError, AttributeError, OverflowError) as problem:
+        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as problem:
             raise ExtenderError(f'extender "{self.name}" answered {verb} with something else than was expected') from (
                 problem
             )

@@ -1,0 +1,97 @@
+"""Inputs that are more than one text: uids and owners that go in circles, several files, links, settings, answers of
+extenders and of a cluster."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from .objects import Plain
+
+OUTSIDE = "outside.yaml"
+"""A file beside the folder of a run: nothing that the run does may change it."""
+SETTINGS = (
+    'select = ["DRA1"]\n',
+    'ignore = ["DRA101", "NOPE"]\n',
+    'fail-on = "warning"\nignore-warnings = ["input-incomplete"]\n',
+    "[per-file-ignores]\n'*.json' = [\"DRA1\"]\n",
+    "select = 1\n",
+    "per-file-ignores = []\n",
+    "fail-on = 'no'\n",
+    "= =\n",
+    "x = " + "[" * 3_000 + "\n",
+    "n = " + "9" * 5_000 + "\n",
+    "\x00",
+    "ignore-unknown = 'yes'\n",
+)
+"""Some that are read, and more that are not."""
+
+
+def tangled(chance: Random, objects: list[Plain]) -> list[Plain]:
+    """Copies of the objects, of which two have one uid, or own each other, or one itself."""
+    objects = [each for each in copy.deepcopy(objects) if isinstance(each.get("metadata"), dict)]
+    if not objects:
+        return objects
+    for _ in range(chance.randint(1, 3)):
+        one, other = chance.choice(objects), chance.choice(objects)
+        uid = chance.choice(["u-1", "", one["metadata"].get("uid") or "u-2"])
+        chance.choice((_one_uid, _owning, _owning_each_other))(one, other, uid)
+    return objects
+
+
+def _one_uid(one: Plain, other: Plain, uid: str) -> None:
+    one["metadata"]["uid"] = other["metadata"]["uid"] = uid
+
+
+def _owning(one: Plain, other: Plain, uid: str) -> None:
+    other["metadata"].setdefault("uid", uid)
+    owner = {"apiVersion": other.get("apiVersion"), "kind": other.get("kind"), "name": other["metadata"].get("name")}
+    one["metadata"]["ownerReferences"] = [{**owner, "uid": other["metadata"]["uid"], "controller": True}]
+
+
+def _owning_each_other(one: Plain, other: Plain, uid: str) -> None:
+    _owning(one, other, uid)
+    _owning(other, one, f"{uid}-other")
+
+
+def by_kind(objects: list[Plain]) -> list[list[Plain]]:
+    """The objects of each kind, in their order: in which order the kinds are read has to change nothing."""
+    kinds: dict[str, list[Plain]] = {}
+    for each in objects:
+        kinds.setdefault(str(each.get("kind")), []).append(each)
+    return list(kinds.values())
+
+
+def text_of(objects: list[Plain]) -> str:
+    """Objects as a file."""
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+
+def answer(chance: Random, honest: Callable[[], Any]) -> bytes:
+    """What a server says: the truth, the truth with something broken, or something else."""
+    kind = chance.random()
+    if kind < 0.3:
+        return json.dumps(honest()).encode()
+    if kind < 0.7:
+        return json.dumps(_changed(chance, honest())).encode()
+    if kind < 0.8:
+        whole = json.dumps(honest()).encode()
+        return whole[: chance.randrange(len(whole) + 1)]
+    return chance.choice((b"", b"null", b"[]", b"{}", b"\xff\xfe", b"[" * 100_000, b'{"items":[{}]}', b"404 not found"))
+
+
+def _changed(chance: Random, value: Any) -> Any:
+    """The value with one part of it replaced by something of another kind."""
+    if isinstance(value, dict) and value and chance.random() < 0.85:
+        key = chance.choice(sorted(value))
+        return {**value, key: _changed(chance, value[key])}
+    if isinstance(value, list) and value and chance.random() < 0.85:
+        at = chance.randrange(len(value))
+        return [*value[:at], _changed(chance, value[at]), *value[at + 1 :]]
+    return chance.choice([None, True, -1, 2**70, 1.5, "", "x", [], {}, [None], {"": ""}])
