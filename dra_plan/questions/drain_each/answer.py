@@ -14,6 +14,7 @@ from typing import NamedTuple
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.node_choice import by_label
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.planner import parallel
@@ -30,7 +31,6 @@ from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif import Drain
 from dra_plan.whatif.edits import MOST_NAMED, bare_pod_notice, is_bare, node_named
-from dra_plan.whatif.node_choice import by_label
 
 Records = Mapping[tuple[str, str], PodRecord]
 """What became of pods, by namespace and name."""
