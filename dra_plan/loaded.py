@@ -202,7 +202,7 @@ class LoadedCluster:
 
         Nodes are named, or chosen by a label selector such as `rack=r2`.
         """
-        from .api.node_choice import all_meant
+        from .planner.node_choice import all_meant
         from .whatif import Cordon
 
         return self.edited(*map(Cordon, all_meant(self._inventory.nodes, names(nodes, "nodes"))))
@@ -214,7 +214,7 @@ class LoadedCluster:
         their own that nobody else uses is deallocated. Bare pods are gone, with a warning. Pods of DaemonSets and
         static pods stay until the node goes. Nodes are named, or chosen by a label selector such as `rack=r2`.
         """
-        from .api.node_choice import all_meant
+        from .planner.node_choice import all_meant
         from .whatif import Drain
 
         return self.edited(*map(Drain, all_meant(self._inventory.nodes, names(nodes, "nodes"))))

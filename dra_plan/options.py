@@ -45,7 +45,7 @@ class Flag(NamedTuple):
 
 def _split(given: list[str] | None) -> list[str] | None:
     """The names and label selectors of an option that takes several at once."""
-    from dra_plan.api.node_choice import split_list
+    from dra_plan.planner.node_choice import split_list
 
     return [name for names in given or () for name in split_list(names)] or given
 

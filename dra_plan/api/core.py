@@ -245,6 +245,7 @@ class PodSpec(Object, frozen=True):
     resource_claims: list[PodResourceClaim] = []
     volumes: list[dict[str, Any]] = []
     host_network: bool = False
+    active_deadline_seconds: int | None = None
     scheduling_group: PodSchedulingGroup | None = None
 
 
@@ -416,6 +417,7 @@ class LimitRangeItem(Object, frozen=True):
     min: dict[str, QuantityText] = {}
     default: dict[str, QuantityText] = {}
     default_request: dict[str, QuantityText] = {}
+    max_limit_request_ratio: dict[str, QuantityText] = {}
 
 
 class LimitRangeSpec(Object, frozen=True):

@@ -36,6 +36,26 @@ class WorkloadSpec(Object, frozen=True):
     paused: bool = False
 
 
+class PodConditionPattern(Object, frozen=True):
+    """A condition that a failed pod has; the status is True where none is written."""
+
+    type: str = ""
+    status: str = "True"
+
+
+class PodFailurePolicyRule(Object, frozen=True):
+    """What a failed pod means for its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
+
+    action: str = ""
+    on_pod_conditions: list[PodConditionPattern] = []
+
+
+class PodFailurePolicy(Object, frozen=True):
+    """Rules for failed pods, of which the first that matches counts."""
+
+    rules: list[PodFailurePolicyRule] = []
+
+
 class JobSpec(Object, frozen=True):
     """A job: at most `parallelism` pods at a time."""
 
@@ -47,6 +67,7 @@ class JobSpec(Object, frozen=True):
     template: PodTemplateSpec = PodTemplateSpec()
     suspend: bool = False
     backoff_limit: int | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
 
 
 class JobCondition(Object, frozen=True):

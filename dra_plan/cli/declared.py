@@ -12,12 +12,14 @@ import typer
 from dra_plan.options import default, flags
 
 from . import completing
+from .timing import ended_after
 
 
 def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A command that has the options of these groups: after its own arguments, before its own keyword arguments.
 
-    The command's first argument is the parser's context: `given` reads from it what the groups' options say.
+    The command's first argument is the parser's context: `given` reads from it what the groups' options say. It ends
+    after the `time_limit` that `options.Ended` declares.
     """
 
     def made(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,7 +36,8 @@ def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., An
 
         @functools.wraps(command)
         def call(context: typer.Context, **options: Any) -> Any:
-            return command(context, **{name: options[name] for name in names})
+            with ended_after(options.get("time_limit")):
+                return command(context, **{name: options[name] for name in names})
 
         call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [context, *(parameter.replace(kind=keyword) for parameter in parameters[1:])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -141,6 +141,7 @@ def load_cluster(
     from dra_plan.loaded import LoadedCluster
 
     given = [*(paths or ()), *(filenames or ())]
+    note_links(given)
     with reading(["standard input" if name == "-" else name for name in given], wanted=progress), uncollected():
         cluster = LoadedCluster.load(
             given,
@@ -157,6 +158,15 @@ def load_cluster(
     _report_skipped(cluster.inventory)
     _report_overridden(cluster.inventory)
     return cluster
+
+
+def note_links(paths: Sequence[str]) -> None:
+    """Say of named links that leave their checkout where they lead."""
+    from dra_plan.cli.printing import print_note
+    from dra_plan.manifests import links
+
+    for note in links.notes(paths):
+        print_note(note)
 
 
 _OF_ACCESS = ("not-listed", "not-served")

@@ -32,6 +32,23 @@ class Sources(TypedDict, total=False):
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
 
 
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        min=0.0,
+        metavar="SECONDS",
+        help="End without an answer, and with exit status 3, after this time by the clock.",
+    ),
+]
+
+
+class Ended(TypedDict, total=False):
+    """How long an answer may take of which no part is told (others: `Timed`)."""
+
+    time_limit: TimeLimit
+
+
 class Messages(TypedDict, total=False):
     """What is said beside the answer."""
 

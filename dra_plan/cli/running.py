@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from dra_plan.cli.telling import begin, owed
+from dra_plan.cli.timing import TimeIsOverError
 from dra_plan.errors import DraPlanError
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
         return _fail(Exit.USAGE, f"can't write the output: {error.strerror}")
     except KeyboardInterrupt:
         return _fail(Exit.INTERRUPTED, "interrupted")
+    except TimeIsOverError as over:
+        return _fail(Exit.UNDECIDED, f"no answer within {over.seconds:g} s (--timeout)")
     except Exception as error:
         return _internal(error)
     return status or Exit.OK

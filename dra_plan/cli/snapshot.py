@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dra_plan.cli.running import Exit
+from dra_plan.cli.timing import ended_after
 
 from . import live, options
 
@@ -34,6 +35,7 @@ def snapshot(
         str | None, typer.Option("--kubeconfig", metavar="FILE", help="Ask with this kubeconfig.")
     ] = None,
     scheduler_metrics: live.SchedulerMetrics = None,
+    time_limit: options.TimeLimit = None,
     progress: options.Progress = True,
 ) -> Exit:
     """Keep what planning reads of a cluster in a file.
@@ -50,8 +52,9 @@ def snapshot(
         sys.stdout.write(cluster_role())
         return Exit.OK
     asked = live.Asked(True, context, kubeconfig, scheduler_metrics)
-    gates = live.gates_of_scheduler(scheduler_metrics, live=True)
-    found = live.read(asked, progress=progress)
+    with ended_after(time_limit):
+        gates = live.gates_of_scheduler(scheduler_metrics, live=True)
+        found = live.read(asked, progress=progress)
     if gates is not None:
         found = found.reported(gates)
     if anonymize:

@@ -165,8 +165,8 @@ def _refuse_each(context: typer.Context, text: str, inventory: Inventory) -> Non
 
 
 def _edits(option: str, text: str, inventory: Inventory) -> list[Edit]:
-    from dra_plan.api.node_choice import meant
     from dra_plan.errors import UsageError
+    from dra_plan.planner.node_choice import meant
     from dra_plan.whatif import AddNodes, Cordon, Drain, Without
 
     if option == "cordon":

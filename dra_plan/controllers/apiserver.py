@@ -17,8 +17,9 @@ from msgspec import structs
 from dra_plan.api.core import Node, Pod, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim, ResourceSlice
-from dra_plan.api.workloads import pod_template
+from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claims.owners import ended
+from dra_plan.scheduler.admission import NAME
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.events import Action, Event, Resource
@@ -28,11 +29,9 @@ from dra_plan.scheduler.simulation import Simulation
 
 from .absent_owners import absent_owners, unlisted_templates
 from .disruption import budgets
-from .quota import QuotaLedger, Quotas
+from .quota import BESIDE_PODS, QuotaLedger, Quotas
 from .state import ClusterState, EndCause, EndedPod
 from .workloads import given_revisions, revision
-
-_POD_LISTS = ("pods", "claims")
 
 
 class ApiServer:
@@ -54,6 +53,8 @@ class ApiServer:
         self._simulation = simulation
         self._cluster = simulation.cluster
         self.inventory = replace(simulation.inventory)
+        if simulation.order == NAME:
+            self.inventory.workloads = sorted(self.inventory.workloads, key=_name)
         self.start = simulation.clock.now
         self.quotas, self.ledger = quotas, QuotaLedger(quotas)
         self._has_special_claims = False
@@ -66,6 +67,8 @@ class ApiServer:
         """Uid of each pod that controllers made to the number of pods that had ended before, or were ending."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
+        self.evicted_at: dict[str, float] = {}
+        """Uid of each pod that a taint of its node is going to evict to the moment that was decided first."""
         self._changed: dict[tuple[str, str], float] = {}
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
@@ -79,6 +82,8 @@ class ApiServer:
         self._unseen: dict[str, None] = {}
         """The uids of pods that controllers have made and the scheduler has not seen yet, in order."""
         self._generations: Counter[str] = Counter()
+        self._names = {pod.key for pod in self._cluster.pods.values()}
+        """The pods that are there or were, by namespace and name."""
         quotas.watch(lambda: self.inventory.classes, self._charged)
         simulation.handle.refuses_claim = self._refuses_special
         simulation.handle.victims_linger = True
@@ -130,6 +135,7 @@ class ApiServer:
             revisions=self._revisions,
             lost_nodes=self._lost_nodes,
             changed=self._changed,
+            evicted_at=self.evicted_at,
             absent_owners=self._absent_owners,
             unlisted_templates=self._unlisted_templates if self.ended else {},
             has_device_taints=self._has_taints,
@@ -149,7 +155,7 @@ class ApiServer:
             is_free = owner is not None and owner.kind == "Pod" and owner.name in free
             if claim.metadata.namespace == namespace and not is_free:
                 yield claim
-        for holder in ("templates", "workloads", "services", "quotas", "volume_claims"):
+        for holder in BESIDE_PODS:
             yield from (each for each in getattr(self.inventory, holder) if each.metadata.namespace == namespace)
 
     # What the scheduler did
@@ -185,7 +191,7 @@ class ApiServer:
         by = decided.get(key, "another pod")
         victim = victims[key]
         message = preemption_message(victim)
-        self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message))
+        self.delete_pod(victim, EndCause(by=f"preemption by {by}", reason=REASON, message=message, is_disruption=True))
         uids = (pod.metadata.uid for pod in self._cluster.pods.values() if pod.key == by)
         return victim, f"Preempted by pod {next(uids, by)} on node {victim.spec.node_name}"
 
@@ -204,7 +210,7 @@ class ApiServer:
         """
         self._generations[pod.key] += 1
         if not pod.metadata.uid:
-            uid = f"pod:{pod.key}:{self._generations[pod.key]}" if made or self._was(pod) else f"pod:{pod.key}"
+            uid = f"pod:{pod.key}:{self._generations[pod.key]}" if pod.key in self._names else f"pod:{pod.key}"
             pod = structs.replace(pod, metadata=structs.replace(pod.metadata, uid=uid))
         pod = self._simulation.admitted(self.quotas.limited(pod))
         refusal = self.ledger.refuses(pod)
@@ -213,6 +219,7 @@ class ApiServer:
         stamped = structs.replace(pod.metadata, creation_timestamp=format_time(self.now))
         pod = structs.replace(pod, metadata=stamped, status=structs.replace(pod.status, phase="Pending"))
         self._cluster.add_pod(pod)
+        self._names.add(pod.key)
         if made and not pod.spec.node_name:
             self._unseen[pod_uid(pod)] = None
         else:
@@ -252,11 +259,6 @@ class ApiServer:
         """Why the API server would refuse to create the pod now, "" if it would not."""
         return self.quotas.refuses(self._simulation.admitted(self.quotas.limited(pod)))
 
-    def _was(self, pod: Pod) -> bool:
-        return any(each.pod.key == pod.key for each in self.ended) or any(
-            each.key == pod.key for each in self._simulation.inventory.pods
-        )
-
     def _note_made(self, pod: Pod) -> None:
         uid = pod_uid(pod)
         going = len(self.victims()) if evictions_of(self._simulation) else 0
@@ -275,6 +277,7 @@ class ApiServer:
         self._simulation.scheduler.queue.done(uid)
         self._simulation.handle.nominator.clear(uid)
         self._cluster.delete_pod(current)
+        self._names.add(current.key)
         self._homeless.pop(uid, None)
         self.ledger.forget()
         self.ended.append(EndedPod(current, self.now, cause, rules))
@@ -404,6 +407,10 @@ class ApiServer:
             return list(self._cluster.claims)
         objects: list[Any] = getattr(self.inventory, holder)
         return objects
+
+
+def _name(workload: AnyWorkload) -> tuple[str, str, str]:
+    return workload.metadata.namespace, workload.metadata.name, workload.kind
 
 
 def _same(one: Sequence[object], other: Sequence[object]) -> bool:

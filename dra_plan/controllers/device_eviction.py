@@ -39,6 +39,7 @@ CAUSE = EndCause(
     event="DeviceTaintManagerEviction",
     marks="Marking for deletion",
     cancels="Cancelling deletion",
+    is_disruption=True,
 )
 
 

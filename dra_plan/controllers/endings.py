@@ -14,7 +14,7 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 from .state import EndCause, EndedPod
 
 BY_EVENT = EndCause(by="events")
-DRAINED = EndCause(by="drain")
+DRAINED = EndCause(by="drain", is_disruption=True)
 
 PodKey = tuple[str, str]
 """Namespace and name."""

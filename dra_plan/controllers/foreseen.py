@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.claims.owners import ended
 from dra_plan.releases import Target
 from dra_plan.scheduler.clock import latest
 
@@ -52,27 +53,28 @@ class ForeseenEvictions:
 
     def of(self, pod: Pod) -> Sequence[ForeseenEviction]:
         """Each taint that evicts the pod, the earliest first: that one does; empty for a pod that stays."""
-        return self._by_pod.get((pod.metadata.namespace, pod.metadata.name), ())
+        if not pod.spec.node_name or ended(pod) or pod.metadata.deletion_timestamp is not None:
+            return ()
+        taints = [*self._of_devices.of(pod), *self._of_nodes.of(pod)]
+        return sorted(taints, key=lambda each: each.seconds)
 
     def of_device(self, driver: str, pool: str, device: str) -> Sequence[ForeseenEviction]:
         """The evictions because of taints of this device, the earliest of each pod, in the order of the pods."""
         return self._by_device.get((driver, pool, device), ())
 
     @cached_property
-    def _by_pod(self) -> Mapping[tuple[str, str], Sequence[ForeseenEviction]]:
-        found: dict[tuple[str, str], Sequence[ForeseenEviction]] = {}
-        of_devices, of_nodes = _DeviceTaints(self._state), _NodeTaints(self._state)
-        for pod in self._state.running:
-            taints = sorted([*of_devices.of(pod), *of_nodes.of(pod)], key=lambda each: each.seconds)
-            if taints:
-                found[pod.metadata.namespace, pod.metadata.name] = taints
-        return found
+    def _of_devices(self) -> _DeviceTaints:
+        return _DeviceTaints(self._state)
+
+    @cached_property
+    def _of_nodes(self) -> _NodeTaints:
+        return _NodeTaints(self._state)
 
     @cached_property
     def _by_device(self) -> Mapping[tuple[str, str, str], Sequence[ForeseenEviction]]:
         found: dict[tuple[str, str, str], dict[str, ForeseenEviction]] = {}
-        for evictions in self._by_pod.values():
-            for each in evictions:
+        for pod in self._state.running:
+            for each in self.of(pod):
                 if each.device is not None:
                     found.setdefault(each.device, {}).setdefault(each.pod.key, each)
         return {device: list(pods.values()) for device, pods in found.items()}

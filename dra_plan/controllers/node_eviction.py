@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.selectors import tolerates
 from dra_plan.scheduler.clock import format_time, parse_time
+from dra_plan.scheduler.cluster.keys import pod_uid
 
 from .state import Action, ClusterState, DeletePod, EndCause, WriteNode
 
@@ -34,11 +35,13 @@ CAUSE = EndCause(
     event="TaintManagerEviction",
     marks="Marking for deletion Pod {pod}",
     cancels="Cancelling deletion of Pod {pod}",
+    is_disruption=True,
 )
 GARBAGE = EndCause(
     by="node gone",
     reason="DeletionByPodGC",
     message="PodGC: node no longer exists",
+    is_disruption=True,
 )
 
 
@@ -72,19 +75,29 @@ def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tu
     """When the taints evict the pod, infinite if they do not, and the taint that decides.
 
     Of the pod's tolerations the first that matches a taint counts, not the one with the fewest seconds (recorded
-    nt-06). A taint that none matches evicts at once; of the others' seconds the smallest counts.
+    nt-06). A taint that none matches evicts at once. Of others that are there together the fewest seconds count, from
+    when the taints or the pod came; taints that come or go later leave that moment as it is, until none is left or all
+    are tolerated for ever (tainteviction, processPodOnNode).
     """
-    seconds, decides = math.inf, None
-    added = state.since("Node", pod.spec.node_name)
+    tolerated: list[tuple[float, int, Taint]] = []
     for taint in taints:
         first = next((each for each in _tolerations(pod, taint) if tolerates(each, taint)), None)
-        moment = parse_time(taint.time_added)
         if first is None:
-            return moment if moment is not None else added, taint
-        if first.toleration_seconds is not None and first.toleration_seconds < seconds:
-            seconds, decides = max(0, first.toleration_seconds), taint
-            added = moment if moment is not None else added
-    return added + seconds, decides
+            return _added(state, pod, taint), taint
+        if first.toleration_seconds is not None:
+            tolerated.append((_added(state, pod, taint), max(0, first.toleration_seconds), taint))
+    if not tolerated:
+        return math.inf, None
+    began = min(added for added, _, _ in tolerated)
+    seconds, decides = min(((each[1], each[2]) for each in tolerated if each[0] == began), key=lambda each: each[0])
+    return state.evicted_at.get(pod_uid(pod), began + seconds), decides
+
+
+def _added(state: ClusterState, pod: Pod, taint: Taint) -> float:
+    """When the taint was there for the pod first: when it was added, or when the pod came."""
+    added, came = parse_time(taint.time_added), parse_time(pod.status.start_time)
+    since = added if added is not None else state.since("Node", pod.spec.node_name)
+    return max(since, came) if came is not None and came <= state.now else since
 
 
 def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:

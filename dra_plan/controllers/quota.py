@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-from msgspec.structs import replace
+from itertools import chain
 
 from dra_plan.api.core import (
-    Container,
+    Affinity,
     LimitRange,
-    LimitRangeItem,
     Pod,
     ResourceQuota,
     ScopedResourceSelectorRequirement,
@@ -30,15 +28,21 @@ from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import special_claim_owner
 from dra_plan.manifests import kinds
-from dra_plan.scheduler.cluster.nodes import exact_requests, is_extended
+from dra_plan.scheduler.cluster.nodes import exact_limits, exact_requests, is_extended
+
+from . import limits
 
 DEVICES = ".deviceclass.resource.k8s.io/devices"
 DEVICES_OF_ALL = 32
 """What a request for all devices is charged: the most that one may get."""
 _CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
 _BOTH_NAMES = ("cpu", "memory", "ephemeral-storage")
-_REQUESTED = ("cpu", "memory", "ephemeral-storage")
+_REQUESTED = ("cpu", "memory")
+"""What a quota wants every container to state; nothing else, whatever the quota limits."""
 _NANO = 10**9
+BESIDE_PODS = ("templates", "workloads", "services", "quotas", "volume_claims")
+CHARGED = ("pods", "claims", *BESIDE_PODS)
+"""The fields of an inventory whose objects quotas may count."""
 
 Charges = Mapping[str, int]
 """Resource name to billionths."""
@@ -62,8 +66,8 @@ class Quotas:
         for quota in inventory.quotas:
             self._quotas[quota.metadata.namespace].append(quota)
             self._hard[quota_key(quota)] = {name: parse(text).nano for name, text in quota.spec.hard.items()}
-        for limits in inventory.limit_ranges:
-            self._limits[limits.metadata.namespace].append(limits)
+        for each in inventory.limit_ranges:
+            self._limits[each.metadata.namespace].append(each)
 
     def watch(self, classes: Callable[[], Iterable[DeviceClass]], objects: Callable[[str], Iterable[object]]) -> None:
         """Set the device classes, and the objects of each namespace that are charged."""
@@ -76,16 +80,7 @@ class Quotas:
 
     def limited(self, pod: Pod) -> Pod:
         """The pod with the defaults that the LimitRanges of its namespace give to containers."""
-        items = [
-            item
-            for limits in self._limits.get(pod.metadata.namespace, ())
-            for item in limits.spec.limits
-            if item.type == "Container"
-        ]
-        for item in items:
-            containers = [_defaulted(container, item) for container in pod.spec.containers]
-            pod = replace(pod, spec=replace(pod.spec, containers=containers))
-        return pod
+        return limits.defaulted(pod, self._limits.get(pod.metadata.namespace, ()))
 
     def refuses(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> str:
         """Why the API server refuses to create the object, which has its defaults; "" if it does not.
@@ -94,37 +89,33 @@ class Quotas:
         """
         namespace = obj.metadata.namespace  # type: ignore[attr-defined]
         if isinstance(obj, Pod):
-            problem = _invalid(obj) or self._outside_limits(obj)
+            problem = _invalid(obj)
+            if not problem and (said := limits.violation(obj, self._limits.get(namespace, ()))):
+                problem = f'pods "{obj.metadata.name}" is forbidden: {said}'
         else:
             problem = _invalid_quota(obj) if isinstance(obj, ResourceQuota) else ""
         if problem:
             return problem
-        quotas = self._quotas.get(namespace)
-        if not quotas:
-            return ""
-        for quota in self.all_of(namespace):
-            problem = self._exceeded(quota, obj, kept)
-            if problem:
-                return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}'  # type: ignore[attr-defined]
-        return ""
+        counting = self.of(obj)
+        # what all quotas want to be stated comes before what any of them has left
+        problems = chain(
+            (f"failed quota: {name}: must specify {lacking}" for name, lacking in _unstated(counting, obj)),
+            (self._exceeded(quota, obj, kept) for quota in counting),
+        )
+        problem = next(filter(None, problems), "")
+        return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}' if problem else ""  # type: ignore[attr-defined]
 
     def all_of(self, namespace: str) -> Sequence[ResourceQuota]:
         """The quotas of the namespace, by name."""
         return sorted(self._quotas.get(namespace, ()), key=lambda each: each.metadata.name)
 
     def of(self, obj: object) -> list[ResourceQuota]:
-        """The quotas that count the object."""
-        quotas = self._quotas.get(obj.metadata.namespace, ())  # type: ignore[attr-defined]
+        """The quotas that count the object, by name."""
+        quotas = self.all_of(obj.metadata.namespace)  # type: ignore[attr-defined]
         return [quota for quota in quotas if _in_scope(quota, obj)]
 
     def _exceeded(self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None) -> str:
-        if not _in_scope(quota, obj):
-            return ""
         name, hard = quota.metadata.name, self._hard[quota_key(quota)]
-        if isinstance(obj, Pod):
-            lacking = _unset(obj, hard)
-            if lacking:
-                return f"failed quota: {name}: must specify {lacking}"
         charged = {key: value for key, value in self.charges(obj).items() if key in hard}
         if not charged:
             return ""
@@ -193,17 +184,6 @@ class Quotas:
                 return {name: value for name, value in _of_pod(obj).items() if "/" in name and name != "count/pods"}
         return {}
 
-    def _outside_limits(self, pod: Pod) -> str:
-        found = []
-        for limits in self._limits.get(pod.metadata.namespace, ()):
-            for item in limits.spec.limits:
-                if item.type == "Container":
-                    found += [text for each in pod.spec.containers for text in _violations(each, item)]
-        if not found:
-            return ""
-        listed = found[0] if len(found) == 1 else f"[{', '.join(found)}]"
-        return f'pods "{pod.metadata.name}" is forbidden: {listed}'
-
 
 @dataclass(frozen=True)
 class QuotaExcess:
@@ -230,8 +210,12 @@ def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[Qu
 
 def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
     """Quotas by name that refuse the pod for requests or limits that it does not state, and what they say."""
-    for quota in quotas.of(pod):
-        lacking = _unset(pod, quota.spec.hard)
+    return _unstated(quotas.of(pod), pod)
+
+
+def _unstated(quotas: Iterable[ResourceQuota], obj: object) -> Iterator[tuple[str, str]]:
+    for quota in quotas:
+        lacking = _unset(obj, quota.spec.hard) if isinstance(obj, Pod) else ""
         if lacking:
             yield quota.metadata.name, lacking
 
@@ -283,22 +267,21 @@ def _of_pod(pod: Pod) -> Charges:
         total[f"requests.{name}"] = value
         if name in _BOTH_NAMES or name.startswith("hugepages-"):
             total[name] = value
-    for name, value in _summed(pod, lambda each: each.resources.limits).items():
-        if name in _BOTH_NAMES:
-            total[f"limits.{name}"] = value
-    return total
-
-
-def _summed(pod: Pod, listed: Callable[[Container], Mapping[str, QuantityText]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for container in pod.spec.containers:
-        for name, text in listed(container).items():
-            total[name] += parse(text).nano
+    if any(each.resources.limits for each in (*pod.spec.containers, *pod.spec.init_containers)) or pod.spec.resources:
+        for name, value in exact_limits(pod).items():
+            if name in _BOTH_NAMES:
+                total[f"limits.{name}"] = value
     return total
 
 
 def _unset(pod: Pod, hard: Iterable[str]) -> str:
-    """The resources that the quota wants every container to state, with the containers that do not."""
+    """The resources that the quota wants every container to state, with the containers that do not.
+
+    A pod that states requests or limits for the whole of it need not state them for each container.
+    """
+    of_pod = pod.spec.resources
+    if of_pod is not None and (of_pod.requests or of_pod.limits):
+        return ""
     found: dict[str, list[str]] = {}
     for name in sorted(hard):
         plain = name.removeprefix("requests.").removeprefix("limits.")
@@ -311,27 +294,19 @@ def _unset(pod: Pod, hard: Iterable[str]) -> str:
     return "; ".join(f"{name} for: {','.join(sorted(missing))}" for name, missing in found.items())
 
 
-def _defaulted(container: Container, item: LimitRangeItem) -> Container:
-    resources = container.resources
-    limits = {**item.default, **resources.limits}
-    requests = {**item.default_request, **resources.requests}
-    for name, text in limits.items():
-        requests.setdefault(name, text)
-    return replace(container, resources=replace(resources, limits=limits, requests=requests))
-
-
 def _invalid(pod: Pod) -> str:
     """A request above its limit, as pod validation words it: a LimitRange's default limit can bring that about."""
-    for index, container in enumerate(pod.spec.containers):
-        for name, text in sorted(container.resources.requests.items()):
-            limit = container.resources.limits.get(name)
-            if limit is not None and parse(text).nano > parse(limit).nano:
-                where = f"spec.containers[{index}].resources.requests"
-                return (
-                    f'Pod "{pod.metadata.name}" is invalid: {where}: Invalid value: "{text}": '
-                    f"must be less than or equal to {name} limit of {limit}"
-                )
-    return ""
+    found = []
+    for field, containers in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):
+        for index, container in enumerate(containers):
+            for name, text in sorted(container.resources.requests.items()):
+                limit = container.resources.limits.get(name)
+                if limit is not None and parse(text).nano > parse(limit).nano:
+                    found.append(
+                        f'spec.{field}[{index}].resources.requests: Invalid value: "{canonical_text(parse(text))}": '
+                        f"must be less than or equal to {name} limit of {canonical_text(parse(limit))}"
+                    )
+    return f'Pod "{pod.metadata.name}" is invalid: {limits.joined(found)}' if found else ""
 
 
 def _invalid_quota(quota: ResourceQuota) -> str:
@@ -346,26 +321,7 @@ def _invalid_quota(quota: ResourceQuota) -> str:
             found.append(f"{shown}: must be an integer")
     if not found:
         return ""
-    listed = found[0] if len(found) == 1 else f"[{', '.join(found)}]"
-    return f'ResourceQuota "{quota.metadata.name}" is invalid: {listed}'
-
-
-def _violations(container: Container, item: LimitRangeItem) -> list[str]:
-    """As the LimitRanger words them."""
-    found = []
-    for name, most in sorted(item.max.items()):
-        limit = container.resources.limits.get(name)
-        if limit is None:
-            found.append(f"maximum {name} usage per Container is {most}.  No limit is specified")
-        elif parse(limit).nano > parse(most).nano:
-            found.append(f"maximum {name} usage per Container is {most}, but limit is {limit}")
-    for name, least in sorted(item.min.items()):
-        request = container.resources.requests.get(name)
-        if request is None:
-            found.append(f"minimum {name} usage per Container is {least}.  No request is specified")
-        elif parse(request).nano < parse(least).nano:
-            found.append(f"minimum {name} usage per Container is {least}, but request is {request}")
-    return found
+    return f'ResourceQuota "{quota.metadata.name}" is invalid: {limits.joined(found)}'
 
 
 # Scopes
@@ -393,9 +349,28 @@ def _matches(requirement: ScopedResourceSelectorRequirement, pod: Pod) -> bool:
             return named not in requirement.values
         return bool(named) == (requirement.operator == "Exists")
     if scope in ("BestEffort", "NotBestEffort"):
-        stated = any(each.resources.requests or each.resources.limits for each in pod.spec.containers)
-        return stated == (scope == "NotBestEffort")
-    return scope == "NotTerminating"
+        return _is_best_effort(pod) == (scope == "BestEffort")
+    if scope in ("Terminating", "NotTerminating"):
+        return (pod.spec.active_deadline_seconds is not None) == (scope == "Terminating")
+    return scope == "CrossNamespacePodAffinity" and _names_other_namespaces(pod)
+
+
+def _is_best_effort(pod: Pod) -> bool:
+    """Whether neither the pod nor a container of it asks for cpu or memory."""
+    every = [each.resources for each in (*pod.spec.containers, *pod.spec.init_containers)]
+    every += [pod.spec.resources] if pod.spec.resources is not None else []
+    amounts = (listed.get(name) for each in every for listed in (each.requests, each.limits) for name in _REQUESTED)
+    return not any(text is not None and parse(text).nano > 0 for text in amounts)
+
+
+def _names_other_namespaces(pod: Pod) -> bool:
+    affinity = pod.spec.affinity or Affinity()
+    terms = []
+    for kind in (affinity.pod_affinity, affinity.pod_anti_affinity):
+        if kind is not None:
+            terms += kind.required_during_scheduling_ignored_during_execution
+            terms += [each.pod_affinity_term for each in kind.preferred_during_scheduling_ignored_during_execution]
+    return any(term.namespaces or term.namespace_selector is not None for term in terms)
 
 
 # Texts

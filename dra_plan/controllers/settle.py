@@ -290,13 +290,19 @@ class Settling:
                 due.append(action)
             elif isinstance(action, DeletePod):
                 self._marked[pod_uid(action.pod)] = action
+                if action.cause is node_eviction.CAUSE:
+                    self._server.evicted_at.setdefault(pod_uid(action.pod), action.at)
         return due
 
     def _cancel(self, state: ClusterState) -> None:
         """Say of pods that were going to be evicted, and are not any more, that they stay."""
         if not self._marked:
             return
-        wanted = {pod_uid(each.pod) for each in _evictions(state)}
+        evictions = _evictions(state)
+        wanted = {pod_uid(each.pod) for each in evictions}
+        by_nodes = {pod_uid(each.pod) for each in evictions if each.cause is node_eviction.CAUSE}
+        for uid in self._server.evicted_at.keys() - by_nodes:
+            del self._server.evicted_at[uid]
         for uid, action in list(self._marked.items()):
             if uid not in wanted:
                 del self._marked[uid]

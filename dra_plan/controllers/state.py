@@ -30,6 +30,8 @@ class EndCause:
     """What the event says when the pod is deleted; {pod} is its key."""
     cancels: str = ""
     """What it says when the pod is no longer to be deleted."""
+    is_disruption: bool = False
+    """Whether the pod has the condition `DisruptionTarget` then, which failure policies of Jobs look for."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ class ClusterState:
 
     `made` are the uids of the pods that controllers made; `revisions` says of which template pods are, as far as that
     is known; `lost_nodes` are nodes that were deleted, and when; `changed` says when an object changed.
+    `evicted_at` has the moments, by uid of the pod, for which evictions by taints of nodes are decided already.
     `absent_owners` and `unlisted_templates` are what the input lacks and tells of all the same.
     """
 
@@ -139,6 +142,7 @@ class ClusterState:
     revisions: Mapping[str, object]
     lost_nodes: Mapping[str, float]
     changed: Mapping[tuple[str, str], float]
+    evicted_at: Mapping[str, float] = field(default_factory=dict)
     absent_owners: Sequence[AbsentOwner] = ()
     unlisted_templates: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
     has_device_taints: bool = True

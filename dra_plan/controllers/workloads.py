@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -33,6 +34,10 @@ DEFAULT_BACKOFF_LIMIT = 6
 JOB_BACKOFF_SECONDS = 10.0
 """A failed pod of a Job is replaced after this, doubled with each further failure."""
 MOST_JOB_BACKOFF_SECONDS = 600.0
+
+_IGNORE, _FAIL_JOB = "Ignore", "FailJob"
+_FAILED_BY_POLICY = "PodFailurePolicy"
+_DISRUPTED = ("DisruptionTarget", "True")
 
 SCALED_DOWN = EndCause(by="scale down")
 UPDATED = EndCause(by="rolling update")
@@ -293,11 +298,20 @@ def _may_stay(workload: AnyWorkload, node: Node) -> bool:
 
 
 def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
-    """A pod that ended early counts as failed; its successor comes after a back-off, beyond the limit none does."""
+    """A pod that ended early counts as failed; its successor comes after a back-off, beyond the limit none does.
+
+    The pod failure policy may have it fail the whole job, or count for the back-off only.
+    """
     failures = _failures(state, workload, pods)
+    counted = [each for each in failures if each.action != _IGNORE]
     limit = DEFAULT_BACKOFF_LIMIT if workload.spec.backoff_limit is None else workload.spec.backoff_limit
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
-    if len(failures) + workload.status.failed > limit:
+    fatal = next((each for each in failures if each.action == _FAIL_JOB), None)
+    if fatal is not None:
+        cause = EndCause(by="Job", reason=_FAILED_BY_POLICY, message=fatal.message)
+        yield from (DeletePod(pod, cause) for pod in living)
+        return
+    if len(counted) + workload.status.failed > limit:
         yield from (DeletePod(pod, BACKOFF_LIMIT) for pod in living)
         return
     surplus = len(living) - wanted(workload, pods).number
@@ -306,22 +320,45 @@ def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str
     at = 0.0
     if failures:
         seconds = JOB_BACKOFF_SECONDS * 2.0 ** (min(len(failures), 10) - 1)
-        at = max(failures) + min(seconds, MOST_JOB_BACKOFF_SECONDS)
+        at = max(each.moment for each in failures) + min(seconds, MOST_JOB_BACKOFF_SECONDS)
     yield from _create(workload, new_pods(workload, pods, state.inventory.nodes, taken), at)
 
 
-def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[float]:
-    """When pods of the Job have failed in this simulation: by an event, or by ending before they had succeeded.
+@dataclass(frozen=True)
+class _Failure:
+    """When a pod of a Job failed, and what the Job's failure policy makes of it, "" if nothing."""
+
+    moment: float
+    action: str = ""
+    message: str = ""
+
+
+def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[_Failure]:
+    """The pods of the Job that have failed in this simulation: by an event, or by ending before they had succeeded.
 
     Those that had failed before are in the status of the Job.
     """
-    failed = [pod.metadata.name for pod in pods if pod.status.phase == "Failed"]
-    by_event = [state.changed["Pod", name] for name in failed if ("Pod", name) in state.changed]
-    return by_event + [
-        each.moment
-        for each in state.ended
-        if each.pod.status.phase != "Succeeded"
-        and each.cause is not BACKOFF_LIMIT
-        and each.cause is not SCALED_DOWN
-        and controls(workload, each.pod.metadata)
-    ]
+    found = []
+    for pod in pods:
+        moment = state.changed.get(("Pod", pod.metadata.name))
+        if pod.status.phase == "Failed" and moment is not None:
+            found.append(_failure(workload, pod, moment))
+    for each in state.ended:
+        is_own = each.cause is BACKOFF_LIMIT or each.cause is SCALED_DOWN or each.cause.reason == _FAILED_BY_POLICY
+        if each.pod.status.phase != "Succeeded" and not is_own and controls(workload, each.pod.metadata):
+            found.append(_failure(workload, each.pod, each.moment, disrupted=each.cause.is_disruption))
+    return found
+
+
+def _failure(workload: Job, pod: Pod, moment: float, *, disrupted: bool = False) -> _Failure:
+    """The failure of the pod, with the action of the first rule that a condition of it matches."""
+    policy = workload.spec.pod_failure_policy
+    has = {(each.type, each.status) for each in pod.status.conditions}
+    if disrupted:
+        has.add(_DISRUPTED)
+    for index, rule in enumerate(policy.rules if policy is not None else ()):
+        for pattern in rule.on_pod_conditions:
+            if (pattern.type, pattern.status) in has:
+                said = f"Pod {pod.key} has condition {pattern.type} matching {rule.action} rule at index {index}"
+                return _Failure(moment, rule.action, said)
+    return _Failure(moment)

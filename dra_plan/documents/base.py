@@ -94,6 +94,9 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: str
+    template: Annotated[
+        str | UnsetType, Meta(description="The template to be changed, where the claim is one of a copy and not there.")
+    ] = UNSET
 
 
 class ObjectName(DocumentPart, frozen=True, kw_only=True):
@@ -219,6 +222,9 @@ class PoolName(DocumentPart, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return f"{self.driver}/{self.pool}"
+
+
+EvictionSecond = Annotated[float, Meta(description="When, in seconds from the time of the input; 0 for at once.")]
 
 
 class DeviceName(DocumentPart, frozen=True, kw_only=True):

@@ -125,8 +125,10 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     amount: str = ""
     counter_set: str = ""
     counter: str = ""
-    need: str = ""
-    left: str = ""
+    need: Annotated[str, Meta(description="The least that any of the devices needs, if amounts are short.")] = ""
+    need_to: Annotated[str, Meta(description="The most, where devices differ.")] = ""
+    left: Annotated[str, Meta(description="The most that is left for any of them.")] = ""
+    left_from: Annotated[str, Meta(description="The least, where devices differ.")] = ""
     taint: TaintName | None = None
     constraint: Position | None = None
     attribute: str = ""

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from dra_plan.allocator import PoolState
 from dra_plan.api.resource import DeviceTaint
-from dra_plan.documents.base import Amount, DocumentPart, Text
+from dra_plan.documents.base import Amount, DocumentPart, EvictionSecond, Text
 
 DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
 """Shared: allocated, with something left."""
@@ -30,7 +30,7 @@ class DoomedPod(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    second: Annotated[float, Meta(description="When, in seconds from the time of the input; 0 for at once.")]
+    second: EvictionSecond
 
 
 class ListedDevice(DocumentPart, frozen=True, kw_only=True):
@@ -40,6 +40,7 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
     state: DeviceState
     model: Annotated[str, Meta(description="What it is, as far as the driver says so.")] = ""
     reason: Annotated[str, Meta(description="Why it is unavailable, or what is in the way of another share.")] = ""
+    part: Annotated[bool, Meta(description="It uses counters: a part of a physical device.")] = False
     taints: list[DeviceTaint] = []
     evicts: Annotated[list[DoomedPod], Meta(description="Pods that its taints evict.")] = []
     nodes: Annotated[
@@ -82,7 +83,8 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     counter_sets: list[CounterSetLeft]
     devices: list[ListedDevice]
     physical_devices: Annotated[
-        Amount | None, Meta(description="With devices that share counters: the counter sets that they draw from.")
+        Amount | None,
+        Meta(description="With parts: the counter sets that they draw from, and the devices that use no counters."),
     ] = None
     profiles: list[PartitionProfile] = []
     validation_error: Annotated[str, Meta(description="Why the pool is invalid, in upstream's words.")] = ""

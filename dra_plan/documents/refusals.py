@@ -14,8 +14,8 @@ REFUSED = "the API server refuses it"
 """Why something never comes to the scheduler."""
 
 
-class ApiServerRefusal(DocumentPart, frozen=True, kw_only=True):
-    """A finding of `validate` for which the API server refuses an object, and what can't run for it."""
+class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
+    """A finding of `validate` for which the API server refuses an object."""
 
     code: RuleCode
     object: Annotated[str, Meta(description="KIND NAMESPACE/NAME of the object that is refused, or whose pods are.")]
@@ -25,6 +25,11 @@ class ApiServerRefusal(DocumentPart, frozen=True, kw_only=True):
     line: From1
     suggestion: CorrectedText
     fix: Annotated[Text, Meta(description="What to do.")]
+
+
+class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
+    """A finding with what can't run for it."""
+
     owners: Annotated[
         list[ObjectName],
         Meta(min_length=1, description="The pods, workloads and claims asked about that need the object."),

@@ -6,10 +6,22 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.findings import RuleCode
 from dra_plan.documents.reasons import LeadingReason
+from dra_plan.documents.refusals import RefusalFinding
 
-from .base import Amount, DocumentPart, FailedScheduling, GroupPods, MinCount, ObjectName, SchedulerText, Text, one_of
+from .base import (
+    Amount,
+    DeviceName,
+    DocumentPart,
+    EvictionSecond,
+    FailedScheduling,
+    GroupPods,
+    MinCount,
+    ObjectName,
+    SchedulerText,
+    Text,
+    one_of,
+)
 from .devices import TaintName
 from .suggestions import TriedChanges
 
@@ -54,21 +66,19 @@ PodOutcome = Literal[
 Refused: the API server does not take it. Unknown: what decides is not in the input."""
 
 ObstacleKind = Literal[
-    "Resource", "Devices", "Taint", "Cordoned", "NodeName", "Label", "Port", "Affinity", "Spread", "Volume"
+    "Resource",
+    "Devices",
+    "Taint",
+    "Cordoned",
+    "NodeName",
+    "Label",
+    "Port",
+    "Affinity",
+    "Spread",
+    "Volume",
+    "VolumeInUse",
+    "VolumeLimit",
 ]
-
-
-class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
-    """Why the API server refuses an object, as `validate` finds it, and what to do."""
-
-    code: RuleCode
-    message: Text
-    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME: the one that is asked about, or one that it needs.")]
-    field: str
-    file: Annotated[str, Meta(description="As the user named it; empty without a file.")]
-    line: Amount
-    suggestion: Annotated[str, Meta(description="What to write instead, where that is known.")] = ""
-    fix: Text
 
 
 class FoundLabel(DocumentPart, frozen=True, kw_only=True):
@@ -82,7 +92,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """What a refusal is about, on nodes that are told together; each kind has fields of its own."""
 
     kind: ObstacleKind
-    resource: str = ""
+    resource: Annotated[str, Meta(description="VolumeLimit: the CSI driver, of which volumes are counted.")] = ""
     need: Annotated[str, Meta(description="How much of the resource the pod asks for.")] = ""
     left: Annotated[str, Meta(description="The most that is left on any of the nodes.")] = ""
     left_from: Annotated[str, Meta(description="The least, where that is not the same on all of them.")] = ""
@@ -108,7 +118,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
     max_skew: Amount = 0
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
-    volume: str = ""
+    volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of a pod that is in the way, on the first of the nodes.")] = ""
     devices: Annotated[LeadingReason | None, Meta(description="What is in the way of the claims.")] = None
     taken_before: Annotated[
@@ -150,6 +160,14 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
 
 
+class ChangedReason(DocumentPart, frozen=True, kw_only=True):
+    """A reason of which the cluster's last message counts other nodes than there are with it now."""
+
+    reason: SchedulerText
+    nodes: Annotated[Amount, Meta(description="With the reason now; 0 if none has it any more.")]
+    before: Annotated[Amount, Meta(description="In the message; 0 if it does not have the reason.")]
+
+
 class LastMessage(DocumentPart, frozen=True, kw_only=True):
     """What the cluster's own scheduler said last of a pod (its condition PodScheduled)."""
 
@@ -160,6 +178,22 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
         Amount | None, Meta(description="From then until the input was taken, if it says when that was.")
     ] = None
     same_today: Annotated[bool, Meta(description="Whether the same is found in the input.")]
+    changed: Annotated[
+        list[ChangedReason],
+        Meta(description="Where the message counts nodes and so does what is found: what is not the same."),
+    ] = []
+
+
+class TaintEviction(DocumentPart, frozen=True, kw_only=True):
+    """That a running pod is going to be evicted, because of a NoExecute taint of its node or of a device it has."""
+
+    pod: Annotated[str, Meta(description="Its name, in the namespace of the owner.")]
+    second: EvictionSecond
+    taint: TaintName
+    device: Annotated[DeviceName | None, Meta(description="What has the taint; null if the node has it.")] = None
+    claim: Annotated[str, Meta(description="The pod's claim that has the device.")] = ""
+    node: Annotated[str, Meta(description="The node that has the taint.")] = ""
+    rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint, if one does.")] = ""
 
 
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
@@ -179,6 +213,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     group_pods: Annotated[Amount, GroupPods] = 0
     group_least: Annotated[Amount, MinCount] = 0
     findings: Annotated[list[RefusalFinding], Meta(description="Why the API server refuses it.")] = []
+    forbidden: Annotated[
+        Amount,
+        Meta(description="Pods that a quota or limit keeps from being made; `message` is what the API server says."),
+    ] = 0
     missing: Annotated[list[str], Meta(description="Resources that the input lacks and that decide.")] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it waits for, in the scheduler's words.")] = ""
@@ -214,6 +252,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description="The minor version of its node's kubelet, for a pod with claims if it is an older one.")
     ] = ""
     last_message: LastMessage | None = None
+    evictions: Annotated[
+        list[TaintEviction],
+        Meta(description="Taints that are going to evict a pod that has its node, the earliest first; one a pod."),
+    ] = []
 
     @property
     def object(self) -> ObjectName:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct, structs
 
 from dra_plan.allocator import PoolDevice
-from dra_plan.allocator.reasons import CapacityMissing, InUse, PolicyViolated
+from dra_plan.allocator.reasons import CapacityMissing, CapacityShort, CounterShort, InUse, PolicyViolated
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, ResourceClaim
@@ -34,7 +34,7 @@ from .errors import ErrorDetails
 from .funnel import Funnel, NodeOffer, Removal, SkippedPool, holders, wanted
 from .names import CLAIM, TEMPLATE, DecisiveDefects, device_name, pool_name
 from .placement import Placement
-from .reasons import refusal_fields
+from .reasons import amount, refusal_fields
 from .selectors import DecisivePart, NamedValues
 
 
@@ -125,13 +125,27 @@ def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
         if asked is not None:
             made["asked"] = str((funnel.want.capacity or {})[asked])
     return RemovedDevices(
-        **refusal_fields(found.refusal),
+        **{**refusal_fields(found.refusal), **_amounts(found)},
         step=found.step,
         count=len(found.devices),
         **made,
         holders=[holder(offer.placement, key) for key in holders(offer, funnel.want, found)],
         examples=examples(found.devices),
     )
+
+
+def _amounts(found: Removal) -> dict[str, str]:
+    """What the devices that lack an amount need, and what is left for them, both from the least to the most."""
+    short = [each for each in found.refusals if isinstance(each, CapacityShort | CounterShort)]
+    if not short:
+        return {}
+    needs, lefts = sorted({each.need for each in short}), sorted({each.left for each in short})
+    made = {"need": amount(needs[0]), "left": amount(lefts[-1])}
+    if len(needs) > 1:
+        made["need_to"] = amount(needs[-1])
+    if len(lefts) > 1:
+        made["left_from"] = amount(lefts[0])
+    return made
 
 
 def _policies(found: Removal, capacity: str) -> list[CapacityRequestPolicy]:

@@ -447,9 +447,11 @@ def _read_all(
     kinds = list(wanted())
     counter = _Counter(len(kinds), progress)
     running: dict[Kind, Future[_ReadKind]] = {}
-    # Lists that are usually long go first, as each is read page by page.
-    for kind in sorted(kinds, key=lambda kind: kind.name not in _ESSENTIAL):
-        running[kind] = pool.submit(_read_kind, requests, kind, discovery, counter)
+    # Lists that are usually long go first, as each is read page by page; claims come after pods.
+    for kind in sorted(kinds, key=lambda kind: _ESSENTIAL.index(kind.name) if kind.name in _ESSENTIAL else len(kinds)):
+        pods = next((running[each] for each in running if each.name == "Pod"), None)
+        after = pods if kind.name == "ResourceClaim" else None
+        running[kind] = pool.submit(_read_kind, requests, kind, discovery, counter, after)
     return {kind: running[kind].result() for kind in kinds}
 
 
@@ -473,8 +475,17 @@ class _Counter:
             self._progress(self._kinds, self._total, self._objects)
 
 
-def _read_kind(requests: Requests, kind: Kind, discovery: Discovery, counter: _Counter) -> _ReadKind:
-    """The objects of a kind in the newest version that is there. Raises UnreadClusterError for what none can lack."""
+def _read_kind(
+    requests: Requests, kind: Kind, discovery: Discovery, counter: _Counter, after: Future[_ReadKind] | None
+) -> _ReadKind:
+    """The objects of a kind in the newest version that is there. Raises UnreadClusterError for what none can lack.
+
+    What has to be read `after` something else waits for it. Claims wait for pods: the scheduler allocates a claim
+    before it binds the pod, so that of a pod that was bound when it was read the claim is read with its devices. The
+    other way round a pod bound in between would look as if it never got any.
+    """
+    if after is not None:
+        after.exception()
     refused: RequestError | None = None
     for listed in discovery.versions(kind):
         try:

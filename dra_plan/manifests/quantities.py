@@ -131,7 +131,7 @@ def _of_storage_capacity(capacity: CSIStorageCapacity) -> Quantities:
 
 def _of_limits(limits: LimitRange) -> Quantities:
     for item in limits.spec.limits:
-        for amounts in (item.max, item.min, item.default, item.default_request):
+        for amounts in (item.max, item.min, item.default, item.default_request, item.max_limit_request_ratio):
             yield from amounts.values()
 
 

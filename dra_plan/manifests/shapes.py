@@ -121,6 +121,7 @@ _WORKLOAD = _object(
     paused=_BOOLEAN,
 )
 _WORKLOAD_STATUS = _object(updateRevision=_STRING)
+_FAILURE_RULE = _object(action=_STRING, onPodConditions=_list(_object(type=_STRING, status=_STRING)))
 _JOB = _object(
     parallelism=_INTEGER,
     completions=_INTEGER,
@@ -128,10 +129,18 @@ _JOB = _object(
     template=_POD_TEMPLATE,
     suspend=_BOOLEAN,
     backoffLimit=_INTEGER,
+    podFailurePolicy=_object(rules=_list(_FAILURE_RULE)),
 )
 _JOB_STATUS = _object(conditions=_list(_object(type=_STRING, status=_STRING)), succeeded=_INTEGER, failed=_INTEGER)
 _SCOPE = _object(scopeName=_STRING, operator=_STRING, values=_list(_STRING))
-_LIMITS = _object(type=_STRING, max=_QUANTITIES, min=_QUANTITIES, default=_QUANTITIES, defaultRequest=_QUANTITIES)
+_LIMITS = _object(
+    type=_STRING,
+    max=_QUANTITIES,
+    min=_QUANTITIES,
+    default=_QUANTITIES,
+    defaultRequest=_QUANTITIES,
+    maxLimitRequestRatio=_QUANTITIES,
+)
 _POLICY = _object(basic={"type": "object"}, gang=_object(minCount=_INTEGER))
 _GROUP_CLAIM = _object(name=_STRING, resourceClaimName=_STRING, resourceClaimTemplateName=_STRING)
 _GROUP: dict[str, Schema] = {

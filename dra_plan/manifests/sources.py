@@ -22,7 +22,7 @@ import msgspec
 
 from dra_plan.api.meta import FieldPath
 
-from . import json_reader, places
+from . import json_reader, links, places
 from .collect import Collector
 from .faults import NO_SUCH_PATH, TEMPLATE, Fault, set_twice
 from .json_reader import JsonError, Line, Lines, find, of_extents
@@ -87,7 +87,8 @@ def read_sources(
 ) -> Iterator[Source]:
     """Reads everything that the paths name, each file once; what can't be read becomes a fault.
 
-    Directories stand for the .yaml, .yml and .json files in them, in name order; `-` is standard input. Files
+    Directories stand for the .yaml, .yml and .json files in them, in name order, among which a link out of the checkout
+    is a fault; `-` is standard input. Files
     compressed with gzip are unpacked, whatever their name. A kustomization or a chart is a fault, wherever it is: the
     files in it are not what a cluster gets.
     """
@@ -168,6 +169,7 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
         faults.append(Fault(error.filename or name, _reason(error)))
 
     found: list[str] = []
+    checkout = links.checkout_of(path)
     has_folders = False
     before = len(faults)
     for folder, folders, files in os.walk(path, onerror=unreadable):
@@ -179,6 +181,8 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
             # A pipe or device that is named as a path is read; one that happens to lie in a directory may block.
             if file.exists() and not file.is_file():
                 faults.append(Fault(str(file), "not a regular file"))
+            elif (outside := links.refused(file, checkout)) is not None:
+                faults.append(outside)
             else:
                 found.append(str(file))
         has_folders = bool(folders)

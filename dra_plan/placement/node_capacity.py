@@ -10,14 +10,17 @@ open or there were too many to ask.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from dra_plan.allocator import NodeOutcome, Outcome
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.releases import Quirk
 
-from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, StepBudget
+from .limits import StepBudget
+from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace
 from .verify import CarriedOut
 
 Combination = tuple[int, ...]
@@ -52,31 +55,23 @@ class NodeCapacity:
     """False if there were more questions than `MOST_QUESTIONS`."""
 
 
-class CapacityFinder:
-    """Asks about combinations of these kinds of pods, and remembers what was answered."""
-
-    def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], budget: StepBudget | None = None) -> None:
-        """With a budget questions may stay open that could be answered."""
-        self._ground, self._kinds, self._budget = ground, kinds, budget
-
-    def room(self, node_kind: AlikeNodes) -> NodeCapacity:
-        """What a node of the kind can hold."""
-        return _Search(self._ground, self._kinds, node_kind, self._budget).room()
-
-
-class _Search:
-    """The combinations of one kind of node."""
+class NodeQuestions:
+    """Which combinations of these kinds of pods fit a node of a kind; what was answered is remembered."""
 
     def __init__(
-        self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kind: AlikeNodes, budget: StepBudget | None
+        self,
+        ground: PlacementCluster,
+        kinds: Sequence[PodKind],
+        node_kind: AlikeNodes,
+        budget: StepBudget | None = None,
     ) -> None:
+        """With a budget questions may stay open that could be answered."""
         self._ground, self._kinds, self._node, self._budget = ground, kinds, node_kind.first, budget
         limit = max(0, self._node.allowed_pods - len(self._node.pods))
-        self._most_of = [
+        self._allowed = [
             0 if refusal is not None else min(kind.count, limit)
             for kind, refusal in zip(kinds, node_kind.refusals, strict=True)
         ]
-        """By kind: no combination has more of it."""
         self._fits: list[Combination] = []
         self._fails: list[Combination] = []
         self._open: set[Combination] = set()
@@ -85,19 +80,29 @@ class _Search:
     @property
     def _is_exhausted(self) -> bool:
         is_spent = self._budget is not None and self._budget.is_spent
-        return is_spent or self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
+        return is_spent or self._ground.time.is_over or self._asked > MOST_QUESTIONS or self._visited > MOST_VISITS
+
+    @cached_property
+    def most_of(self) -> list[int]:
+        """By kind: no combination has more of it. What does not fit alone fits in none; an open question is room."""
+        nothing = [0] * len(self._allowed)
+        return [
+            self._most_beside(nothing, index, most, (FitAnswer.YES, FitAnswer.OPEN)) if most else 0
+            for index, most in enumerate(self._allowed)
+        ]
+
+    @property
+    def combinations(self) -> int:
+        """How many combinations there are at most."""
+        return math.prod(most + 1 for most in self.most_of)
 
     def room(self) -> NodeCapacity:
         """All largest combinations, or as many as the questions allow."""
-        nothing = [0] * len(self._most_of)
-        for index, most in enumerate(self._most_of):
-            if most:  # what does not fit alone fits in no combination; an open question counts as room
-                self._most_of[index] = self._most_beside(nothing, index, most, (FitAnswer.YES, FitAnswer.OPEN))
         inner: dict[Combination, None] = {}
         outer: dict[Combination, None] = {}
         complete = True
         for allowed in self._kinds_by_shared_claims():
-            bounds = [most if index in allowed else 0 for index, most in enumerate(self._most_of)]
+            bounds = [most if index in allowed else 0 for index, most in enumerate(self.most_of)]
             inner.update(dict.fromkeys(self._candidates(bounds, (FitAnswer.YES,))))
             complete = complete and not self._is_exhausted
             if complete and not self._open:
@@ -126,7 +131,7 @@ class _Search:
 
         Of more than `_MOST_SHARED_CLAIMS` claims: the sets of the first ones, and all.
         """
-        sharing = [i for i, kind in enumerate(self._kinds) if kind.shared and self._most_of[i]]
+        sharing = [i for i, kind in enumerate(self._kinds) if kind.shared and self.most_of[i]]
         plain = frozenset(i for i, kind in enumerate(self._kinds) if not kind.shared)
         found = {plain: None}
         claims = sorted({claim for i in sharing for claim in self._kinds[i].shared})
@@ -176,7 +181,7 @@ class _Search:
         """
 
         def fits(number: int) -> bool:
-            return self._answer((*chosen[:index], number, *chosen[index + 1 :])) in answers
+            return self.answer((*chosen[:index], number, *chosen[index + 1 :])) in answers
 
         low, high, step = 0, bound, 1
         while low < high:  # `low` fits, more than `high` do not
@@ -195,7 +200,7 @@ class _Search:
 
     # One combination
 
-    def _answer(self, wanted: Combination) -> FitAnswer:
+    def answer(self, wanted: Combination) -> FitAnswer:
         """Whether the combination fits, asked only if no earlier answer implies it."""
         if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
             return FitAnswer.YES

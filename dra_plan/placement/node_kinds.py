@@ -1,6 +1,6 @@
 """The cluster that pods are placed on, which of its pods and nodes are alike, and what is asked about one node.
 
-First the step budget, then the pods to be placed, then `PlacementCluster`: questions about one node, answered by the
+First the pods to be placed, then `PlacementCluster`: questions about one node, answered by the
 scheduler's plugins and the allocator. Nothing is scheduled: the simulation only keeps nodes, pods and claims. Then
 errors, marks on devices, and nodes by kind. What a node of a kind can hold is in `placement/node_capacity.py`.
 """
@@ -31,7 +31,7 @@ from dra_plan.api.resource import (
     ResourceClaim,
 )
 from dra_plan.claims.sets import is_in_reach
-from dra_plan.errors import DraPlanError, UsageError
+from dra_plan.errors import DraPlanError
 from dra_plan.releases import Quirk, Target
 from dra_plan.scheduler.cluster.claims import usable
 from dra_plan.scheduler.cluster.common import Common
@@ -46,45 +46,7 @@ from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_s
 from dra_plan.scheduler.plugins.node_affinity import MISMATCH
 from dra_plan.scheduler.simulation import Simulation
 
-# -- the step budget of searches ---------------------------------------------------------------------------------------
-# How many steps all searches may take together: when most are spent, later questions get few steps, or are not asked.
-# Steps, not seconds, so that an answer does not depend on the machine.
-
-_CLAIMS = 8
-"""Up to twice as many claims a step costs about the same."""
-
-
-@dataclass
-class StepBudget:
-    """What is left to be spent. A search takes `each` steps at most, and `brief` ones once `total` are spent.
-
-    With `brief` the plain walk ends, and a question that pruning refutes at once is answered. Once that much again
-    has been spent as `brief_total` says, nothing is asked any more.
-    """
-
-    each: int = 5_000
-    total: int = 20_000
-    brief: int = 600
-    brief_total: int = 40_000
-    spent: int = 0
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether nothing is to be asked any more."""
-        return self.spent >= self.total + self.brief_total
-
-    @property
-    def next(self) -> int:
-        """The steps that the next search may take."""
-        return self.each if self.spent < self.total else self.brief
-
-    def spend(self, steps: int, claims: int) -> None:
-        """Charge the steps of a search for this number of claims: the more claims, the more expensive a step.
-
-        A question itself costs about as much as ten steps.
-        """
-        self.spent += (steps + 10) * max(1, claims // _CLAIMS)
-
+from .limits import SearchTime, StepBudget
 
 # -- pods to be placed, and which are alike ----------------------------------------------------------------------------
 
@@ -125,13 +87,15 @@ class PodToPlace:
 class PodKind:
     """Pods that are alike. `more` makes another one where a question is about copies; `count` is how many are wanted.
 
-    `shared` are the keys of the pending claims that these pods share with pods of whatever kind.
+    `shared` are the keys of the pending claims that these pods share with pods of whatever kind. Kinds of one `shape`
+    take the same place on a node: they differ in priority and group alone.
     """
 
     members: list[PodToPlace]
     count: int
     more: Callable[[int], PodToPlace] | None = None
     shared: frozenset[str] = field(default_factory=frozenset)
+    shape: Hashable = None
 
     @property
     def first(self) -> PodToPlace:
@@ -164,8 +128,8 @@ def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()
     for each in candidates:
         shared = frozenset(claim.key for claim in each.pending if users[claim.key] > 1)
         group = each.info.group if each.info.group in groups else None
-        key = (group, each.info.priority, each.key if each.key is not None else each.info.uid, shared)
-        kind = found.setdefault(key, PodKind([], 0, shared=shared))
+        shape = (each.key if each.key is not None else each.info.uid, shared)
+        kind = found.setdefault((group, each.info.priority, shape), PodKind([], 0, shared=shared, shape=shape))
         kind.members.append(each)
         kind.count += 1
     return sorted(found.values(), key=lambda kind: -kind.priority)
@@ -204,8 +168,10 @@ class PlacementCluster:
         max_steps: int | None = None,
         common: Common | None = None,
         view: View | None = None,
+        time: SearchTime | None = None,
     ) -> None:
         """`common` is shared with grounds of related inventories; the `view`, if it is given, is the inventory's."""
+        self.time = time if time is not None else SearchTime()
         self.simulation = Simulation(
             inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False, common=common, view=view
         )
@@ -362,11 +328,21 @@ class PlacementCluster:
         return list(found.values())
 
     def allocate(
-        self, claims: Sequence[ResourceClaim], node: NodeInfo, view: View, budget: StepBudget | None = None
+        self,
+        claims: Sequence[ResourceClaim],
+        node: NodeInfo,
+        view: View,
+        budget: StepBudget | None = None,
+        *,
+        timed: bool = True,
     ) -> NodeOutcome:
-        """The allocator's answer for all these claims together, within the steps that the budget has left."""
-        steps = self.max_steps if budget is None else budget.next
-        outcome = Allocator(claims, view, max_steps=steps, shares_answers=False).allocate(node.node)
+        """The allocator's answer for all these claims together, within the steps that the budget has left.
+
+        What is not `timed` is answered when the time is over, too: a placement that was found is always verified.
+        """
+        steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
+        allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
+        outcome = allocator.allocate(node.node)
         if budget is not None:
             budget.spend(outcome.steps, len(claims))
         return outcome
@@ -378,16 +354,6 @@ def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
-
-
-class SolverMissingError(UsageError):
-    """The question needs an integer program, and the library that solves it is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "how different pods share the nodes is an integer program, and its solver is not installed:"
-            " pip install 'dra-plan[place]' brings it (HiGHS, by the package highspy)"
-        )
 
 
 class UnverifiedPlacementError(DraPlanError):
@@ -442,15 +408,18 @@ class AlikeNodes:
         return self.nodes[0]
 
 
-def node_kinds(ground: PlacementCluster, kinds: Sequence[PodKind]) -> list[AlikeNodes]:
-    """The nodes by kind, in the order of the first of each."""
+def node_kinds(
+    ground: PlacementCluster, kinds: Sequence[PodKind], apart: Sequence[Collection[str]] = ()
+) -> list[AlikeNodes]:
+    """The nodes by kind, in the order of the first of each; those in one of the sets `apart`, and others, differ."""
     sorter = _Sorter(ground, kinds)
     looks = [(node, *sorter.look(node)) for node in ground.nodes]
+    sides = {node.name: tuple(i for i, names in enumerate(apart) if node.name in names) for node in ground.nodes}
     seen = Counter(slice_ for *_, slices in looks for slice_ in slices)
     found: dict[Hashable, AlikeNodes] = {}
     for node, key, refusals, slices in looks:
         shared = frozenset(slice_.name for slice_ in slices if seen[slice_] > 1)
-        found.setdefault((key, shared), AlikeNodes([], refusals, shared)).nodes.append(node)
+        found.setdefault((key, shared, sides[node.name]), AlikeNodes([], refusals, shared)).nodes.append(node)
     return list(found.values())
 
 

@@ -7,7 +7,7 @@ some. At the end: the smallest set of pods that can't be placed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,11 +16,16 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.keys import GroupKey
 from dra_plan.scheduler.refusals import copy_of
 
-from .node_capacity import CapacityFinder, FitAnswer, NodeCapacity, claims_of
-from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, StepBudget, kinds_of, node_kinds
-from .solver import Column, Need, Program, Solution, best
+from .gangs import NO_GROUPS, GroupToPlace, PodShapes, WholeGroups, apart, gang_of, goals_of, groups_of
+from .generation import ColumnGeneration
+from .limits import StepBudget
+from .node_capacity import FitAnswer, NodeCapacity, NodeQuestions, claims_of
+from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, kinds_of, node_kinds
+from .pricing import NodePricer
+from .program import Column, Gang, Goal, Need, Program, Solution, best
 from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combinations_below
 from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsInside
 
@@ -33,10 +38,11 @@ MOST_TRIES = 5_000
 
 
 class Repair:
-    """Adds pods to a placement that all filters let in."""
+    """Adds pods to a placement that all filters let in, those of groups beside the others of their group."""
 
-    def __init__(self, ground: PlacementCluster, placed: Sequence[PlacedPod]) -> None:
+    def __init__(self, ground: PlacementCluster, placed: Sequence[PlacedPod], whole: WholeGroups) -> None:
         self._ground, self._placed = ground, list(placed)
+        self._may_be = whole.may_be((each.candidate, each.node) for each in placed)
         self._carrying = Carrying(ground, may_find_devices_gone=True)
         self._tries = 0
 
@@ -66,6 +72,8 @@ class Repair:
         for node in self._ground.nodes:
             if self._tries >= MOST_TRIES:
                 return
+            if not self._may_be(candidate, node.name):
+                continue
             self._tries += 1
             self._carrying.know(node.name)
             if inside.add(candidate, node.name) is not None:
@@ -85,8 +93,8 @@ class Repair:
 class BestPlacement:
     """Pods that can run at the same time, verified one by one, and what is proved about any other placement.
 
-    `reached` and `bounds` are numbers of pods of each level (with a mix: of whole sets); where they are equal nothing
-    better exists. `late` are refusals by filters outside the program (`Afterwards`): without these pods, which are
+    `reached` and `bounds` are numbers of each goal (with a mix: of whole sets); where they are equal nothing better
+    exists. `late` are refusals by filters outside the program (`Afterwards`): without these pods, which are
     `left`, it holds.
     """
 
@@ -104,23 +112,70 @@ class BestPlacement:
         return self.reached == self.bounds
 
 
+MOST_COMBINATIONS = 1_000
+"""Where a node could hold more combinations than that, only those are asked about that the program has use for."""
+
+
 class PlacementQuestion:
     """Kinds of pods on the nodes of a ground, with what each kind of node can hold of them."""
 
-    def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], budget: StepBudget | None = None) -> None:
-        """With a step budget, pods on nodes that share devices are not checked together."""
+    def __init__(
+        self,
+        ground: PlacementCluster,
+        kinds: Sequence[PodKind],
+        budget: StepBudget | None = None,
+        groups: Mapping[GroupKey, GroupToPlace] = NO_GROUPS,
+    ) -> None:
+        """With a step budget, pods on nodes that share devices are not checked together. `groups` are kept to."""
         self.ground, self.kinds, self._budget = ground, tuple(kinds), budget
+        self.groups = groups
 
     @cached_property
     def node_kinds(self) -> list[AlikeNodes]:
         """The nodes by kind."""
-        return node_kinds(self.ground, self.kinds)
+        return node_kinds(self.ground, self._shapes.kinds, apart(self.groups.values()))
+
+    @cached_property
+    def _shapes(self) -> PodShapes:
+        return PodShapes.of(self.kinds, self.groups)
 
     @cached_property
     def rooms(self) -> list[NodeCapacity]:
-        """What a node of each kind can hold."""
-        finder = CapacityFinder(self.ground, self.kinds, self._budget)
-        return [finder.room(node_kind) for node_kind in self.node_kinds]
+        """What a node of each kind can hold of each shape."""
+        return [asked.room() for asked in self._heard()]
+
+    def _heard(self) -> Iterator[NodeQuestions]:
+        """The questions about each kind of node, while somebody hears how many of them were asked."""
+        for index, asked in enumerate(self._questions):
+            if self.ground.time.progress is not None:
+                self.ground.time.progress(index, len(self._questions))
+            yield asked
+
+    @cached_property
+    def _questions(self) -> list[NodeQuestions]:
+        kinds = self._shapes.kinds
+        return [NodeQuestions(self.ground, kinds, node_kind, self._budget) for node_kind in self.node_kinds]
+
+    @cached_property
+    def _generation(self) -> ColumnGeneration | None:
+        """Makes columns where nodes can hold too many combinations; None where all of them are asked about."""
+        kinds = self._shapes.kinds
+        if self.is_coupled or self._budget is not None or any(kind.shared or kind.more for kind in kinds):
+            return None
+        if all(asked.combinations <= MOST_COMBINATIONS for asked in self._heard()):
+            return None
+        alone = [
+            Column(index, tuple(most if i == shape else 0 for i in range(len(kinds))))
+            for index, asked in enumerate(self._questions)
+            for shape, most in enumerate(asked.most_of)
+            if most
+        ]
+        return ColumnGeneration(NodePricer(self.ground, kinds, self.node_kinds, self._questions), alone)
+
+    @property
+    def has_one_shape(self) -> bool:
+        """Whether all pods take the same place, so that a node is filled by counting."""
+        return len(self._shapes.kinds) == 1
 
     @property
     def is_coupled(self) -> bool:
@@ -129,43 +184,52 @@ class PlacementQuestion:
 
     def program(
         self,
-        levels: Sequence[Sequence[int]],
+        goals: Sequence[Goal],
         *,
         outer: bool = False,
         needs: Sequence[Need] = (),
         mix: Sequence[int] | None = None,
-        wanted: Sequence[int] | None = None,
+        whole: bool = True,
     ) -> Program:
-        """The program of what fits for certain, or of what is not excluded (`outer`)."""
+        """The program of what fits for certain, or of what is not excluded (`outer`); else with parts of gangs."""
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
-            wanted=tuple(kind.count for kind in self.kinds) if wanted is None else tuple(wanted),
-            columns=tuple(self._columns(outer=outer)),
-            levels=tuple(tuple(level) for level in levels),
+            wanted=tuple(kind.count for kind in self.kinds),
+            columns=() if self._generation is not None else tuple(self._columns(outer=outer)),
+            goals=tuple(goals),
+            shapes=self._shapes.of_kinds,
             needs=tuple(needs),
+            gangs=tuple(self._gangs if whole else (replace(g, least=1) for g in self._gangs if g.domains is not None)),
             mix=tuple(mix) if mix is not None else None,
             clashes=tuple(self.coupling.clashes) if outer and self.is_coupled else (),
+            time=self.ground.time,
         )
+
+    @cached_property
+    def _gangs(self) -> list[Gang]:
+        positions = {node.name: i for i, node_kind in enumerate(self.node_kinds) for node in node_kind.nodes}
+        return [gang_of(group, self.kinds, positions) for group in self.groups.values()]
 
     def _columns(self, *, outer: bool) -> Iterable[Column]:
         for index, room in enumerate(self.rooms):
             below = outer and self.is_coupled and self.coupling.clashes
             for combination in combinations_below(room) if below else room.outer if outer else room.inner:
                 if any(combination):
-                    claims = claims_of(self.kinds, combination) if not self.is_coupled else frozenset()
+                    claims = claims_of(self._shapes.kinds, combination) if not self.is_coupled else frozenset()
                     yield Column(index, combination, claims)
 
     @cached_property
     def coupling(self) -> Coupling:
         """What is known of pods on several nodes that share devices."""
-        return Coupling(self.ground, self.kinds, self.node_kinds)
+        return Coupling(self.ground, self._shapes.kinds, self.node_kinds)
 
     def _coupled(self, **asked: Any) -> tuple[Solution, Assigned, JointAnswer]:
         """The best solution whose pods have their devices together, or the last one that was not excluded."""
         while True:
             program = self.program(outer=True, **asked)
             solution = best(program)
-            if not solution.is_possible or not solution.is_found or len(program.columns) > MOST_COLUMNS:
+            late = self.ground.time.is_over
+            if not solution.is_possible or not solution.is_found or late or len(program.columns) > MOST_COLUMNS:
                 return solution, [], OPEN
             assigned = self._assignment(solution, program)
             told = self.coupling.ask(assigned)
@@ -181,51 +245,69 @@ class PlacementQuestion:
 
     def best(
         self,
-        levels: Sequence[Sequence[int]],
+        goals: Sequence[Goal],
         needs: Sequence[Need] = (),
         mix: Sequence[int] | None = None,
         *,
         worth: Callable[[int], bool] = lambda _pods: True,
     ) -> BestPlacement:
-        """The best placement by these levels, the most important first.
+        """The best placement by these goals, the most important first.
 
         If a placement of this many pods is not `worth` carrying out, nothing is placed: the bounds are the answer.
         """
         if self.is_coupled and self._budget is None:
-            placed, left, bounds, possible = self._best_coupled(levels, needs, mix)
+            placed, left, bounds, possible = self._best_coupled(goals, needs, mix)
         else:
-            program = self.program(levels, needs=needs, mix=mix)
-            solution = best(program)
+            solution, program = self._solved(self.program(goals, needs=needs, mix=mix))
             bounds, possible = solution.bounds, solution.is_possible
-            if not self.is_exact:
-                outer = best(self.program(levels, outer=True, needs=needs, mix=mix))
+            if self._generation is None and not self.is_exact:
+                outer = best(self.program(goals, outer=True, needs=needs, mix=mix))
                 bounds, possible = outer.bounds, outer.is_possible
-            is_worth = worth(sum(solution.placed))
-            placed, left = self._carried_out(solution, self._assignment(solution, program)) if is_worth else ([], [])
+            is_worth = worth(sum(solution.placed)) and not self.ground.time.is_over
+            placed, left = (
+                self._carried_out(solution, self._assignment(solution, program))
+                if is_worth
+                else ([], self._everybody())
+            )
         if not bounds:
-            bounds = tuple(sum(self.kinds[kind].count for kind in level) for level in levels)
+            bounds = tuple(sum(self.kinds[kind].count for kind in goal.kinds) + len(goal.gangs) for goal in goals)
+        placed, left = self._whole(placed, left)
         late = Afterwards(self.ground).refusals([(each.candidate, each.node) for each in placed])
         if late:
-            placed, left = self._without([each.candidate for each in late], placed, left)
-            placed, left = Repair(self.ground, placed).with_more(left)
+            placed, left = self._whole(*self._without([each.candidate for each in late], placed, left))
+            placed, left = Repair(self.ground, placed, WholeGroups(self.groups)).with_more(left)
             waiting = {id(candidate) for candidate in left}
             late = [each for each in late if id(each.candidate) in waiting]
-        reached = self._reached(placed, levels, mix)
+        reached = self.reached(placed, goals, mix)
         return BestPlacement(tuple(placed), tuple(left), reached, bounds, is_possible=possible, late=tuple(late))
 
+    def _everybody(self) -> list[PodToPlace]:
+        return [member for kind in self.kinds if kind.more is None for member in kind.members]
+
+    def _solved(self, program: Program) -> tuple[Solution, Program]:
+        """The best solution, and the program with its columns."""
+        return self._generation.best(program) if self._generation is not None else (best(program), program)
+
     def _best_coupled(
-        self, levels: Sequence[Sequence[int]], needs: Sequence[Need], mix: Sequence[int] | None
+        self, goals: Sequence[Goal], needs: Sequence[Need], mix: Sequence[int] | None
     ) -> tuple[list[PlacedPod], list[PodToPlace], tuple[int, ...], bool]:
         """With the devices that were found together; where they were not, or do not hold, node after node."""
-        solution, assigned, told = self._coupled(levels=levels, needs=needs, mix=mix)
+        solution, assigned, told = self._coupled(goals=goals, needs=needs, mix=mix)
+        if self.ground.time.is_over:
+            return [], self._everybody(), solution.bounds, solution.is_possible
         if told.answer is FitAnswer.YES:
             placed, left = self._carried_out(solution, assigned, told.found)
             if len(placed) >= sum(solution.placed):
                 return placed, left, solution.bounds, True
-        program = self.program(levels, needs=needs, mix=mix)
+        program = self.program(goals, needs=needs, mix=mix)
         simple = best(program)
         placed, left = self._carried_out(simple, self._assignment(simple, program))
         return placed, left, solution.bounds, solution.is_possible
+
+    def _whole(self, placed: list[PlacedPod], left: list[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
+        """The placement without parts of gangs, which are there where a filter or a lack of devices left pods out."""
+        parts = WholeGroups(self.groups).parts([each.candidate for each in placed])
+        return self._without(parts, placed, left) if parts else (placed, left)
 
     def _without(
         self, refused: Sequence[PodToPlace], placed: Sequence[PlacedPod], left: Sequence[PodToPlace]
@@ -242,21 +324,38 @@ class PlacementQuestion:
         return kept, [*left, *refused]
 
     def is_excluded(self, needs: Sequence[Need]) -> bool:
-        """Whether it is proved that no placement has all that is needed, whatever else is left out."""
-        every = [range(len(self.kinds))]
+        """Whether it is proved that no placement has all that is needed, whatever else is left out, gangs or parts."""
+        every = goals_of(self.kinds)
         if self.is_coupled:
-            solution, _, _ = self._coupled(levels=every, needs=needs)
+            solution, _, _ = self._coupled(goals=every, needs=needs, whole=False)
             return not solution.is_possible
-        return not best(self.program(every, outer=True, needs=needs)).is_possible
+        program = self.program(every, outer=True, needs=needs, whole=False)
+        if self._generation is not None:
+            return self._generation.is_excluded(program)
+        return not best(program).is_possible
 
-    def _reached(
-        self, placed: Sequence[PlacedPod], levels: Sequence[Sequence[int]], mix: Sequence[int] | None
+    def most_pods(self) -> int:
+        """How many pods can't be exceeded, whatever their priority, gangs whole."""
+        every = goals_of(self.kinds)
+        if self.is_coupled and self._budget is None:
+            solution, _, _ = self._coupled(goals=every)
+        else:
+            solution, _ = self._solved(self.program(every, outer=True))
+        return solution.bounds[0] if solution.bounds else sum(kind.count for kind in self.kinds)
+
+    def reached(
+        self, placed: Sequence[PlacedPod], goals: Sequence[Goal], mix: Sequence[int] | None = None
     ) -> tuple[int, ...]:
+        """How much of each goal a placement has; with a mix, how many whole sets."""
         there = {id(each.candidate) for each in placed}
         numbers = [sum(id(member) in there for member in kind.members) for kind in self.kinds]
         if mix is not None:
             return (min(number // share for number, share in zip(numbers, mix, strict=True) if share),)
-        return tuple(sum(numbers[kind] for kind in level) for level in levels)
+        started = WholeGroups(self.groups).started(each.candidate for each in placed)
+        starts = [key in started for key in self.groups]
+        return tuple(
+            sum(numbers[kind] for kind in goal.kinds) + sum(starts[gang] for gang in goal.gangs) for goal in goals
+        )
 
     # From numbers to pods
 
@@ -274,24 +373,30 @@ class PlacementQuestion:
             if id(member) not in there
         ]
         if self.is_coupled:
-            placed += carrying.elsewhere(left)
+            allowed = WholeGroups(self.groups).may_be((each.candidate, each.node) for each in placed)
+            placed += carrying.elsewhere(left, allowed)
         return placed, left
 
     def _assignment(self, solution: Solution, program: Program) -> list[tuple[str, list[PodToPlace]]]:
         """Which node takes which pods: nodes and pods in their order."""
-        holds: dict[str, tuple[int, ...]] = {}
+        holds: dict[str, tuple[int, tuple[int, ...]]] = {}
         for index, number in sorted(solution.taken.items()):
             column = program.columns[index]
             free = [node.name for node in self.node_kinds[column.node_kind].nodes if node.name not in holds]
-            holds.update(dict.fromkeys(free[:number], column.holds))
+            holds.update(dict.fromkeys(free[:number], (column.node_kind, column.holds)))
         done = [0] * len(self.kinds)
         assigned = []
         for name in (node.name for node in self.ground.nodes if node.name in holds):
+            node_kind, held = holds[name]
             pods: list[PodToPlace] = []
+            left = list(held)
             for index, kind in enumerate(self.kinds):
-                number = min(holds[name][index], solution.placed[index] - done[index])
-                pods += kind.take(number, done[index])
-                done[index] += number
+                if node_kind in solution.only.get(index, (node_kind,)):
+                    shape = program.shapes[index]
+                    number = min(left[shape], solution.placed[index] - done[index])
+                    pods += kind.take(number, done[index])
+                    done[index] += number
+                    left[shape] -= number
             if pods:
                 assigned.append((name, pods))
         return assigned
@@ -299,18 +404,10 @@ class PlacementQuestion:
 
 def seek(ground: PlacementCluster, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
     """A placement of as many of these pods as possible; with `by_priority`, pods of high priority count first."""
-    question = PlacementQuestion(ground, kinds_of(ground.ready(pod) for pod in pods))
-    return question.best(levels_of(question.kinds, by_priority=by_priority))
-
-
-def levels_of(kinds: Sequence[PodKind], *, by_priority: bool) -> list[list[int]]:
-    """The kinds by priority, highest first; one level of all of them otherwise."""
-    if not by_priority:
-        return [list(range(len(kinds)))]
-    found: dict[int, list[int]] = {}
-    for index, kind in enumerate(kinds):
-        found.setdefault(kind.priority, []).append(index)
-    return [found[priority] for priority in sorted(found, reverse=True)]
+    candidates = [ground.ready(pod) for pod in pods]
+    groups = groups_of(ground, candidates)
+    question = PlacementQuestion(ground, kinds_of(candidates, groups), groups=groups)
+    return question.best(goals_of(question.kinds, list(groups.values()), by_priority=by_priority))
 
 
 def seek_copies(
@@ -336,7 +433,7 @@ def seek_copies(
     ground = PlacementCluster(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
     question = PlacementQuestion(ground, kinds, budget)
-    return question.best([list(range(len(kinds)))], mix=[share for _, share in templates], worth=worth)
+    return question.best(goals_of(kinds), mix=[share for _, share in templates], worth=worth)
 
 
 def _copies(ground: PlacementCluster, template: Pod, count: int) -> PodKind:
@@ -359,6 +456,8 @@ def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
     """
     left = list(needs)
     for index in reversed(range(len(left))):
+        if question.ground.time.is_over:
+            break  # what is left is proved, if it may be more than need be
         low, high = 0, left[index].number
         while low < high:
             middle = (low + high) // 2

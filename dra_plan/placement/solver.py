@@ -1,29 +1,27 @@
-"""The solver, HiGHS, and the integer programs that it solves: docs/decisions/0020-integer-programs.md.
+"""The solver, HiGHS, through its C interface: docs/decisions/0020-highsbox.md.
 
-First the solver: its steps are bounded by counts, never by time, and its seed and threads are fixed, so that the same
-model has the same answer on every machine. It is imported when a model is solved. Then pinning, with which the
-allocator confirms given devices, and the program that decides how many nodes take which combination of pods.
+Its steps are bounded by counts, never by time, and its seed and threads are fixed, so that the same model has the same
+answer on every machine. The library is loaded when a model is solved; package `highsbox` brings it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import enum
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import sys
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
 
-from msgspec.structs import replace
-
-from dra_plan.allocator import AllocatedState, DeviceID, SelectorError
-from dra_plan.allocator.pools import PoolDevice, PoolSlice
-from dra_plan.allocator.requests import Want
-from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim, ResourceSlice
-
-from .node_kinds import SolverMissingError, asking, attributes_with, selector_of
+from dra_plan.errors import UsageError
 
 MOST_BRANCHES = 20_000
 """Nodes of the search tree after which the solver gives up."""
+
+MOST_PIVOTS = 1_000_000
+"""Steps of the simplex algorithm after which it gives up."""
 
 
 @dataclass
@@ -44,6 +42,16 @@ class Model:
         )
 
 
+class SolverMissingError(UsageError):
+    """The question needs an integer program, and the library that solves it can't be loaded."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            "how different pods share the nodes is an integer program, and its solver, HiGHS, can't be loaded from"
+            f" package highsbox, which comes with dra-plan: {why}"
+        )
+
+
 class SolverEnd(enum.Enum):
     """How solving ended."""
 
@@ -61,342 +69,162 @@ class Solved:
     values: list[int] | None = None
 
 
+@dataclass(frozen=True)
+class Relaxed:
+    """The best goal with fractions, and what a unit more of each row's bound would add to it."""
+
+    goal: float
+    prices: list[float]
+
+
 def solve(
-    model: Model, goal: Mapping[int, int], is_right: Callable[[Sequence[int]], bool], start: Sequence[int] | None = None
+    model: Model,
+    goal: Mapping[int, int],
+    is_right: Callable[[Sequence[int]], bool],
+    start: Sequence[int] | None = None,
+    *,
+    branches: int = MOST_BRANCHES,
+    seconds: float | None = None,
 ) -> Solved:
     """Makes the goal as large as the rows allow. Values that are not `is_right` as integers are discarded."""
-    highspy = _import()
-    highs = highspy.Highs()
-    for name, value in _OPTIONS.items():
-        highs.setOptionValue(name, value)
-    highs.passModel(_as_lp(highspy, model, goal))
-    if start is not None:
-        solution = highspy.HighsSolution()
-        solution.col_value = [float(value) for value in start]
-        highs.setSolution(solution)
-    highs.run()
-    status = highs.getModelStatus()
-    if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
-        return Solved(SolverEnd.IMPOSSIBLE)
-    info = highs.getInfo()
+    count = len(model.upper)
     most = sum(max(0, factor * model.upper[index]) for index, factor in goal.items())
-    bound = most if math.isinf(info.mip_dual_bound) else min(most, math.floor(info.mip_dual_bound + 1e-6))
-    found = [round(value) for value in highs.getSolution().col_value]
-    values = found if len(found) == len(model.upper) and is_right(found) else None
-    is_best = status == highspy.HighsModelStatus.kOptimal
+    with _Highs() as highs:
+        highs.give(model, goal, whole=True)
+        highs.limit(branches, seconds)
+        if start is not None:
+            highs.begin(start)
+        status = highs.run()
+        if status in (_INFEASIBLE, _UNBOUNDED_OR_INFEASIBLE):
+            return Solved(SolverEnd.IMPOSSIBLE)
+        proved = highs.figure("mip_dual_bound")
+        found = [round(value) for value in highs.solution(count, len(model.rows))[0]]
+    bound = most if not math.isfinite(proved) else min(most, math.floor(proved + 1e-6))
+    values = found if is_right(found) else None
+    is_best = status == _OPTIMAL
     if values is not None and is_best:
         bound = min(bound, sum(factor * values[index] for index, factor in goal.items()))
     return Solved(SolverEnd.BEST if is_best and values is not None else SolverEnd.CUT_SHORT, bound, values)
 
 
-_OPTIONS: dict[str, Any] = {
-    "output_flag": False,
-    "threads": 1,
-    "parallel": "off",
-    "random_seed": 1,
-    "mip_max_nodes": MOST_BRANCHES,
-    "mip_rel_gap": 0.0,
-    "mip_abs_gap": 0.5,
-}
+def relax(model: Model, goal: Mapping[int, int], *, seconds: float | None = None) -> Relaxed | None:
+    """The model solved with fractions allowed; None if that was cut short, or the rows can't be kept."""
+    with _Highs() as highs:
+        highs.give(model, goal, whole=False)
+        highs.limit(MOST_BRANCHES, seconds)
+        if highs.run() != _OPTIMAL:
+            return None
+        _, prices = highs.solution(len(model.upper), len(model.rows))
+        return Relaxed(highs.figure("objective_function_value"), prices)
 
 
-def _import() -> Any:
+# -- the C interface of HiGHS ------------------------------------------------------------------------------------------
+# Names and numbers are those of highs_c_api.h.
+
+_OPTIMAL, _INFEASIBLE, _UNBOUNDED_OR_INFEASIBLE = 7, 8, 9
+_MAXIMIZE, _BY_ROWS, _INTEGER = -1, 2, 1
+_INFINITY = 1e30
+
+_FLAGS = {"output_flag": False}
+_NUMBERS = {"threads": 1, "random_seed": 1, "simplex_iteration_limit": MOST_PIVOTS}
+_WORDS = {"parallel": "off"}
+_AMOUNTS = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.5}
+
+
+class _Highs:
+    """One run of HiGHS. Used with `with`, which frees what the library holds."""
+
+    def __init__(self) -> None:
+        self._library = _library()
+
+    def __enter__(self) -> _Highs:
+        call = self._library
+        self._handle = ctypes.c_void_p(call.Highs_create())
+        for name, flag in _FLAGS.items():
+            call.Highs_setBoolOptionValue(self._handle, name.encode(), ctypes.c_int(flag))
+        for name, number in _NUMBERS.items():
+            call.Highs_setIntOptionValue(self._handle, name.encode(), ctypes.c_int(number))
+        for name, word in _WORDS.items():
+            call.Highs_setStringOptionValue(self._handle, name.encode(), word.encode())
+        for name, amount in _AMOUNTS.items():
+            call.Highs_setDoubleOptionValue(self._handle, name.encode(), ctypes.c_double(amount))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._library.Highs_destroy(self._handle)
+
+    def give(self, model: Model, goal: Mapping[int, int], *, whole: bool) -> None:
+        """Hands over the model, row by row."""
+        count, rows = len(model.upper), len(model.rows)
+        starts, indices, factors = array("i"), array("i"), array("d")
+        for row, _ in model.rows:
+            starts.append(len(indices))
+            for index, factor in sorted(row.items()):
+                indices.append(index)
+                factors.append(factor)
+        self._library.Highs_passMip(
+            self._handle,
+            *map(ctypes.c_int, (count, rows, len(indices), _BY_ROWS, _MAXIMIZE)),
+            ctypes.c_double(0),
+            _doubles(array("d", (goal.get(index, 0) for index in range(count)))),
+            _doubles(array("d", [0.0]) * count),
+            _doubles(array("d", model.upper)),
+            _doubles(array("d", [-_INFINITY]) * rows),
+            _doubles(array("d", (bound for _, bound in model.rows))),
+            _integers(starts),
+            _integers(indices),
+            _doubles(factors),
+            _integers(array("i", [_INTEGER if whole else 0]) * count),
+        )
+
+    def limit(self, branches: int, seconds: float | None) -> None:
+        """Nodes of the search tree, and seconds if there is a limit, after which it gives up."""
+        if seconds is not None:
+            self._library.Highs_setDoubleOptionValue(self._handle, b"time_limit", ctypes.c_double(seconds))
+        self._library.Highs_setIntOptionValue(self._handle, b"mip_max_nodes", ctypes.c_int(branches))
+
+    def begin(self, values: Sequence[int]) -> None:
+        """The solution to begin with."""
+        self._library.Highs_setSolution(self._handle, _doubles(array("d", values)), None, None, None)
+
+    def run(self) -> int:
+        """Solves, and returns the status of the model."""
+        self._library.Highs_run(self._handle)
+        return int(self._library.Highs_getModelStatus(self._handle))
+
+    def figure(self, name: str) -> float:
+        """A number that HiGHS tells about the solution."""
+        value = ctypes.c_double(math.inf)
+        self._library.Highs_getDoubleInfoValue(self._handle, name.encode(), ctypes.byref(value))
+        return value.value
+
+    def solution(self, columns: int, rows: int) -> tuple[list[float], list[float]]:
+        """The value of each variable, and the dual value of each row."""
+        values, duals = (ctypes.c_double * columns)(), (ctypes.c_double * rows)()
+        spare_of_columns, spare_of_rows = (ctypes.c_double * columns)(), (ctypes.c_double * rows)()
+        self._library.Highs_getSolution(self._handle, values, spare_of_columns, spare_of_rows, duals)
+        return list(values), list(duals)
+
+
+def _doubles(values: array[float]) -> ctypes.Array[ctypes.c_double]:
+    return (ctypes.c_double * len(values)).from_buffer(values) if values else (ctypes.c_double * 0)()
+
+
+def _integers(values: array[int]) -> ctypes.Array[ctypes.c_int]:
+    return (ctypes.c_int * len(values)).from_buffer(values) if values else (ctypes.c_int * 0)()
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """HiGHS. Raises SolverMissingError where it can't be loaded."""
     try:
-        import highspy
-    except ImportError as missing:
-        raise SolverMissingError from missing
-    return highspy
+        import highsbox
+
+        made = ctypes.CDLL(f"{highsbox.highs_dist_dir()}/{_FILE.get(sys.platform, 'lib/libhighs.so')}")
+    except (ImportError, OSError) as error:
+        raise SolverMissingError(str(error)) from error
+    made.Highs_create.restype = ctypes.c_void_p
+    return made
 
 
-def _as_lp(highspy: Any, model: Model, goal: Mapping[int, int]) -> Any:
-    """The model as HiGHS takes it, row by row."""
-    lp = highspy.HighsLp()
-    count = len(model.upper)
-    lp.num_col_, lp.num_row_ = count, len(model.rows)
-    lp.sense_ = highspy.ObjSense.kMaximize
-    lp.col_cost_ = [float(goal.get(index, 0)) for index in range(count)]
-    lp.col_lower_ = [0.0] * count
-    lp.col_upper_ = [float(most) for most in model.upper]
-    lp.row_lower_ = [-highspy.kHighsInf] * len(model.rows)
-    lp.row_upper_ = [float(bound) for _, bound in model.rows]
-    starts, indices, factors = [0], [], []
-    for row, _ in model.rows:
-        for index, factor in sorted(row.items()):
-            indices.append(index)
-            factors.append(float(factor))
-        starts.append(len(indices))
-    matrix = lp.a_matrix_
-    matrix.format_ = highspy.MatrixFormat.kRowwise
-    matrix.num_col_, matrix.num_row_ = count, len(model.rows)
-    matrix.start_, matrix.index_, matrix.value_ = starts, indices, factors
-    lp.integrality_ = [highspy.HighsVarType.kInteger] * count
-    return lp
-
-
-# -- pinning requests to given devices ---------------------------------------------------------------------------------
-# The allocator takes the first devices that fit. To learn whether given other devices fit as well, it is offered only
-# these: devices that no request is meant to get are left out, each of the others carries a mark, and each request asks
-# for its mark. Requests for all devices are left as they are, and so is everything that they would take.
-
-Marks = Mapping[DeviceID, Collection[str]]
-"""The marks of each device that is meant for somebody."""
-
-
-def marks_of(allocations: Iterable[AllocationResult]) -> Marks:
-    """The marks of each device: one for each request that is meant to get it."""
-    found: dict[DeviceID, dict[str, None]] = {}
-    for claim, allocation in enumerate(allocations):
-        for each in allocation.devices.results:
-            name = _mark(claim, each.request)
-            found.setdefault(DeviceID(each.driver, each.pool, each.device), {})[name] = None
-    return found
-
-
-def _mark(claim: int, request: str) -> str:
-    return f"c{claim}_{request.replace('/', '__').replace('-', '_').replace('.', '_')}"
-
-
-def pinned(claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> list[ResourceClaim]:
-    """The claims with every request asking for its mark, and with only the alternatives that were allocated."""
-    return [_pinned(index, *each) for index, each in enumerate(zip(claims, allocations, strict=True))]
-
-
-def _pinned(index: int, claim: ResourceClaim, allocation: AllocationResult) -> ResourceClaim:
-    meant = {each.request for each in allocation.devices.results}
-    return asking(claim, lambda request: _request(index, request, meant))
-
-
-def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> DeviceRequest:
-    if request.exactly is not None:
-        if request.exactly.allocation_mode == "All":
-            return request
-        selectors = [*request.exactly.selectors, selector_of(_mark(claim, request.name))]
-        return replace(request, exactly=replace(request.exactly, selectors=selectors))
-    options = [
-        option
-        if option.allocation_mode == "All"
-        else replace(option, selectors=[*option.selectors, selector_of(_mark(claim, f"{request.name}/{option.name}"))])
-        for option in request.first_available
-        if f"{request.name}/{option.name}" in meant
-    ]
-    return replace(request, first_available=options) if options else request
-
-
-def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
-    """The slice reduced to devices with marks, devices in use (counters need them), and those that All would take."""
-    left = []
-    for device in slice_.devices:
-        names = marks.get(device.id)
-        if names:
-            left.append(replace(device.device, attributes=attributes_with(device.device, names)))
-        elif device.id in state.dedicated or device.id in state.shared or any(_takes(w, device) for w in greedy):
-            left.append(device.device)
-    return replace(slice_.object, spec=replace(slice_.object.spec, devices=left))
-
-
-def _takes(want: Want, device: PoolDevice) -> bool:
-    """Whether the request's selectors are true of the device, or can't be told."""
-    try:
-        return want.selector_refusal(device) is None
-    except SelectorError:
-        return True
-
-
-# -- the integer program -----------------------------------------------------------------------------------------------
-# How many nodes of each kind take which combination of pods. What a combination is, and that it fits a node, comes from
-# `placement/node_capacity.py`; here are only numbers. A solution is checked in integers before it counts, so that only
-# the bound rests on the solver's arithmetic.
-
-
-@dataclass(frozen=True)
-class Column:
-    """A number of pods of each kind on one node of a kind; `claims` are those that its pods share with others."""
-
-    node_kind: int
-    holds: tuple[int, ...]
-    claims: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Need:
-    """The number of pods of these kinds that a placement must have at least."""
-
-    kinds: frozenset[int]
-    number: int
-
-
-@dataclass(frozen=True)
-class Clash:
-    """Nodes that can't hold at least this much at the same time: (kind of node, combination) to number of nodes."""
-
-    nodes: tuple[tuple[int, tuple[int, ...], int], ...]
-
-
-@dataclass(frozen=True)
-class Program:
-    """`nodes` says how many nodes of each kind there are, `wanted` how many pods.
-
-    `levels` are kinds of pods that count the same, the most important first: more pods of an earlier level are worth
-    more than any number of a later one. With `mix`, pods count in these proportions only, as whole sets.
-    """
-
-    nodes: tuple[int, ...]
-    wanted: tuple[int, ...]
-    columns: tuple[Column, ...]
-    levels: tuple[tuple[int, ...], ...]
-    needs: tuple[Need, ...] = ()
-    mix: tuple[int, ...] | None = None
-    clashes: tuple[Clash, ...] = ()
-
-
-@dataclass(frozen=True)
-class Solution:
-    """`placed` pods of each kind, by `taken`: column index to number of nodes.
-
-    `reached` and `bounds` are of each level (with a mix, of whole sets): what is placed, and what can't be exceeded.
-    """
-
-    placed: tuple[int, ...] = ()
-    taken: dict[int, int] = field(default_factory=dict)
-    reached: tuple[int, ...] = ()
-    bounds: tuple[int, ...] = ()
-    is_possible: bool = True
-    """False if the needs can't be met, which is proved."""
-    is_found: bool = True
-    """False if no solution was found; then only the bounds count."""
-
-
-def best(program: Program) -> Solution:
-    """The best solution that was found within the solver's steps, and how much better one may be."""
-    if not program.wanted:
-        nothing = tuple(0 for _ in program.levels)
-        possible = not any(need.number for need in program.needs)
-        return Solution(reached=nothing, bounds=nothing, is_possible=possible, is_found=possible)
-    simple = _without_solver(program)
-    return simple if simple is not None else _Rows(program).best()
-
-
-def _without_solver(program: Program) -> Solution | None:
-    """Where there is one kind of pods, and nothing couples the nodes, each node is filled on its own."""
-    if len(program.wanted) != 1 or program.clashes or any(column.claims for column in program.columns):
-        return None
-    fullest: dict[int, int] = {}
-    for index, column in enumerate(program.columns):
-        known = fullest.get(column.node_kind)
-        if known is None or column.holds > program.columns[known].holds:
-            fullest[column.node_kind] = index
-    total, taken = 0, {}
-    for node_kind, index in sorted(fullest.items()):
-        holds = program.columns[index].holds[0]
-        if not holds or total >= program.wanted[0]:
-            continue
-        nodes = min(program.nodes[node_kind], -(-(program.wanted[0] - total) // holds))
-        taken[index] = nodes
-        total += nodes * holds
-    unit = program.mix[0] if program.mix is not None else 1
-    reached = min(total, program.wanted[0]) // unit
-    possible = all(reached * unit >= need.number for need in program.needs if need.kinds)
-    return Solution((reached * unit,), taken, (reached,), (reached,), is_possible=possible, is_found=possible)
-
-
-class _Rows:
-    """The program as a model for the solver: a variable for each column, then one for the pods placed of each kind."""
-
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._columns = len(program.columns)
-        kinds = len(program.wanted)
-        self._sets = self._columns + kinds
-        self._model = Model([program.nodes[column.node_kind] for column in program.columns] + list(program.wanted))
-        for node_kind, number in enumerate(program.nodes):
-            self._model.at_most(
-                {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number
-            )
-        for kind in range(kinds):
-            row = {i: -column.holds[kind] for i, column in enumerate(program.columns) if column.holds[kind]}
-            self._model.at_most({**row, self._columns + kind: 1}, 0)
-        for claim in sorted({claim for column in program.columns for claim in column.claims}):
-            self._model.at_most({i: 1 for i, column in enumerate(program.columns) if claim in column.claims}, 1)
-        for need in program.needs:
-            self._model.at_most({self._columns + kind: -1 for kind in sorted(need.kinds)}, -need.number)
-        if program.mix is not None:
-            most = min((w // m for w, m in zip(program.wanted, program.mix, strict=True) if m), default=0)
-            self._model.upper.append(most)
-            for kind, share in enumerate(program.mix):
-                self._model.at_most({self._sets: share, self._columns + kind: -1}, 0)
-        for kind in range(kinds if program.clashes else 0):
-            row = {i: column.holds[kind] for i, column in enumerate(program.columns) if column.holds[kind]}
-            self._model.at_most({**row, self._columns + kind: -1}, 0)
-        for clash in program.clashes:
-            self._avoid(clash)
-
-    def _avoid(self, clash: Clash) -> None:
-        """Not all of the clash's nodes can be found: of some of them, there are fewer than it takes.
-
-        By Hall's theorem there are distinct nodes for all of it if and only if any part of it finds as many nodes as it
-        has; a switch for each part says that this one does not, and one of them has to be on.
-        """
-        switches = []
-        for node_kind in sorted({kind for kind, _, _ in clash.nodes}):
-            own = [(holds, number) for kind, holds, number in clash.nodes if kind == node_kind]
-            for bits in range(1, 2 ** len(own)):
-                part = [each for bit, each in enumerate(own) if bits >> bit & 1]
-                switches.append(self._switch(node_kind, [holds for holds, _ in part], sum(n for _, n in part)))
-        self._model.at_most(dict.fromkeys(switches, -1), -1)
-
-    def _switch(self, node_kind: int, part: Sequence[tuple[int, ...]], number: int) -> int:
-        """A variable that is 1 only if fewer than so many nodes of the kind hold at least one of these."""
-        switch, most = len(self._model.upper), self._program.nodes[node_kind]
-        self._model.upper.append(1)
-        row = {
-            index: 1
-            for index, column in enumerate(self._program.columns)
-            if column.node_kind == node_kind
-            and any(all(a <= b for a, b in zip(holds, column.holds, strict=True)) for holds in part)
-        }
-        self._model.at_most({**row, switch: most}, most + number - 1)
-        return switch
-
-    def _goals(self) -> list[dict[int, int]]:
-        if self._program.mix is not None:
-            return [{self._sets: 1}]
-        return [{self._columns + kind: 1 for kind in level} for level in self._program.levels]
-
-    def best(self) -> Solution:
-        """Level after level; then, of what is as good, the one with the fewest nodes, by a fixed order."""
-        bounds: list[int] = []
-        values: list[int] | None = None
-        for goal in self._goals():
-            most = sum(self._model.upper[i] for i in goal)
-            found = solve(self._model, goal, self._is_right)
-            if found.outcome is SolverEnd.IMPOSSIBLE:
-                return Solution(is_possible=False, is_found=False)
-            bounds.append(min(most, found.bound))
-            if found.values is None:
-                return Solution(bounds=(*bounds, *self._rest(bounds)), is_found=False)
-            values = found.values
-            reached = sum(values[i] * weight for i, weight in goal.items())
-            self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
-        assert values is not None
-        tidy = solve(self._model, {i: -_weight(i) for i in range(self._columns)}, self._is_right, start=values)
-        return self._solution(tidy.values or values, bounds)
-
-    def _rest(self, bounds: Sequence[int]) -> list[int]:
-        return [sum(self._model.upper[i] for i in goal) for goal in self._goals()[len(bounds) :]]
-
-    def _solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
-        taken = {i: values[i] for i in range(self._columns) if values[i]}
-        placed = tuple(values[self._columns + kind] for kind in range(len(self._program.wanted)))
-        if self._program.mix is not None:
-            placed = tuple(share * values[self._sets] for share in self._program.mix)
-        reached = tuple(sum(values[i] * weight for i, weight in goal.items()) for goal in self._goals())
-        return Solution(placed, taken, reached, tuple(max(pair) for pair in zip(bounds, reached, strict=True)))
-
-    def _is_right(self, values: Sequence[int]) -> bool:
-        """Whether whole numbers keep every row."""
-        return self._model.keeps(values)
-
-
-def _weight(index: int) -> int:
-    """The price of using a column once: about the same for all, and never the same for two small sets of them."""
-    return 10_000 + index * 7_919 % 4_999
+_FILE = {"darwin": "lib/libhighs.dylib", "win32": "bin/highs.dll"}

@@ -20,7 +20,7 @@ from dra_plan.api.resource import AllocationResult, DeviceRequest, DeviceSelecto
 
 from .node_capacity import BY_ORDER, Combination, FitAnswer, NodeCapacity
 from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, asking, attributes_with, selector_of
-from .solver import Clash
+from .program import Clash
 
 Assigned = Sequence[tuple[str, Sequence[PodToPlace]]]
 """Nodes, each with the pods that are meant for it."""

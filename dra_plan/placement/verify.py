@@ -7,7 +7,7 @@ the integer program leaves out, then a whole placement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -22,7 +22,7 @@ from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.interface import FilterPlugin, PreFilterPlugin, ReservePlugin
 from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip, left_out
 
-from . import solver
+from . import pinning
 from .node_kinds import NODE_AND_POD, PlacementCluster, PodToPlace, UnverifiedPlacementError
 
 Found = Mapping[str, AllocationResult]
@@ -57,7 +57,7 @@ class CarriedOut:
         node = self.node(name)
         claims = [c for c in self._ground.joint_claims(candidates, node) if c.metadata.uid not in self.claims]
         for view in (self._ground.joint, self._ground.promised) if claims else ():
-            outcome = self._ground.allocate(claims, node, view.with_state(self._state))
+            outcome = self._ground.allocate(claims, node, view.with_state(self._state), timed=False)
             if outcome.outcome is Outcome.FITS:
                 return {claim.metadata.uid: got for claim, got in zip(claims, outcome.allocations, strict=True)}
         return {}
@@ -85,15 +85,15 @@ class CarriedOut:
         """The allocator's answer: with the devices of the hint, if all claims have one."""
         meant = [hint[claim.metadata.uid] for claim in claims if claim.metadata.uid in hint]
         if len(meant) < len(claims):
-            return self._ground.allocate(claims, node, self._view)
+            return self._ground.allocate(claims, node, self._view, timed=False)
         requests = self._view.requests(claims)
         greedy = [want for ready in requests for wants in ready.requests for want in wants if want.takes_all]
         gatherer = self._view.gatherer
         pools = {pool.id for pool in gatherer.gather(node.node)}
         slices = sorted((s for pool in pools for s in gatherer.slices[pool]), key=lambda slice_: slice_.position)
-        marks = solver.marks_of(meant)
-        view = self._view.with_slices([solver.marked(slice_, marks, self._state, greedy) for slice_ in slices])
-        return self._ground.allocate(solver.pinned(claims, meant), node, view.with_state(self._state))
+        marks = pinning.marks_of(meant)
+        view = self._view.with_slices([pinning.marked(slice_, marks, self._state, greedy) for slice_ in slices])
+        return self._ground.allocate(pinning.pinned(claims, meant), node, view.with_state(self._state), timed=False)
 
     def _keep(self, claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> None:
         for claim, allocation in zip(claims, allocations, strict=True):
@@ -257,10 +257,11 @@ class Carrying:
         """Notes the node as it is now: pods on it count, whoever put them there."""
         self._standing.node(name)
 
-    def elsewhere(self, left: list[PodToPlace]) -> Iterator[PlacedPod]:
-        """Puts pods whose devices were gone on the first node that takes them, and removes them from `left`."""
+    def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:
+        """Puts pods whose devices were gone on the first allowed node that takes them, and removes them from `left`."""
         for candidate in list(left):
-            tried = (self._place(candidate, node.name, {}) for node in self._ground.nodes)
+            nodes = (node.name for node in self._ground.nodes if allowed(candidate, node.name))
+            tried = (self._place(candidate, name, {}) for name in nodes)
             placed = next((each for each in tried if isinstance(each, PlacedPod)), None)
             if placed is not None:
                 left.remove(candidate)

@@ -56,7 +56,7 @@ def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Nod
     """
     if not names:
         return list(nodes)
-    from dra_plan.api.node_choice import all_meant
+    from dra_plan.planner.node_choice import all_meant
 
     names = all_meant(nodes, names)
     known = {node.metadata.name for node in nodes}

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from dra_plan.allocator import Allocator, Outcome
 from dra_plan.allocator.identity import DeviceID
-from dra_plan.api.core import Node
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.claims.sets import ClaimSet, Owner
+from dra_plan.documents.base import ClaimName
 from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
+from dra_plan.documents.suggestions import SuggestedChange, TriedChanges
 from dra_plan.planner import pools
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.nodes import amount_text
@@ -171,16 +177,37 @@ def _explained(
         kept=[claim for claim in claims if claim.key not in others],
     )
     holding = [(node, answer) for node, answer in refusing if node.metadata.name in copies]
+    given = {claim.key for claim in simulation.inventory.claims}
+    made = [claim for claim in found.claims if claim.key not in given]
     return NextCopy(
         obstacles=obstacles,
         looked_at=len(refusing),
         ran_out=of_nodes(view, claim_set, [node for node, _ in holding], [answer for _, answer in holding]),
         leading=leading_reasons(told.groups),
         in_use=_in_use(told, copies),
-        suggestions=[document.suggestion(one) for one in told.suggestions],
+        suggestions=[_of_templates(document.suggestion(one), refused.pod, made) for one in told.suggestions],
         sought=suggests,
         own_claims=len(own),
     )
+
+
+def _of_templates(tried: TriedChanges, pod: Pod, claims: Iterable[ResourceClaim]) -> TriedChanges:
+    """The changes with the templates of claims that were made for the pod, and that the input does not have."""
+    templates = {entry.name: entry.resource_claim_template_name for entry in pod.spec.resource_claims}
+    made_from = {
+        claim.key: template
+        for claim in claims
+        if (template := templates.get((claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION, "")))
+    }
+    return structs.replace(tried, changes=[_of_template(change, made_from) for change in tried.changes])
+
+
+def _of_template(change: SuggestedChange, made: Mapping[str, str]) -> SuggestedChange:
+    claim: ClaimName | None = getattr(change, "claim", None)
+    template = made.get(f"{claim.namespace}/{claim.name}") if claim is not None else None
+    if claim is None or template is None:
+        return change
+    return structs.replace(change, claim=structs.replace(claim, template=template))
 
 
 def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:

@@ -60,8 +60,9 @@ def _first(device: PoolDevice, names: Sequence[str]) -> str:
 
 
 def physical(devices: Sequence[PoolDevice]) -> int:
-    """The counter sets that the devices draw from: each stands for one physical device."""
-    return len({counter_set for device in devices for counter_set, _, _ in device.consumption})
+    """The counter sets that the devices draw from, as each stands for one physical device, and devices without any."""
+    drawn_from = {counter_set for device in devices for counter_set, _, _ in device.consumption}
+    return len(drawn_from) + sum(not device.consumption for device in devices)
 
 
 def profiles(

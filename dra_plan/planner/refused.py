@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
@@ -19,7 +19,7 @@ from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claims.owners import is_over, is_waiting
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import ObjectName
-from dra_plan.documents.refusals import REFUSED, ApiServerRefusal, Refusals
+from dra_plan.documents.refusals import REFUSED, ApiServerRefusal, RefusalFinding, Refusals
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.releases import Target
 
@@ -99,10 +99,13 @@ def accepted(
     target: Target,
     chosen: Callable[[Pod], bool],
     runtime_config: RuntimeConfig | None = None,
+    *,
+    refusals: OwnerRefusals | None = None,
 ) -> Accepted:
     """The cluster as far as its API server takes it: of the pods that wait and are chosen, and of workloads.
 
     Pods that are on nodes, have ended or are not asked about stay, and so do the pods that refused workloads have.
+    `refusals` are what is known of the same objects already.
     """
     from dra_plan.scheduler.new_pods import pod_of  # claim sets do without the scheduler
 
@@ -111,7 +114,7 @@ def accepted(
     workloads = [one for one in working if chosen(pod_of(one, pod_template(one), one.metadata.name))]
     if not (pods or workloads):
         return Accepted(inventory)
-    asked = OwnerRefusals(inventory, target, runtime_config)
+    asked = refusals or OwnerRefusals(inventory, target, runtime_config)
     found = [(one, findings) for one in (*pods, *workloads) if (findings := asked.of(one))]
     if not found:
         return Accepted(inventory)
@@ -142,15 +145,15 @@ def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
     ]
 
 
+def finding_entry(finding: Finding) -> RefusalFinding:
+    """A finding as documents have it."""
+    return RefusalFinding(**_fields(finding))
+
+
 def _entry(finding: Finding, owners: list[ObjectName]) -> ApiServerRefusal:
-    return ApiServerRefusal(
-        code=finding.code,
-        object=finding.object,
-        field=finding.field,
-        message=finding.message,
-        file=finding.file,
-        line=finding.line,
-        suggestion=finding.suggestion,
-        fix=finding.rule.fix,
-        owners=owners,
-    )
+    return ApiServerRefusal(**_fields(finding), owners=owners)
+
+
+def _fields(finding: Finding) -> dict[str, Any]:
+    names = ("code", "object", "field", "message", "file", "line", "suggestion")
+    return {**{name: getattr(finding, name) for name in names}, "fix": finding.rule.fix}

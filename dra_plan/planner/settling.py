@@ -22,6 +22,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import Simulation
 
+from .creation import as_created, has_quotas
 from .question import Chosen, Question
 
 if TYPE_CHECKING:
@@ -75,11 +76,6 @@ def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, 
     return tuple(outlook(simulation, outcome))
 
 
-def has_quotas(inventory: Inventory) -> bool:
-    """Whether admission may refuse what controllers create, so that nothing is there from the start."""
-    return bool(inventory.quotas or inventory.limit_ranges)
-
-
 def settled_result(
     simulation: Simulation,
     chosen: Chosen,
@@ -118,27 +114,48 @@ def settle_chosen(
     Settled is only where controllers would do anything, or `always`.
     """
     chosen = with_successors(chosen, inventory.pods)
-
-    def started(*, makes: bool) -> Simulation:
-        return Simulation(
-            inventory,
-            target=target,
-            max_steps=question.max_steps,
-            deadline=question.deadline(),
-            chosen=chosen,
-            makes=makes,
-            ordered=ordered,
-            common=common,
-            view=view,
-        )
-
     if not (always or has_quotas(inventory)):
-        simulation = started(makes=True)
+        simulation = simulation_of(inventory, target, question, chosen, common, view, ordered=ordered)
         result = simulate(simulation)
         if not outlook_of(simulation, result):
             return SettledOutcome(result)
-    simulation = started(makes=not has_quotas(inventory))
-    return SettledOutcome(*settled_result(simulation, chosen, patience=FOR_EVER))
+    given, beyond = as_created(inventory)
+    makes = not has_quotas(inventory)
+    simulation = simulation_of(given, target, question, chosen, common, view, ordered=ordered, makes=makes)
+    result, settled = settled_result(simulation, chosen, patience=FOR_EVER)
+    result.pods += [each.record for each in beyond if chosen(each.pod)]
+    return SettledOutcome(result, settled)
+
+
+def simulation_of(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    chosen: Chosen,
+    common: Common | None = None,
+    view: View | None = None,
+    *,
+    makes: bool = True,
+    ordered: bool = False,
+    explain: bool = False,
+) -> Simulation:
+    """The simulation of the chosen pods, for answers that ask the scheduler more than once.
+
+    Of the question only the budgets count. `common` is shared with other questions, `view` is what the target sees of
+    the inventory; with `explain` failed attempts are kept.
+    """
+    return Simulation(
+        inventory,
+        target=target,
+        max_steps=question.max_steps,
+        deadline=question.deadline(),
+        chosen=chosen,
+        makes=makes,
+        ordered=ordered,
+        common=common,
+        view=view,
+        explain=explain,
+    )
 
 
 def with_successors(chosen: Chosen, pods: Iterable[Pod]) -> Chosen:

@@ -24,7 +24,6 @@ from dra_plan.scheduler.plugins.node_affinity import matches, required_terms
 from dra_plan.scheduler.plugins.node_checks import untolerated
 
 _NODE_NAME_FIELD = "metadata.name"
-ORDERED = "OrderedReady"
 PARALLEL = "Parallel"
 
 

@@ -51,6 +51,13 @@ def _in_use(of: Refused) -> str:
     return f"in use{some}, by {'claim' if len(holders) == 1 else 'claims'} {words.listed(holders)}{_there(of)}"
 
 
+def _short(of: Refused) -> str:
+    """`50G needed, 40G left`; of devices that differ from the least to the most."""
+    need_to, left_from = (of.need_to, of.left_from) if isinstance(of, RemovedDevices) else ("", "")
+    need = f"{of.need} to {need_to}" if need_to else of.need
+    return f"{need} needed, {f'{left_from} to {of.left}' if left_from else of.left} left"
+
+
 def _shared_by(of: Refused) -> str:
     holders = _holders(of)
     return f" (used by {words.listed(holders)}{_there(of)})" if holders else ""
@@ -95,11 +102,9 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
     "other-node": lambda _: "on other nodes only",
     "capacity-missing": lambda of: f"capacity {of.capacity} is missing{_published(of)}",
     "capacity-policy": _policy,
-    "capacity-short": lambda of: f"capacity {of.capacity}: {of.need} needed, {of.left} left{_shared_by(of)}",
+    "capacity-short": lambda of: f"capacity {of.capacity}: {_short(of)}{_shared_by(of)}",
     "counters-off": lambda _: "sharing counters, and feature gate DRAPartitionableDevices is off",
-    "counter-short": lambda of: (
-        f"counter {of.counter_set}/{of.counter}: {of.need} needed, {of.left} left{_shared_by(of)}"
-    ),
+    "counter-short": lambda of: f"counter {of.counter_set}/{of.counter}: {_short(of)}{_shared_by(of)}",
     "not-tolerated": lambda of: f"taint {of.taint and words.taint(of.taint)} not tolerated",
     "attribute-missing": lambda of: f"without attribute {of.attribute}, which constraint #{of.constraint} compares",
     "attribute-differs": lambda of: (

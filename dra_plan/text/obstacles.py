@@ -278,7 +278,7 @@ def change(of: SuggestedChange) -> str:
         case RequestDropped():
             return f"leave out {words.request(of)}"
         case ConstraintDropped():
-            return f"drop constraint #{of.constraint} ({of.attribute}) of claim {of.claim.name}"
+            return f"drop constraint #{of.constraint} ({of.attribute}) of {words.asking(of.claim)}"
         case NodeLabelled():
             return f"label the node {', '.join(f'{name}={value}' for name, value in of.labels.items())}"
         case NodeUncordoned():

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import KUEUE, UNSCHEDULABLE
 from dra_plan.documents.claim_sets import ClaimSetSummary
+from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
+    ChangedReason,
     LastMessage,
     NodeObstacle,
     NodeRefusalReason,
     OtherPod,
     OwnerVerdict,
-    RefusalFinding,
     RefusingNodes,
 )
 from dra_plan.text import words
@@ -26,6 +27,10 @@ DEVICES = "DynamicResources"
 
 MOST_NAMES = 2
 """Nodes that a line names."""
+
+
+MOST_EVICTIONS = 3
+"""Pods of a workload that are told to be evicted, each with its taint."""
 
 
 def node_lines(of: OwnerVerdict, *, asks_for_devices: bool) -> Iterator[str]:
@@ -139,15 +144,26 @@ def _affinity(of: NodeObstacle) -> str:
 
 def _spread(of: NodeObstacle) -> str:
     if not of.domain:
-        return f"spread over {of.topology_key}: the node has no such label"
-    most = f"at most {of.max_skew} more than in the emptiest"
-    return f"spread over {of.topology_key}: {of.pods} in {of.domain}, {of.least} in the emptiest, {most}"
+        return f"topology spread: the node has no label {of.topology_key}"
+    there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'such pod')}"
+    return f"topology spread: {there}, the emptiest has {of.least}, and maxSkew is {of.max_skew}"
 
 
 def _volume(of: NodeObstacle) -> str:
     if of.volume:
         return f"volume {of.volume} of claim {of.claim} can't be used there"
     return f"no volume for claim {of.claim} can be had there"
+
+
+def _volume_in_use(of: NodeObstacle) -> str:
+    if of.claim:
+        return f"volume claim {of.claim} is in use by pod {of.pod}, and only one pod may use it (ReadWriteOncePod)"
+    return f"a disk ({of.volume}) is in use there by pod {of.pod}"
+
+
+def _volume_limit(of: NodeObstacle) -> str:
+    left = f"at most {of.left}" if of.left_from else of.left
+    return f"volumes of driver {of.resource}: {of.need} more asked, {left} left of {of.room}"
 
 
 _WORDS: dict[str, Callable[[NodeObstacle], str]] = {
@@ -161,6 +177,8 @@ _WORDS: dict[str, Callable[[NodeObstacle], str]] = {
     "Affinity": _affinity,
     "Spread": _spread,
     "Volume": _volume,
+    "VolumeInUse": _volume_in_use,
+    "VolumeLimit": _volume_limit,
 }
 
 
@@ -356,7 +374,11 @@ def _suspended(whose: _Whose) -> str:
     return f" wants no pods now{queue}. What one would get when it starts:"
 
 
-def _refused(_whose: _Whose) -> str:
+def _refused(whose: _Whose) -> str:
+    of = whose.of
+    if of.forbidden and not whose.is_pod:
+        which = f"{of.forbidden} of its {of.pods} pods" if 1 < of.pods != of.forbidden else "its pods"
+        return f": the API server refuses {which}."
     return ": the API server refuses it."
 
 
@@ -370,6 +392,12 @@ def _unknown(whose: _Whose) -> str:
     return f": not known whether a node can take {whose.it}: the input has no {words.listed(whose.of.missing)}."
 
 
+def _bound(whose: _Whose) -> str:
+    if whose.of.kind not in ("Pod", "ResourceClaim"):
+        return ": all its pods have their nodes already."
+    return f" has its node already{f': {whose.nodes}' if whose.nodes else ''}."
+
+
 _HEADLINES: dict[str, Callable[[_Whose], str]] = {
     "WouldBind": _would_bind,
     "WouldPreempt": _would_preempt,
@@ -379,7 +407,7 @@ _HEADLINES: dict[str, Callable[[_Whose], str]] = {
     "Suspended": _suspended,
     "Refused": _refused,
     "Stuck": _stuck,
-    "Bound": lambda whose: f" has its node already{f': {whose.nodes}' if whose.nodes else ''}.",
+    "Bound": _bound,
     "Finished": lambda _whose: " has finished, or goes.",
     "Unknown": _unknown,
     "Undecided": lambda _whose: ": undecided, as a search was cut short (--max-steps, --timeout).",
@@ -390,6 +418,8 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     """What the verdict rests on, beside nodes."""
     for finding in of.findings:
         yield from _finding(finding)
+    if of.forbidden:
+        yield of.message
     if of.verdict == "Held" and of.held_by == "PodGroup" and of.waiting:
         yield words.scheduler_says(of.waiting)
     if of.verdict == "Stuck":
@@ -420,8 +450,17 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
         when = f", at {last.time}" if last.time else ""
     if last.same_today:
         return f"The cluster said the same last{when}."
-    since = " That has changed since." if of.verdict in ("WouldBind", "WouldPreempt") else ""
-    return f"The cluster said last{when}: {last.message}{since}"
+    said = f"The cluster said last{when}: {last.message}"
+    if last.changed:
+        return f"{said.removesuffix('.')}. Since then: {words.listed([_since(one) for one in last.changed])}."
+    return f"{said} That has changed since." if of.verdict in ("WouldBind", "WouldPreempt") else said
+
+
+def _since(of: ChangedReason) -> str:
+    """`2 Insufficient cpu became 3`."""
+    if not of.before:
+        return f"{of.nodes} {of.reason} is new"
+    return f"{of.before} {of.reason} {f'became {of.nodes}' if of.nodes else 'is gone'}"
 
 
 def _age(seconds: int) -> str:
@@ -430,6 +469,18 @@ def _age(seconds: int) -> str:
         if seconds >= length:
             return words.counted(seconds // length, unit)
     return words.counted(seconds, "second")
+
+
+def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
+    """Which of its running pods taints are going to evict, and when."""
+    for each in of.evictions[:MOST_EVICTIONS]:
+        who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
+        what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"
+        rule = f", set by DeviceTaintRule {each.rule}" if each.rule else ""
+        yield f"{who} going to be evicted {words.when(each.second)}: taint {words.taint(each.taint)} of {what}{rule}."
+    more = len(of.evictions) - MOST_EVICTIONS
+    if more > 0:
+        yield f"{words.counted(more, 'more pod')} of it {'is' if more == 1 else 'are'} going to be evicted."
 
 
 def _finding(of: RefusalFinding) -> Iterator[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from dra_plan.api.resource import DeviceTaint, DeviceToleration
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName
 from dra_plan.documents.devices import ClaimHolder, TaintName
@@ -72,7 +74,12 @@ def request(of: RequestName | RequestChange) -> str:
 
 def request_of(claim: ClaimName, name: str) -> str:
     """The same, of the claim and the request's name."""
-    return f"{'alternative' if '/' in name else 'request'} {name} of claim {claim.name}"
+    return f"{'alternative' if '/' in name else 'request'} {name} of {asking(claim)}"
+
+
+def asking(claim: ClaimName) -> str:
+    """`claim train`; of a claim that is not there `template train`."""
+    return f"template {claim.template}" if claim.template is not UNSET else f"claim {claim.name}"
 
 
 def requests(of: Sequence[RequestName]) -> str:

@@ -26,6 +26,20 @@ def test_markdown_mentions_nobody_and_links_nowhere(tmp_path: Path) -> None:
     assert not [mark for mark in ("@all", "https://evil", " www.evil", "](http") if mark in outside]
 
 
+def test_what_markdown_folds_mentions_nobody_and_links_nowhere(tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    evil = "@all</summary><img src=x onerror=y> https://evil.example www.evil.example"
+    tainted = node("a", cpu="8", spec={"taints": [{"key": evil, "effect": "NoSchedule"}]})
+    path.write_text(json.dumps([tainted, *(pod(f"p{n}", cpu=str(10 + n), uid=None) for n in range(6))]))
+    told = in_process("explain", str(path), "-o", "markdown").out
+    assert told.count("<details><summary>") == 6
+    summaries = [line for line in told.splitlines() if "<summary>" in line]
+    assert all("evil" in line for line in summaries)
+    for line in summaries:
+        inside = line.removeprefix("<details><summary>").removesuffix("</summary>")
+        assert not [mark for mark in ("<", "@", "://", "www.") if mark in inside]
+
+
 def test_messages_of_sarif_have_no_links(tmp_path: Path) -> None:
     path = tmp_path / "in.json"
     path.write_text(json.dumps([node("a"), pod("p", nodeSelector={"[x](https://evil.example)": "y"}, uid=None)]))

@@ -273,7 +273,7 @@ def test_limits_refuse_copies() -> None:
     )
     [item] = Cluster.of([node("a"), limits]).capacity(pod("copy", cpu="1"))
     assert (item.scheduled.copies, item.scheduled.ended) == (0, "Refused")
-    assert "maximum cpu usage per Container is 500m" in item.scheduled.message
+    assert "must be less than or equal to cpu limit of 500m" in item.scheduled.message
 
 
 # -- growth ------------------------------------------------------------------------------------------------------------
@@ -287,3 +287,58 @@ def test_growth_does_not_help_what_a_quota_refuses() -> None:
     assert helpless.message is not None
     assert helpless.message.startswith('pods "w-2" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2')
     assert [kind.count for kind in found.kinds] == [1]
+
+
+# -- placements --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hard", "message"),
+    [
+        ({"pods": "2"}, 'pods "w-2" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2'),
+        (
+            {"gpu_example_com_deviceclass_resource_k8s_io__devices": "2"},
+            (
+                'PodResourceClaim gpu: create ResourceClaim : resourceclaims.resource.k8s.io "w-2-gpu" is forbidden: '
+                f"exceeded quota: q, requested: {DEVICES}=1, used: {DEVICES}=2, limited: {DEVICES}=2"
+            ),
+        ),
+    ],
+)
+def test_a_placement_is_of_what_the_quota_lets_be(hard: dict[str, str], message: str) -> None:
+    owner = workload("Deployment", "w", pod(templates={"gpu": "one"}), replicas=3)
+    found = Cluster.of([*gpus("a", each=8), template("one"), quota(**hard), owner]).place().document
+    assert (found.outcome, found.pods, [one.name for one in found.placed]) == ("Refused", 2, [])
+    assert [(one.object, one.message) for one in found.refusals or ()] == [("Pod default/w-2", message)]
+
+
+def test_pods_that_the_cluster_has_are_placed_whatever_the_quota_says() -> None:
+    pods = [pod(f"p{number}", claims={"gpu": f"c{number}"}, uid=f"u{number}") for number in range(3)]
+    objects = [
+        node("a"),
+        quota(pods="1"),
+        *({**one, "spec": {"containers": one["spec"]["containers"]}} for one in pods),
+    ]
+    assert Cluster.of(objects).place().document.outcome == "Placed"
+
+
+def test_new_pods_of_the_input_are_created_in_order_until_the_quota_ends() -> None:
+    there = placed("old", "a")
+    new = [pod(f"p{number}", uid=None) for number in range(3)]
+    plan = Cluster.of([node("a"), quota(pods="2"), there, *new]).schedule(settle=True)
+    assert [(one.name, one.outcome) for one in plan.document.pods] == [
+        ("old", "Bound"),
+        ("p0", "Bound"),
+        ("p1", "Refused"),
+        ("p2", "Refused"),
+    ]
+    assert Cluster.of([node("a"), quota(pods="2"), there, *new]).place().document.pods == 1
+
+
+def test_new_pods_get_the_defaults_of_limits() -> None:
+    limits = manifest(
+        "LimitRange", "l", namespace="default", spec={"limits": [{"type": "Container", "default": {"cpu": "5"}}]}
+    )
+    new = [pod(name, cpu=None, memory=None, uid=None) for name in ("p", "q")]
+    plan = Cluster.of([node("a", cpu="8"), limits, *new]).schedule(settle=True)
+    assert sorted(one.outcome for one in plan.document.pods) == ["Bound", "Unschedulable"]

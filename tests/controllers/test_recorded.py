@@ -8,7 +8,7 @@ import pytest
 
 from dra_plan import Cluster
 
-from .recorded import QUIRK, cases, differences, settled
+from .recorded import QUIRK, cases, differences, name_of, settled, settled_plan
 
 EVERY = 6
 CHANCE = {
@@ -42,6 +42,21 @@ def test_all_agree(family: str) -> None:
 def check(sample: list[dict[str, Any]]) -> None:
     wrong = {case["id"]: found for case in sample if (found := differences(case, settled(case)))}
     assert {case: found for case, found in wrong.items() if case not in CHANCE} == {}
+
+
+@pytest.mark.parametrize("name", ["q-18", "q-g07", "st-s008-p1"])
+def test_the_cluster_drew_one_of_the_best_nodes(name: str) -> None:
+    """Where a node is drawn among those that score the same, the recorded one is among ours."""
+    case = next(case for case in CASES if case["id"] == name)
+    document, plan = settled_plan(case)
+    best = {(pod.namespace, pod.name): pod.best_nodes for pod in plan.document.pods}
+    drawn = 0
+    for pod in document["pods"]:
+        theirs = case["after"]["pods"].get(name_of(pod))
+        if theirs is not None and theirs["node"] != pod["nodeName"]:
+            assert {theirs["node"], pod["nodeName"]} <= set(best[pod["namespace"], pod["name"]])
+            drawn += 1
+    assert drawn == 1
 
 
 def test_the_defect_is_a_switch() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from dra_plan import allocate
 from dra_plan.questions.explain.text import parse
-from tests.build import Object, allocated, bare_pod, claim, deployment, request
+from tests.build import Object, allocated, bare_pod, claim, deployment, device, device_class, node, request, slice_
 
 from .asking import explain, only_set
 from .situations import cluster, gpus
@@ -66,3 +66,18 @@ def test_holders_that_are_the_same_are_told_of_all() -> None:
     on, line = holders(allocated("one", "a/gpu-0", "a/gpu-1", "b/gpu-0"))
     assert on == ""
     assert line == "-2  in use, by claim default/one (1 to 2 on these nodes)"
+
+
+def test_amounts_that_differ_between_devices_are_told_from_the_least_to_the_most() -> None:
+    shared = device("eth0", allowMultipleAllocations=True, capacity={"bandwidth": "100G"})
+    objects = [
+        node("a"),
+        device_class(),
+        slice_("a", shared, device("eth1", capacity={"bandwidth": "25G"})),
+        allocated(
+            "used", "a/eth0", shareID="0d1d2d3d-1111-2222-3333-444444444444", consumedCapacity={"bandwidth": "60G"}
+        ),
+        claim("wants", request("r", capacity={"requests": {"bandwidth": "50G"}})),
+    ]
+    said = str(explain(objects, feature_gates={"DRAConsumableCapacity": True}))
+    assert "-2  capacity bandwidth: 50G needed, 25G to 40G left (used by default/used)" in said

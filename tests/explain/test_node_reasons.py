@@ -64,7 +64,45 @@ def is_true(case: Object, verdict: Object, nodes: list[Object], one: Object) -> 
             containers = pod_of(case, verdict)["spec"]["containers"]
             wanted = [port.get("hostPort") for each in containers for port in each.get("ports", [])]
             return one["port"] in wanted
+        case "VolumeInUse":
+            return is_used(case, verdict, one)
+        case "VolumeLimit":
+            limits = [limit_of(case, node["metadata"]["name"], one["resource"]) for node in nodes]
+            return int(one["room"]) == max(limits) and int(one["need"]) > int(one["left"])
     return True
+
+
+def is_used(case: Object, verdict: Object, one: Object) -> bool:
+    """Whether the pod that is named has the claim, or a disk of the kind."""
+    own, pods = pod_of(case, verdict), [each for each in case["objects"] if each["kind"] == "Pod"]
+    [user] = [
+        each
+        for each in pods
+        if f"{each['metadata'].get('namespace', 'default')}/{each['metadata']['name']}" == one["pod"]
+    ]
+    if not one.get("claim"):
+        return all(any(one["volume"] in volume for volume in each["spec"]["volumes"]) for each in (own, user))
+    named = [
+        {
+            volume["persistentVolumeClaim"]["claimName"]
+            for volume in each["spec"]["volumes"]
+            if "persistentVolumeClaim" in volume
+        }
+        for each in (own, user)
+    ]
+    claims = [each for each in case["objects"] if each["kind"] == "PersistentVolumeClaim"]
+    [claim] = [
+        each
+        for each in claims
+        if (each["metadata"].get("namespace", "default"), each["metadata"]["name"])
+        == (verdict["namespace"], one["claim"])
+    ]
+    return one["claim"] in named[0] & named[1] and "ReadWriteOncePod" in claim["spec"]["accessModes"]
+
+
+def limit_of(case: Object, node: str, driver: str) -> int:
+    [found] = [each for each in case["objects"] if each["kind"] == "CSINode" and each["metadata"]["name"] == node]
+    return int(next(each["allocatable"]["count"] for each in found["spec"]["drivers"] if each["name"] == driver))
 
 
 def check(corpus: str, every: int) -> Counter[str]:
@@ -87,3 +125,5 @@ def test_reasons_are_true_in_whole_corpora(corpus: str) -> None:
     kinds = check(corpus, 1)
     if corpus == "schedule":
         assert {"Taint", "Label", "Resource", "Devices"} <= set(kinds), kinds
+    if corpus == "volume":
+        assert {"Volume", "VolumeInUse", "VolumeLimit"} <= set(kinds), kinds

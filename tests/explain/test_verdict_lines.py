@@ -13,18 +13,24 @@ from dra_plan.questions.explain.text import parse
 from dra_plan.text.columns import wrapped
 from dra_plan.text.gate import Gate, Verdict
 from tests.build import (
+    CSI,
     Object,
     claim,
+    csi_node,
     device,
     device_class,
     manifest,
     member,
+    mounts,
     node,
+    on_csi,
+    placed,
     pod,
     pod_group,
     priority_class,
     request,
     slice_,
+    volume_claim,
 )
 
 from .situations import SITUATIONS
@@ -178,3 +184,35 @@ def test_what_the_cluster_said_last() -> None:
     assert lines(same)[1] == "  The cluster said the same last."
     other = world(pod("train", cpu="6", status={"conditions": [condition]}))
     assert lines(other)[1] == f"  The cluster said last: {said} That has changed since."
+
+
+DISK = {"name": "d", "gcePersistentDisk": {"pdName": "d"}}
+
+
+def storage(name: str, mode: str = "ReadWriteOnce") -> list[Object]:
+    return [on_csi(name, accessModes=[mode]), volume_claim(name, bound=name, spec={"accessModes": [mode]})]
+
+
+def using(name: str) -> Object:
+    return pod("p", volumes=mounts(name))
+
+
+@pytest.mark.parametrize(
+    ("objects", "said"),
+    [
+        (
+            [csi_node("a", {CSI: 1}), *storage("v"), *storage("w"), placed("r", "a", volumes=mounts("v")), using("w")],
+            "a: volumes of driver csi.example.com: 1 more asked, 0 left of 1",
+        ),
+        (
+            [*storage("v", "ReadWriteOncePod"), placed("r", "a", volumes=mounts("v")), using("v")],
+            "a: volume claim v is in use by pod default/r, and only one pod may use it (ReadWriteOncePod)",
+        ),
+        (
+            [placed("r", "a", volumes=[DISK]), pod("p", volumes=[DISK])],
+            "a: a disk (gcePersistentDisk) is in use there by pod default/r",
+        ),
+    ],
+)
+def test_volumes_in_use_and_limits(objects: list[Object], said: str) -> None:
+    assert f"  {said}" in str(explain([node("a"), *objects], "pod/p")).splitlines()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -186,6 +188,24 @@ def test_a_list_is_read_in_pages(monkeypatch):
     assert len(asked) == 11
     assert asked[0] == f"{PODS}?limit=2"
     assert asked[1].startswith(f"{PODS}?limit=2&continue=eyJ2Ijoib")
+
+
+def test_claims_are_read_after_pods() -> None:
+    """A pod that is bound, and its claim allocated, while the cluster is read is not read bound without devices."""
+    entered = threading.Event()
+
+    class Slow(InProcess):
+        def get(self, path: str) -> bytes:
+            if urlsplit(path).path == PODS:
+                answer = super().get(path)
+                assert not entered.wait(0.2), "claims were asked for before the pods were read"
+                return answer
+            if "/resourceclaims" in path:
+                entered.set()
+            return super().get(path)
+
+    found = snapshot.read(Slow(Answers(), "admin"))
+    assert {"Pod", "ResourceClaim"} <= {each["kind"] for each in objects(found)}
 
 
 def _kind(name: str) -> kinds.Kind:

@@ -9,8 +9,8 @@ import pytest
 import dra_plan
 from dra_plan.api.core import Pod
 from dra_plan.placement import solver
-from dra_plan.placement.node_kinds import SolverMissingError
 from dra_plan.placement.search import BestPlacement, seek_copies
+from dra_plan.placement.solver import SolverMissingError
 from tests.build import device_class, node, pod, request, slice_, template
 
 
@@ -62,9 +62,9 @@ def test_copies_in_proportion_are_counted_as_whole_sets() -> None:
 
 def test_one_kind_of_pods_needs_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
-        raise SolverMissingError
+        raise SolverMissingError("no such file")
 
-    monkeypatch.setattr(solver, "_import", missing)
+    monkeypatch.setattr(solver, "_library", missing)
     assert _most(_objects({"a": 4, "b": 5}), {"three": 1}).reached == (2,)
-    with pytest.raises(SolverMissingError, match=r"pip install 'dra-plan\[place\]'"):
+    with pytest.raises(SolverMissingError, match=r"HiGHS, can't be loaded .* no such file"):
         _most(_objects({"a": 4, "b": 5}), {"three": 1, "one": 1})

@@ -14,7 +14,8 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.cli.running import Exit
-from dra_plan.placement.node_kinds import PlacementCluster, StepBudget
+from dra_plan.placement.limits import StepBudget
+from dra_plan.placement.node_kinds import PlacementCluster
 from dra_plan.placement.verify import CarriedOut
 from dra_plan.questions.capacity import answer as capacity_possible
 from tests.build import GPU, deployment, gpus, node, placed, pod, request, slice_, template

@@ -55,6 +55,20 @@ def test_parts_are_not_counted_as_devices_that_are_available() -> None:
     assert any(line.split() == ["gpu.example.com", "a", "2p", "2", "1"] for line in lines)
 
 
+def test_devices_beside_the_parts_of_others_are_counted() -> None:
+    objects = [*card(used=("quarter-1",)), allocated("old", "a/plain-1")]
+    for each in objects:
+        if each["kind"] == "ResourceSlice" and each["spec"].get("devices"):
+            each["spec"]["devices"] += [device("plain-0"), device("plain-1"), device("plain-2")]
+    pools = Cluster.of(objects).pools()
+    lines = str(pools).splitlines()
+    assert "4 (1 in 7 parts)   2 + parts   2" in lines[1]
+    assert "gpu.example.com: 1 pool, 2 of 3 devices available, 1 device in parts." in lines
+    [pool] = pools.to_dict()["pools"]
+    assert pool["physicalDevices"] == 4
+    assert [each["name"] for each in pool["devices"] if "part" not in each] == ["plain-0", "plain-1", "plain-2"]
+
+
 def fleet() -> list[Object]:
     gpus = [slice_(name, device("gpu-0", model="H100"), device("gpu-1", model="L4")) for name in ("a", "b")]
     nics = slice_("a-nics", device("nic-0"), number=0, driver=NIC, nodeName="a", of=2)

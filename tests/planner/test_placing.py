@@ -217,7 +217,9 @@ def test_no_domain_has_room_for_the_whole_group() -> None:
     """Four devices are free in either zone, eight in both: a gang of five has no zone."""
     cluster = Cluster.of([*zoned(5), *members(5)], feature_gates=TOPOLOGY_GATES)
     plan = cluster.place("podgroup/train")
-    assert (plan.outcome, plan.document.at_most) == ("Impossible", 4)
+    assert (plan.outcome, plan.document.at_most) == ("Impossible", 0)
+    assert plan.document.proof is not None
+    assert (plan.document.proof.together, len(plan.document.proof.pods), plan.document.proof.minimal) == (4, 5, True)
     assert Cluster.of([*zoned(5), *members(5)], feature_gates=GROUP_GATES).place("podgroup/train").outcome == "Placed"
 
 
@@ -292,6 +294,53 @@ def test_what_the_scheduler_starts_can_be_placed() -> None:
                 missed.add(case)
     assert seen[True, "Placed"] > 100
     assert missed == MISSED
+
+
+def test_a_gang_is_there_whole_or_not_at_all() -> None:
+    """Six devices: of gangs of four, four and two pods two start, and no part of the third."""
+    objects = [*gpus("a", "b", each=3), template("one")]
+    for name, number in (("x", 4), ("y", 4), ("z", 2)):
+        objects.append(pod_group(name, number))
+        group = {"podGroupName": name}
+        objects += [pod(f"{name}{n}", schedulingGroup=group, templates={"g": "one"}) for n in range(number)]
+    document = Cluster.of(objects, feature_gates=GROUP_GATES).place(most=True).document
+    assert [(each.name, each.needed, each.placed) for each in document.groups] == [
+        ("x", 4, 0),
+        ("y", 4, 4),
+        ("z", 2, 2),
+    ]
+    [level] = document.priorities
+    assert (level.groups, level.started, level.at_most_started, level.placed, level.at_most) == (3, 2, 2, 6, 6)
+    assert document.scheduler is not None
+    assert (document.scheduler.bound, document.scheduler.started, document.scheduler.is_best) == (6, 2, True)
+
+
+def test_a_gang_of_which_too_few_pods_are_there() -> None:
+    objects = [*gpus("a", each=4), template("one"), pod_group("train", 4), *members(3)]
+    plan = Cluster.of(objects, feature_gates=GROUP_GATES).place()
+    assert (plan.outcome, plan.document.at_most) == ("Impossible", 0)
+    proof = plan.document.proof
+    assert proof is not None
+    assert proof.group is not None
+    assert (proof.group.name, len(proof.pods), proof.minimal) == ("train", 3, False)
+    assert "Too few pods of podgroup default/train are asked about" in str(plan)
+    assert "waiting for minCount pods from a gang to appear in scheduling queue" in str(plan)
+
+
+def test_what_is_known_when_the_time_is_over() -> None:
+    for given in ({"timeout": 0.0}, {"stopped": lambda: True}):
+        document = Cluster.of(small_and_large()).place(**given).document
+        assert (document.outcome, document.cut_short, document.proof) == ("Undecided", True, None)
+        assert document.at_most == 3
+    document = Cluster.of(small_and_large()).place(stopped=lambda: False).document
+    assert (document.outcome, document.cut_short) == ("Placed", False)
+
+
+def test_who_listens_hears_of_every_kind_of_node() -> None:
+    heard: list[tuple[int, int]] = []
+    Cluster.of(small_and_large()).place(progress=lambda done, total: heard.append((done, total)))
+    assert heard
+    assert all(done < total for done, total in heard)
 
 
 # The command

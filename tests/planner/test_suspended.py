@@ -111,6 +111,9 @@ def test_what_may_refuse_is_named_where_something_is_created() -> None:
     assert named(there.capacity("pod/p")) == [REFUSES]
     new = Cluster.of([*BASE, pod("p", uid=None), POLICY, *QUEUES, DESCHEDULER])
     assert named(new.schedule()) == named(new.place()) == [REFUSES]
+    assert named(there.explain()) == named(there.allocate()) == []
+    claims = Cluster.of([*BASE, template(), pod("p", templates={"r": "t"}, uid=None), POLICY, *QUEUES, DESCHEDULER])
+    assert named(claims.explain()) == named(claims.allocate()) == [REFUSES]
 
 
 def test_what_may_hold_back_is_named_where_somebody_is_queued() -> None:

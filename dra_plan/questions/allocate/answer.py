@@ -20,6 +20,7 @@ from dra_plan.explanation.names import CLAIM, source
 from dra_plan.explanation.parts import Renaming
 from dra_plan.planner import notices, owners, suspended
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.bystanders import of_bystanders
 from dra_plan.planner.claim_sets import ClaimSetPlan, Leading, PlannedSet, SetPlanner, set_name
 from dra_plan.planner.nodes import choose_nodes, deciding, of_devices, with_nodes
 from dra_plan.planner.notices import of_new_fields
@@ -89,10 +90,12 @@ def plan_claim_sets(
     explain: bool = False,
     suggest: bool = False,
     jobs: int = 1,
+    refusals: OwnerRefusals | None = None,
 ) -> AllocationPlan:
     """Plans the claim sets of an input, of which `view` is the view.
 
-    `explain` adds the reasons to each plan, `suggest` also what would make its set fit. With several `jobs` the claim
+    `explain` adds the reasons to each plan, `suggest` also what would make its set fit; `refusals` are what is known
+    already of what the API server refuses. With several `jobs` the claim
     sets are shared by as many processes (of other machines, too: `docs/scale.md`), which changes no answer; reasons are
     found here. Raises UsageError for an unknown node or owner, InputError for an input without nodes.
     """
@@ -104,7 +107,7 @@ def plan_claim_sets(
         _check_single(sets, nodes)
     planner = SetPlanner(view, nodes, question, question.deadline(), total=len(sets) * len(nodes))
     planned = plan_alike(planner, sets, jobs)
-    refused = OwnerRefusals(inventory, view.target, question.runtime_config)
+    refused = refusals or OwnerRefusals(inventory, view.target, question.runtime_config)
     lacking = deciding(inventory)
     plans = tuple(replace(one.plan, refused=refused.of_set(one.plan.claim_set), lacking=lacking) for one in planned)
     if not question.devices_only and any(plan.claim_set.pods for plan in plans):
@@ -132,12 +135,20 @@ def plan_claim_sets(
         *notices.of_taint_rules(inventory, view.target),
         *of_new_fields(inventory, view.target),
         *suspended.of_sets(inventory, sets),
+        *_bystanders(inventory, sets),
         *(notice for each in planned for notice in each.notices),
     )
     if question.owners:
         told = notices.concerning(told, sets)
     others = () if question.owners else tuple(refused.without_claims(question))
     return AllocationPlan(view.target, plans, told, chosen.unplanned, refused=others)
+
+
+def _bystanders(inventory: Inventory, sets: Sequence[ClaimSet]) -> list[Notice]:
+    """What may refuse the new pods and claims that are planned, and is not simulated."""
+    pods = [pod for each in sets for pod in each.pods]
+    creates = any(not one.metadata.is_stored for each in sets for one in (each.pods or each.claims))
+    return of_bystanders(inventory, pods, creates=creates, settles=False)
 
 
 def _check_single(sets: Sequence[ClaimSet], nodes: Sequence[Node]) -> None:

@@ -22,19 +22,24 @@ from dra_plan.claims.owners import is_over, is_waiting, missing, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import DeviceName, ObjectName, answer_target, warnings
 from dra_plan.documents.obstacles import NextCopy
+from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.errors import UsageError
-from dra_plan.placement.node_kinds import SolverMissingError, StepBudget, UnverifiedPlacementError
+from dra_plan.placement.limits import StepBudget
+from dra_plan.placement.node_kinds import UnverifiedPlacementError
 from dra_plan.placement.search import seek_copies
+from dra_plan.placement.solver import SolverMissingError
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
+from dra_plan.planner.carried_out import carried_out
+from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.nodes import of_devices, of_preemption, with_nodes
 from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.obstacles import next_copy
 from dra_plan.planner.owners import CLAIM, Known, find
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import OwnerRefusals, RefusedOwner, entries
-from dra_plan.planner.settling import has_quotas, outlook_of
+from dra_plan.planner.settling import outlook_of
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.capacity.document import (
     CapacityDocument,
@@ -136,6 +141,10 @@ class OwnedAlready(NamedTuple):
 Count = tuple[Copies, ScheduledCopies, NextCopy | None]
 
 
+MOST_COUNTED_AGAIN = 200
+"""Where there are more copies they are not counted again with a change made."""
+
+
 class Counting:
     """Counts copies on a cluster, and tells the fleet how each count ended."""
 
@@ -146,7 +155,26 @@ class Counting:
     def alone(self, pod: Pod, own: OwnedAlready) -> tuple[Simulation, Count]:
         """Copies of one pod, beside what its owner has already."""
         simulation, [copies] = self._created([(pod, 1)], own)
-        return simulation, self._count(simulation, copies, [copies], own.claims)
+        copied, scheduled, following = self._count(simulation, copies, [copies], own.claims)
+        if following is not None:
+            helps = [each for each in following.suggestions if self._raises(each, pod, own, len(copies.bound))]
+            following = structs.replace(following, suggestions=helps)
+        return simulation, (copied, scheduled, following)
+
+    def _raises(self, tried: TriedChanges, pod: Pod, own: OwnedAlready, bound: int) -> bool:
+        """Whether there are more copies with the changes made; where that would take long, or is not known, they stay.
+
+        A change is tried for one more copy beside the others, but all copies are made from the template that it is in.
+        """
+        if bound >= MOST_COUNTED_AGAIN or tried.feature_gates:
+            return True
+        changed = carried_out(self._inventory, tried.patches)
+        if changed is None:
+            return True
+        view = View.of(changed, self._view.target)
+        again = Counting(changed, view, self._fleet, self._max_steps, bound + 1)
+        _, [copies] = again._created([(pod, 1)], own)
+        return len(copies.bound) > bound
 
     def mixed(self, pods: Sequence[tuple[Pod, int]], own: OwnedAlready) -> tuple[Simulation, list[Count]]:
         """Copies of several pods, so many of each to a set, beside what their owners have already."""

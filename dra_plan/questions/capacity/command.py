@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Edits,
     ReleaseOptions,
     ServedVersions,
+    options.Ended,
     options.Messages,
 )
 def capacity(

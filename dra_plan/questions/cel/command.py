@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dra_plan.text.formats import Format
 
 
-@takes(options.Sources, GateOptions)
+@takes(options.Sources, GateOptions, options.Ended)
 def cel(
     context: typer.Context,
     expression: Annotated[

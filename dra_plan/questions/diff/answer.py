@@ -19,9 +19,10 @@ from dra_plan.documents.base import AppliedEdit, ObjectName, answer_target, warn
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Chosen, Question
-from dra_plan.planner.settling import FOR_EVER, has_quotas
+from dra_plan.planner.settling import FOR_EVER
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.allocate.answer import AllocationPlan, plan_claim_sets
 from dra_plan.questions.diff.differences import (
@@ -47,6 +48,7 @@ from dra_plan.questions.diff.document import (
 from dra_plan.questions.diff.selectors import changed_selectors
 from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_chosen, schedule_pods
 from dra_plan.releases import DEFECTS, Quirks, Target, target
+from dra_plan.scheduler.cluster.common import Common
 
 
 class State(NamedTuple):
@@ -250,9 +252,10 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
 
 def _asking_pods(state: State, plan: SchedulePlan, question: Question) -> AskedState:
     """Asks the state about pods again, some of which do not wait then."""
+    common = Common()
 
     def asked(key: PodKey, chosen: Chosen) -> ComparedPod | None:
-        outcome = schedule_chosen(state.inventory, state.view.target, question, chosen)
+        outcome = schedule_chosen(state.inventory, state.view.target, question, chosen, common, state.view)
         return pod_states(SchedulePlan(outcome).document).get(key)
 
     def alone(key: PodKey) -> ComparedPod | None:

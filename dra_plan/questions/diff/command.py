@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Edits,
     QuirkOptions,
     ServedVersions,
+    options.Ended,
     options.Messages,
 )
 def diff(

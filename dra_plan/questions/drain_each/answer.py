@@ -14,11 +14,11 @@ from typing import NamedTuple
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.api.node_choice import by_label
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import ObjectName, answer_target, warnings
 from dra_plan.planner import parallel
 from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.node_choice import by_label
 from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.planner.refused import accepted, notices_of

@@ -23,6 +23,7 @@ from dra_plan.planner.claim_sets import ClaimSetPlan, set_summary
 from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
 from dra_plan.planner.owners import tell_groups_apart
 from dra_plan.planner.question import Question
+from dra_plan.planner.refused import OwnerRefusals
 from dra_plan.questions.allocate.answer import AllocationPlan, plan_claim_sets
 from dra_plan.questions.explain.document import ExplainedPodGroup, ExplanationDocument, RoomForPod, TriedPod
 from dra_plan.questions.schedule.answer import choice, schedule_pods
@@ -99,7 +100,8 @@ def explain_claim_sets(
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
     question = replace(question, owners=owners, names_groups=bool(groups))
     deadline = question.deadline()
-    plan = plan_claim_sets(inventory, view, question, explain=True, suggest=True)
+    refusals = OwnerRefusals(inventory, view.target, question.runtime_config)
+    plan = plan_claim_sets(inventory, view, question, explain=True, suggest=True, refusals=refusals)
     explained = explain_groups(inventory, view.target, groups, question)
     inventory, _ = with_nodes(inventory, infer=question.infer_nodes)
     room = None if moves is None else tuple(_rooms(inventory, view, question, moves))
@@ -113,19 +115,24 @@ def explain_claim_sets(
         tuple(explained),
         room,
         tuple(lacking),
-        _verdicts(inventory, view, question, plan, deadline),
+        _verdicts(inventory, view, question, plan, refusals, deadline),
     )
 
 
 def _verdicts(
-    inventory: Inventory, view: View, question: Question, plan: AllocationPlan, deadline: float | None
+    inventory: Inventory,
+    view: View,
+    question: Question,
+    plan: AllocationPlan,
+    refusals: OwnerRefusals,
+    deadline: float | None,
 ) -> tuple[OwnerVerdict, ...] | None:
     """The verdicts of the whole scheduler; None where all claims are one set, or devices alone are asked about."""
     if question.devices_only or question.together:
         return None
     from dra_plan.questions.explain.verdicts import verdicts
 
-    return tuple(verdicts(inventory, view, question, plan, deadline))
+    return tuple(verdicts(inventory, view, question, plan, refusals, deadline))
 
 
 def _rooms(inventory: Inventory, view: View, question: Question, limit: int) -> list[RoomForPod]:

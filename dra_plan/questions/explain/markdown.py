@@ -1,7 +1,8 @@
-"""`explain -o markdown`: the same sentences, to paste into an issue."""
+"""`explain -o markdown`: the same sentences, to paste into an issue; what text leaves out is there to unfold."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Iterator
 
@@ -13,9 +14,21 @@ from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim, owner_blocks
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import NOTHING, group_lines, room_lines, unplanned_lines
-from dra_plan.questions.explain.owners import explained, nothing_helps, told_suggestions
+from dra_plan.questions.explain.owners import (
+    BRIEF,
+    MOST_BLOCKS,
+    MOST_HELP,
+    ONE_MORE,
+    Telling,
+    explained,
+    is_told_by_what_it_has,
+    nothing_helps,
+    one_line,
+    tells_nodes,
+    told_suggestions,
+)
 from dra_plan.text import devices, obstacles, refusals, words
-from dra_plan.text.columns import Screen, Verbatim
+from dra_plan.text.columns import Verbatim
 from dra_plan.text.devices import (
     alike,
     choice_lines,
@@ -39,12 +52,16 @@ from dra_plan.text.stories import (
     stories_of,
     worth_telling,
 )
-from dra_plan.text.verdicts import UNTOLD, verdict_lines
+from dra_plan.text.verdicts import UNTOLD, eviction_lines, verdict_lines
 
 
-def markdown(document: ExplanationDocument, _screen: Screen | None) -> str:
-    """The whole explanation."""
-    blocks = [_block(_owner_lines(block)) for block in owner_blocks(document)]
+def markdown(document: ExplanationDocument, *, telling: Telling = BRIEF) -> str:
+    """The whole explanation; what `telling` does not ask for can be unfolded."""
+    owners, folded = owner_blocks(document), not telling.verbose
+    told = [list(_owner_lines(block, folded=folded)) for block in owners]
+    if len(owners) > MOST_BLOCKS and not telling.details:
+        told = [list(_unfolding(one_line(owner), lines)) for owner, lines in zip(owners, told, strict=True)]
+    blocks = list(map(_block, told))
     blocks += [_block(_headed(group_lines(group))) for group in document.pod_groups or ()]
     blocks += [_block(_headed(room_lines(room))) for room in document.moves or ()]
     blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
@@ -61,29 +78,41 @@ def _block(lines: Iterable[str]) -> str:
     return "\n".join(map(shown.line, lines))
 
 
-def _owner_lines(block: OwnerBlock) -> Iterator[str]:
-    """As `explain_text.owner_lines`."""
+def _unfolding(summary: str, lines: Iterable[str]) -> Iterator[str]:
+    """Lines that a reader unfolds; the summary is HTML, in which Markdown is not read."""
+    shown_safely = html.escape(summary).replace("@", "&#64;").replace("://", ":&#47;/").replace("www.", "www&#46;")
+    yield f"<details><summary>{shown_safely}</summary>"
+    yield ""
+    yield from lines
+    yield ""
+    yield "</details>"
+
+
+def _owner_lines(block: OwnerBlock, *, folded: bool) -> Iterator[str]:
+    """As `owners.owner_lines`."""
     if not block.verdicts or is_lone_claim(block):
         yield f"### {escaped(headline(block.claim_sets[0], names(block.claim_sets)))}"
-        yield from _device_lines(block.claim_sets[0], None)
+        yield from _device_lines(block.claim_sets[0], None, folded=folded)
         return
-    verdict = block.verdicts[0]
-    if verdict.verdict not in UNTOLD:
+    verdict, is_told = block.verdicts[0], is_told_by_what_it_has(block)
+    if not is_told:
         yield from _headed(verdict_lines(block.verdicts, next(iter(block.claim_sets), None)))
     if verdict.verdict == "Refused":
         for claim_set in block.claim_sets[:1]:
-            yield from _suggestion_lines(claim_set) if claim_set.suggestions else ()
+            yield from _suggestion_lines(claim_set, None, folded=folded) if claim_set.suggestions else ()
         return
     if block.unplanned is not None:
-        told = unplanned_lines(block.unplanned, headed=verdict.verdict in UNTOLD)
-        yield from _headed(told) if verdict.verdict in UNTOLD else _items(line.strip() for line in told)
+        told = unplanned_lines(block.unplanned, headed=is_told)
+        yield from _headed(told) if is_told else _items(line.strip() for line in told)
+    yield from _items(eviction_lines(verdict))
     if not block.claim_sets:
-        yield from _suggestion_lines(None, verdict)
+        yield from _suggestion_lines(None, verdict, folded=folded)
     for claim_set in block.claim_sets[:1]:
-        yield from _device_lines(claim_set, verdict)
+        yield from _items([ONE_MORE.strip()] if verdict.verdict in UNTOLD else [])
+        yield from _device_lines(claim_set, verdict, folded=folded)
 
 
-def _device_lines(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> Iterator[str]:
+def _device_lines(of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded: bool) -> Iterator[str]:
     if of.fault is not None:
         yield ""
         yield from _items(obstacles.fault(of.fault))
@@ -95,9 +124,15 @@ def _device_lines(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> Iterat
         yield ""
         yield from _items([words.summary(of.leading)])
     told, rest = worth_telling(stories)
-    for story in told:
+    first = 0 if tells_nodes(verdict, of) else 1
+    kept = first if folded and len(told) > first + 1 else len(told)
+    for story in told[:kept]:
         yield ""
         yield from _story_lines(story)
+    if kept < len(told):
+        yield ""
+        others = words.counted(len(told) - kept, "more kind of nodes", "more kinds of nodes")
+        yield from _unfolding(others, (line for story in told[kept:] for line in ("", *_story_lines(story))))
     if rest:
         yield ""
         yield escaped(rest)
@@ -105,7 +140,7 @@ def _device_lines(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> Iterat
         yield ""
         yield from _items(lines(of))
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
-        yield from _suggestion_lines(of, verdict)
+        yield from _suggestion_lines(of, verdict, folded=folded)
 
 
 def _headed(lines: Iterable[str]) -> Iterator[str]:
@@ -115,13 +150,18 @@ def _headed(lines: Iterable[str]) -> Iterator[str]:
     yield from _items(line.strip() for line in others)
 
 
-def _suggestion_lines(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None = None) -> Iterator[str]:
+def _suggestion_lines(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None, *, folded: bool) -> Iterator[str]:
     told = told_suggestions(of, verdict)
     if told:
+        kept = MOST_HELP if folded and len(told) > MOST_HELP + 1 else len(told)
+        numbered = [f"{number}. {escaped(line)}" for number, line in enumerate(told, start=1)]
         yield ""
         yield "**What would make it fit** (each was tried):"
         yield ""
-        yield from (f"{number}. {escaped(line)}" for number, line in enumerate(told, start=1))
+        yield from numbered[:kept]
+        if kept < len(told):
+            yield ""
+            yield from _unfolding(f"{len(told) - kept} more", numbered[kept:])
     elif of is not None and (said := nothing_helps(of, verdict)):
         yield ""
         yield said

@@ -19,9 +19,10 @@ from dra_plan.api.selectors import labels_match
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
+from dra_plan.placement.gangs import goals_of
 from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
-from dra_plan.placement.search import BestPlacement, PlacementQuestion, levels_of
-from dra_plan.placement.solver import Need
+from dra_plan.placement.program import Need
+from dra_plan.placement.search import BestPlacement, PlacementQuestion
 from dra_plan.planner.question import Question
 from dra_plan.questions.explain.document import PodsLeftAlone
 from dra_plan.releases import Target
@@ -313,7 +314,7 @@ class _Ask:
             for index, kind in enumerate(question.kinds)
             if not all(member.pod.key in spared for member in kind.members)
         ]
-        found = question.best(levels_of(question.kinds, by_priority=bool(spared)), needs)
+        found = question.best(goals_of(question.kinds, by_priority=bool(spared)), needs)
         placed = {each.candidate.pod.key for each in found.placed}
         missing = {member.pod.key for kind in question.kinds for member in kind.members} - placed
         if not missing:

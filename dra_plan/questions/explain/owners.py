@@ -29,7 +29,7 @@ from dra_plan.text.stories import (
     summary_lines,
     worth_telling,
 )
-from dra_plan.text.verdicts import DEVICES, UNTOLD, is_told_elsewhere, verdict_line, verdict_lines
+from dra_plan.text.verdicts import DEVICES, UNTOLD, eviction_lines, is_told_elsewhere, verdict_line, verdict_lines
 from dra_plan.text.words import counted, listed
 
 MOST_LINES, WIDTH, FOOTER = 25, 80, 2
@@ -47,6 +47,10 @@ MOST_BLOCKS = 4
 WHOLE = "-v tells"
 
 
+ONE_MORE = "  What follows is about the claims of one more pod like these."
+"""Said of a workload whose pods all have their nodes."""
+
+
 class Telling(NamedTuple):
     """How much is told: every story of nodes, owners at length."""
 
@@ -61,9 +65,15 @@ def one_line(block: OwnerBlock) -> str:
     """The verdict, or what becomes of devices, and what is in the way on the nodes nearest to taking the pod."""
     if not block.verdicts or is_lone_claim(block):
         return headline(block.claim_sets[0], names(block.claim_sets))
-    if block.verdicts[0].verdict in UNTOLD and block.unplanned is not None:
+    if block.unplanned is not None and is_told_by_what_it_has(block):
         return next(unplanned_lines(block.unplanned))
     return verdict_line(block.verdicts)
+
+
+def is_told_by_what_it_has(block: OwnerBlock) -> bool:
+    """Whether what the owner has says more than its verdict: its node, its devices, its end."""
+    unplanned = block.unplanned
+    return block.verdicts[0].verdict in UNTOLD and unplanned is not None and unplanned.state != "WithoutClaims"
 
 
 def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
@@ -77,17 +87,21 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
         return
     verdict = block.verdicts[0]
     first = next(iter(block.claim_sets), None)
-    head = [] if verdict.verdict in UNTOLD else list(verdict_lines(block.verdicts, first))
+    is_told = is_told_by_what_it_has(block)
+    head = [] if is_told else list(verdict_lines(block.verdicts, first))
     if verdict.verdict == "Refused":
         yield from head
         yield from _suggestion_lines(first) if first is not None and first.suggestions else ()
         return
     if block.unplanned is not None:
-        head += unplanned_lines(block.unplanned, headed=verdict.verdict in UNTOLD)
+        head += unplanned_lines(block.unplanned, headed=is_told)
+    head += indented(eviction_lines(verdict))
     if first is None:
         yield from head
         yield from _help_lines(told_suggestions(None, verdict), folded=folded)
     else:
+        if verdict.verdict in UNTOLD:
+            head.append(ONE_MORE)
         yield from _fold(head, first, verdict, folded=folded)
 
 
@@ -101,7 +115,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     if of.fault is not None:
         head = [*head, *indented(obstacles.fault(of.fault))]
     stories = stories_of(of, verdict)
-    head = [*head, *summary_lines(of.absent, [] if _tells_nodes(verdict, of) else of.leading, stories)]
+    head = [*head, *summary_lines(of.absent, [] if tells_nodes(verdict, of) else of.leading, stories)]
     tail: list[str] = []
     if of.excluded and not (verdict is not None and verdict.nodes):
         tail += ["", *lines(of)]
@@ -110,7 +124,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     told, rest = worth_telling(stories)
     paragraphs = [paragraph(story) for story in told]
     if folded:
-        kept = _kept(head, paragraphs, tail, least=0 if _tells_nodes(verdict, of) else 1)
+        kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) else 1)
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
             others = counted(len(stories) - kept, "more kind of nodes", "more kinds of nodes")
@@ -122,7 +136,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     yield from tail
 
 
-def _tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
+def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
     """Whether the verdict has said already what is in the way on each node."""
     return verdict is not None and bool(verdict.nodes) and not is_told_elsewhere(verdict.nodes, of.fitting_nodes)
 

@@ -6,6 +6,7 @@ ends once enough is known: budgets are attempts, so that an answer does not depe
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,14 @@ from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import ClaimSet, Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.reasons import LeadingReason
-from dra_plan.documents.verdicts import FoundLabel, LastMessage, NodeObstacle, NodeRefusalReason, RefusingNodes
+from dra_plan.documents.verdicts import (
+    ChangedReason,
+    FoundLabel,
+    LastMessage,
+    NodeObstacle,
+    NodeRefusalReason,
+    RefusingNodes,
+)
 from dra_plan.near import nearest
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.scheduler.attempts import PodRecord
@@ -50,6 +58,8 @@ from dra_plan.scheduler.framework.status import (
     SpreadUneven,
     Status,
     UntoleratedTaint,
+    VolumeInUse,
+    VolumesFull,
     VolumeUnfit,
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals, refusals_of
@@ -236,14 +246,35 @@ def last_message(pod: Pod, record: PodRecord | None, info: ClusterInfo | None) -
         return None  # of a text that may hold names, a pseudonym stands in an anonymized input
     began, taken = parse_time(found.last_transition_time), parse_time(info.time) if info is not None else None
     today = record.message or record.waiting if record is not None else ""
+    refusals = record.refusals if record is not None else None
+    same = _is_gated(found.reason, record) or _is_same(found.message, today, refusals)
     return LastMessage(
         reason=found.reason,
         message=found.message,
         time=found.last_transition_time or "",
         seconds_ago=max(0, int(taken - began)) if began is not None and taken is not None else None,
-        same_today=_is_gated(found.reason, record)
-        or _is_same(found.message, today, record.refusals if record is not None else None),
+        same_today=same,
+        changed=_changed(found.message, refusals) if not same and refusals is not None else [],
     )
+
+
+_COUNTS = re.compile(r"0/\d+ nodes are available: (?P<reasons>.+?)(?:\.|\. .*)?", re.DOTALL)
+"""kube-scheduler's message on a pod that no node takes (FitError of its framework); behind it what PostFilter says."""
+
+
+_COUNTED = re.compile(r"(?P<nodes>\d{1,9}) (?P<reason>.+)", re.DOTALL)
+
+
+def _changed(said: str, refusals: NodeRefusals) -> list[ChangedReason]:
+    """The reasons that a message counts on other nodes than there are now; empty where it counts none."""
+    counts = _COUNTS.fullmatch(said)
+    told = [_COUNTED.fullmatch(part) for part in re.split(r", (?=\d+ )", counts["reasons"])] if counts else []
+    if not told or None in told or refusals.of_all:
+        return []
+    before = Counter({each["reason"]: int(each["nodes"]) for each in told if each})
+    now = Counter(reason.text for found in refusals.of_nodes.values() for reason in found[0].reasons)
+    changed = [reason for reason in (now | before) if now[reason] != before[reason]]
+    return [ChangedReason(reason=one, nodes=now[one], before=before[one]) for one in changed]
 
 
 def _is_gated(reason: str, record: PodRecord | None) -> bool:
@@ -424,6 +455,10 @@ def _key(of: Obstacle) -> Any:
             return kind, topology_key
         case SpreadUneven(topology_key, domain):
             return topology_key, domain is None
+        case VolumeInUse(claim, disk):
+            return claim, disk
+        case VolumesFull(driver, asked):
+            return driver, asked
     return of
 
 
@@ -507,6 +542,10 @@ def _obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstac
             )
         case VolumeUnfit(claim, volume):
             return NodeObstacle(kind="Volume", claim=claim, volume=volume)
+        case VolumeInUse(claim, disk, pod):
+            return NodeObstacle(kind="VolumeInUse", claim=claim, volume=disk, pod=pod)
+        case VolumesFull(driver, asked):
+            return _volume_limit(driver, asked, [one for one in same if isinstance(one, VolumesFull)])
         case NoDevices():
             return None  # what is in the way of them is told of the plugin
 
@@ -523,6 +562,20 @@ def _resource(resource: str, asked: int, same: Sequence[ResourceShort], nodes: M
         room=amount_text(resource, room) if room >= 0 else "",
         never=0 <= room < asked,
         near=_near_resource(resource, nodes) if room == 0 else "",
+    )
+
+
+def _volume_limit(driver: str, asked: int, same: Sequence[VolumesFull]) -> NodeObstacle:
+    most, least = max(one.left for one in same), min(one.left for one in same)
+    limit = max(one.limit for one in same)
+    return NodeObstacle(
+        kind="VolumeLimit",
+        resource=driver,
+        need=str(asked),
+        left=str(most),
+        left_from=str(least) if least != most else "",
+        room=str(limit),
+        never=asked > limit,
     )
 
 

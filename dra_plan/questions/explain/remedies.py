@@ -147,12 +147,14 @@ class Remedies:
         if one.operator != "In" or one.label in ("metadata.name", *_PLACES):
             return
         wanted_value, near = one.values[0], one.near
-        if near and any(each.value == near for each in one.found) and self._selects(one.label, wanted_value):
-            yield from self._of_pod(
-                NodeSelectorChanged(code="change-node-selector", label=one.label, from_=wanted_value, to=near),
-                lambda spec: structs.replace(spec, node_selector={**spec.node_selector, one.label: near}),
-                fixed=True,
-            )
+        if near and self._selects(one.label, wanted_value):  # no node is labelled for a misspelt selector
+            if any(each.value == near for each in one.found):
+                yield from self._of_pod(
+                    NodeSelectorChanged(code="change-node-selector", label=one.label, from_=wanted_value, to=near),
+                    lambda spec: structs.replace(spec, node_selector={**spec.node_selector, one.label: near}),
+                    fixed=True,
+                )
+            return
         yield _labelled(node.metadata.name, one.label, wanted_value)
 
     def _resource(self, one: NodeObstacle) -> Iterator[_Remedy]:

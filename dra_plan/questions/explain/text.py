@@ -18,12 +18,15 @@ def parse(option: str, telling: Telling = BRIEF) -> Format[ExplanationDocument]:
 
     UsageError for an unknown one or a malformed template.
     """
-    from dra_plan.questions.explain.markdown import markdown
+    from dra_plan.questions.explain import markdown
 
-    def text(document: ExplanationDocument, screen: Screen | None) -> str:
+    def as_text(document: ExplanationDocument, screen: Screen | None) -> str:
         return render(document, screen, telling=telling)
 
-    return choose(option, {"text": whole(text), "markdown": whole(markdown), **DATA})
+    def as_markdown(document: ExplanationDocument, _screen: Screen | None) -> str:
+        return markdown.markdown(document, telling=telling)
+
+    return choose(option, {"text": whole(as_text), "markdown": whole(as_markdown), **DATA})
 
 
 def render(document: ExplanationDocument, screen: Screen | None, *, telling: Telling = BRIEF) -> str:

@@ -24,15 +24,26 @@ from dra_plan.api.well_known import KUEUE_QUEUE
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, pod_owner, workload_owner
-from dra_plan.claims.owners import ended, is_over
+from dra_plan.claims.owners import ended, is_over, is_waiting
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import AloneVerdict, HeldBy, OtherPod, OwnerVerdict, RefusalFinding, Verdict
+from dra_plan.documents.base import DeviceName
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.verdicts import (
+    AloneVerdict,
+    HeldBy,
+    OtherPod,
+    OwnerVerdict,
+    TaintEviction,
+    Verdict,
+)
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.nodes import deciding
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
-from dra_plan.planner.refused import accepted
+from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
+from dra_plan.planner.settling import settle_chosen
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.reasons import (
     DeviceReasons,
@@ -49,8 +60,7 @@ from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.node_refusals import NodeRefusals
 
 if TYPE_CHECKING:
-    from dra_plan.validation.refusals import ApiServerRefusals
-    from dra_plan.validation.rule import Finding
+    from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
 
 
 MOST_LOOKS = 50_000
@@ -82,13 +92,18 @@ _HOLDERS: dict[str, HeldBy] = {
 
 
 def verdicts(
-    inventory: Inventory, view: View, question: Question, plan: AllocationPlan, deadline: float | None
+    inventory: Inventory,
+    view: View,
+    question: Question,
+    plan: AllocationPlan,
+    refusals: OwnerRefusals,
+    deadline: float | None,
 ) -> list[OwnerVerdict]:
     """The verdicts on all that the question is about: first pods and workloads, then claims, as `plan` has them.
 
     `inventory` has its nodes already; after the `deadline`, in monotonic time, what is not known is Undecided.
     """
-    found = _Verdicts(inventory, view, question, plan, deadline)
+    found = _Verdicts(inventory, view, question, plan, refusals, deadline)
     return [*(found.of_owner(owner) for owner in found.owners), *found.of_claims()]
 
 
@@ -112,9 +127,15 @@ class _Verdicts:
     """Looks at owner after owner; the simulation runs once for all."""
 
     def __init__(
-        self, inventory: Inventory, view: View, question: Question, plan: AllocationPlan, deadline: float | None
+        self,
+        inventory: Inventory,
+        view: View,
+        question: Question,
+        plan: AllocationPlan,
+        refusals: OwnerRefusals,
+        deadline: float | None,
     ) -> None:
-        self._deadline = deadline
+        self._deadline, self._refusals = deadline, refusals
         self._inventory, self._view, self._question, self._plan = inventory, view, question, plan
         self._index = Index(inventory)
         self._owners_of = OwnersOfPods(self._index)
@@ -161,7 +182,7 @@ class _Verdicts:
     @cached_property
     def _about(self) -> RunQuestion:
         asked = self._question
-        taken = accepted(self._inventory, self._view.target, lambda _pod: True, asked.runtime_config)
+        taken = accepted(self._inventory, self._view.target, _everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
 
     @cached_property
@@ -170,12 +191,6 @@ class _Verdicts:
 
     def _is_explained(self, pod: Pod) -> bool:
         return any(owner in self._closely for owner in self._owners_of.of(pod))
-
-    @cached_property
-    def _refusals(self) -> ApiServerRefusals:
-        from dra_plan.validation.refusals import ApiServerRefusals
-
-        return ApiServerRefusals(self._inventory, self._view.target, self._question.runtime_config)
 
     # Verdicts
 
@@ -198,7 +213,7 @@ class _Verdicts:
             namespace=claim.metadata.namespace,
             name=claim.metadata.name,
             verdict="Refused" if findings else verdict,
-            findings=list(map(_finding, findings)),
+            findings=list(map(finding_entry, findings)),
         )
 
     def of_owner(self, owner: Owner) -> OwnerVerdict:
@@ -241,7 +256,18 @@ class _Verdicts:
             return structs.replace(made, verdict="Held", held_by="NodeName", held=[node])
         if lacking:
             return structs.replace(made, verdict="Stuck", held=lacking)
-        return structs.replace(made, verdict="Bound")
+        return structs.replace(made, verdict="Bound", evictions=self._evictions([pod]))
+
+    def _evictions(self, pods: Iterable[Pod]) -> list[TaintEviction]:
+        """The taint that evicts each of these pods, for those that are to go, the earliest first."""
+        first = [next(iter(self._foreseen.of(pod)), None) for pod in pods]
+        return [_taint_eviction(each) for each in sorted(filter(None, first), key=lambda each: each.seconds)]
+
+    @cached_property
+    def _foreseen(self) -> ForeseenEvictions:
+        from dra_plan.controllers.foreseen import ForeseenEvictions
+
+        return ForeseenEvictions(self._inventory, self._view.target)
 
     def _of_workload(self, owner: Owner, workload: AnyWorkload) -> OwnerVerdict:
         made = OwnerVerdict(kind=owner.kind, namespace=owner.namespace, name=owner.name, verdict="Finished")
@@ -250,21 +276,47 @@ class _Verdicts:
             return made
         fates = self._fates(self._run, owner)
         if not fates:
-            has_pods = any(not ended(pod) for pod in self._index.pods_of(workload))
-            if has_pods:
-                return structs.replace(made, verdict="Bound")
+            pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
+            if pods:
+                return structs.replace(made, verdict="Bound", evictions=self._evictions(pods))
             queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
             made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
             return self._refused(made, workload)
         made = self._with_fates(made, owner, fates)
         return self._refused(made, workload)
 
+    @cached_property
+    def _forbidden(self) -> dict[Owner, list[str]]:
+        """What admission says of pods that are not made, because of quotas and limits, by owner."""
+        if not has_quotas(self._inventory):
+            return {}
+        few = sum(1 for pod in self._inventory.pods if is_waiting(pod)) <= MOST_RIVALS
+        chosen = _everybody if few else self._is_explained
+        settled = settle_chosen(self._about.inventory, self._view.target, self._question, chosen).settled
+        found: dict[Owner, list[str]] = {}
+        for pod, said in settled.not_made if settled is not None else ():
+            for owner in dict.fromkeys(self._owners_of.of(pod)):
+                found.setdefault(owner, []).append(said)
+        return found
+
     def _refused(self, made: OwnerVerdict, asked: Pod | AnyWorkload) -> OwnerVerdict:
         findings = self._refusals.of(asked)
         if not findings:
-            return made
+            owner = Owner(made.kind, made.namespace, made.name)
+            forbidden = self._forbidden.get(owner)
+            if not forbidden or made.verdict in ("Suspended", "Finished"):
+                return made
+            return structs.replace(
+                made,
+                verdict="Refused",
+                node_name="",
+                victims=[],
+                message=forbidden[0],
+                forbidden=len(forbidden),
+                would_bind=max(0, made.would_bind - len(forbidden)),
+            )
         return structs.replace(
-            made, verdict="Refused", node_name="", victims=[], findings=list(map(_finding, findings))
+            made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
         )
 
     def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[_Fate]) -> OwnerVerdict:
@@ -481,16 +533,15 @@ def _called(record: PodRecord | None) -> Any:
     return record.outcome if record is not None else ""
 
 
-def _finding(of: Finding) -> RefusalFinding:
-    return RefusalFinding(
-        code=of.code,
-        message=of.message,
-        object=of.object,
-        field=of.field,
-        file=of.file,
-        line=of.line,
-        suggestion=of.suggestion,
-        fix=of.rule.fix,
+def _taint_eviction(of: ForeseenEviction) -> TaintEviction:
+    return TaintEviction(
+        pod=of.pod.metadata.name,
+        second=round(of.seconds, 1),
+        taint=TaintName(key=of.key, value=of.value, effect="NoExecute"),
+        device=DeviceName(driver=of.device[0], pool=of.device[1], device=of.device[2]) if of.device else None,
+        claim=of.claim,
+        node=of.node,
+        rule=of.rule,
     )
 
 

@@ -14,7 +14,14 @@ from dra_plan.questions.grow import ask
 
 
 @takes(
-    options.Sources, options.EveryNamespace, ask.GrowOptions, Edits, ReleaseOptions, ServedVersions, options.Messages
+    options.Sources,
+    options.EveryNamespace,
+    ask.GrowOptions,
+    Edits,
+    ReleaseOptions,
+    ServedVersions,
+    options.Ended,
+    options.Messages,
 )
 def grow(
     context: typer.Context,

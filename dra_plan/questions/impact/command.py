@@ -22,6 +22,7 @@ from dra_plan.questions.impact import ask
     Edits,
     ReleaseOptions,
     ServedVersions,
+    options.Ended,
     options.Messages,
 )
 def impact(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _each(given: list[str] | None) -> list[str] | None:
-    from dra_plan.api.node_choice import split_list
+    from dra_plan.planner.node_choice import split_list
 
     return [name for names in given or () for name in split_list(names)] or given
 

@@ -38,16 +38,19 @@ def place(
         ),
     ] = "table",
     report: options.Pages = None,
+    progress: options.Progress = True,
 ) -> Exit:
     """Say whether all pods that wait can run together.
 
     PATH... hold the cluster and its pods: files, directories, or - for standard input. A placement of all of them is
     sought, with nodes and devices, whatever kube-scheduler would do; -n and -l choose which pods, or arguments that are
-    no files: pod/train, deploy/serve, podgroup/gang. Placed is exit status 0; Impossible 1, with the smallest set of
-    pods that proves it; Undecided 3, with both bounds.
+    no files: pod/train, deploy/serve, podgroup/gang. Placed is exit status 0; Impossible 1, with a set of pods that
+    proves it; Undecided 3, with both bounds. Ctrl-C ends the search, and tells what is known by then.
     """
     from dra_plan.cli.inputs import opened, options_of
+    from dra_plan.cli.live import progress_bar
     from dra_plan.cli.printing import nothing_to_do, print_document
+    from dra_plan.cli.stopping import stoppable
     from dra_plan.questions.place.gate import JUDGE
     from dra_plan.text.formats import parse_lazily
 
@@ -55,7 +58,9 @@ def place(
         form = parse_lazily(output, _parse)
         gate = options.gate(fail_on=fail_on)
         asked = opened(context)
-        found = ask.place(asked.cluster, *asked.owners, **options_of(context, asked, ask.PlaceOptions))
+        with progress_bar(wanted=progress) as advance, stoppable() as stopped:
+            given = options_of(context, asked, ask.PlaceOptions)
+            found = ask.place(asked.cluster, *asked.owners, **given, progress=advance, stopped=stopped)
         document = found.document
         if not (document.pods or document.refusals or allow_empty):
             raise nothing_to_do(document.warnings, options.NO_PODS)

@@ -40,9 +40,12 @@ class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
 
 
 class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
-    """The pods of one priority."""
+    """The pods of one priority, and the gangs whose highest priority it is: these come first."""
 
     priority: int
+    groups: Annotated[Amount, Meta(description="Gangs that have yet to start.")] = 0
+    started: Annotated[Amount, Meta(description="How many of them start.")] = 0
+    at_most_started: Annotated[Amount, Meta(description="More of them can't start; proved.")] = 0
     pods: Amount
     placed: Amount
     at_most: Annotated[
@@ -51,22 +54,33 @@ class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
 
 
 class WantedGroup(DocumentPart, frozen=True, kw_only=True):
-    """A pod group that was asked about."""
+    """A pod group that was named, or a gang of pods that were asked about."""
 
     namespace: str
     name: Text
+    pods: Annotated[Amount, Meta(description="How many of its waiting pods were asked about.")]
     needed: Annotated[Amount, Meta(description="So many of its waiting pods have to have a place, or none counts.")]
     placed: Amount
 
 
 class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
-    """A smallest set that can't be placed: without any one of its pods the others can."""
+    """A set that can't be placed. Where it is `minimal`, the others can be without any one of its pods.
+
+    Other sets that prove the same may have fewer pods.
+    """
 
     pods: Annotated[
         list[ObjectName],
         Meta(description="Pods that can't all run; of a group, as many of its pods as can't run at the same time."),
     ]
-    together: Annotated[Amount, Meta(description="How many of them can run at the same time.")]
+    group: Annotated[
+        ObjectName | None,
+        Meta(description="The gang that these pods are all of that are asked about: too few, so that it can't start."),
+    ] = None
+    minimal: Annotated[
+        bool, Meta(description="Whether it is proved that without any one of these pods the others can be placed.")
+    ]
+    together: Annotated[Amount, Meta(description="How many of them are known to have room at the same time.")]
     left: Annotated[ObjectName, Meta(description="One that has no place when the others are placed.")]
     message: Annotated[str, Meta(description="What the scheduler would say to it then.")]
     in_the_way: Annotated[
@@ -88,9 +102,11 @@ class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
 class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
     """What kube-scheduler would do with the same pods."""
 
-    bound: Amount
+    bound: Annotated[Amount, Meta(description="How many it binds, parts of gangs left out.")]
+    started: Annotated[Amount, Meta(description="How many gangs it starts.")]
     is_best: Annotated[
-        bool | None, Meta(description="Whether it is proved that no placement has more pods; null if that is open.")
+        bool | None,
+        Meta(description="Whether it is proved that no placement is better, by `priorities`; null if that is open."),
     ]
 
 
@@ -119,5 +135,8 @@ class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
     ]
     priorities: Annotated[list[PriorityLevel], Meta(description="With --most: highest first.")]
     scheduler: Annotated[SchedulerResult | None, Meta(description="With --most.")]
+    cut_short: Annotated[
+        bool, Meta(description="Whether the time was over, or the search was stopped, before all was asked.")
+    ] = False
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

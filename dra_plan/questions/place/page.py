@@ -1,4 +1,4 @@
-"""The page of `place`: the placement that exists, or the smallest set that proves that none does, and the bounds."""
+"""The page of `place`: the placement that exists, or a set that proves that none does, and the bounds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from dra_plan.page.pods import DrawnPod, of_all, of_one
 from dra_plan.page.told import BarRow, Bars, Segment
 from dra_plan.placement.verify import PlacedPod
 from dra_plan.planner.nodes import with_nodes
-from dra_plan.questions.place.answer import PlacementPlan, ProvedImpossible
+from dra_plan.questions.place.answer import PlacementPlan
 from dra_plan.questions.place.document import ImpossibilityProof, PlacementDocument
+from dra_plan.questions.place.proof import ProvedImpossible
 from dra_plan.questions.place.text import AT_ONCE, FORMATS, device_lines, proof, wide
 from dra_plan.text import words
 
@@ -125,6 +126,8 @@ def _of_proof(proof: ProvedImpossible, inventory: Inventory, beginning: Beginnin
     claims = {claim.key: claim for one in placed for claim in one.claims}
     then = beginning.view.with_claims(tuple({**beginning.claims, **claims}.values()))
     left = f"{proof.document.left.namespace}/{proof.document.left.name}"
+    if proof.refused is None:
+        return {}
     refused = ((name, statuses) for name, statuses in proof.refused.of_nodes.items() if statuses)
     told_of = {name: ("DoesNotFit", statuses[0].message) for name, statuses in refused}
     nodes = with_nodes(inventory, infer=True)[0].nodes

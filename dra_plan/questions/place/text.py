@@ -150,9 +150,9 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         yield f"Impossible: {_at_most(document.pods, document.at_most)}."
     else:
         yield f"Undecided: {_between(document)}."
-    for group in document.groups:
-        name = f"podgroup {group.namespace}/{group.name}"
-        yield f"{name} needs {group.needed} of its waiting pods, and has {group.placed}."
+    if document.cut_short:
+        yield "The search was cut short: these are the bounds by then."
+    yield from _groups(document)
     if document.proof is not None:
         yield proof(document.proof)
     if document.refused_afterwards:
@@ -180,14 +180,18 @@ def _at_most(pods: int, most: int) -> str:
 
 
 def proof(of: ImpossibilityProof) -> Paragraph:
-    """The smallest set that can't be placed, and what is in the way."""
+    """The set that can't be placed, and what is in the way."""
     names = listed([_pod(pod) for pod in of.pods])
+    if of.group is not None:
+        lines = [f"Too few pods of podgroup {_pod(of.group)} are asked about, wherever they have room: {names}."]
+        return Paragraph([*lines, *(f"  {line}" for line in (of.message,) if line)])
     if len(of.pods) == 1:
         lines = [f"{names} has no place, even alone:"]
     else:
+        minimal = ", and without any one of them the others can" if of.minimal else ""
         lines = [
-            f"These {len(of.pods)} can't run at the same time, and without any one of them the others can: {names}.",
-            f"With {counted(len(of.pods) - 1, 'of them', 'of them')} placed, in the way of {_pod(of.left)}:",
+            f"These {len(of.pods)} can't run at the same time{minimal}: {names}.",
+            f"With {counted(of.together, 'of them', 'of them')} placed, in the way of {_pod(of.left)}:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
 
@@ -208,6 +212,25 @@ def _obstacle(of: CopyObstacle, told: NextCopy) -> Iterator[str]:
         yield f"devices on {nodes}: {', '.join(reasons)}"
 
 
+_FEW_GROUPS = 3
+
+
+def _groups(document: PlacementDocument) -> Iterator[Part]:
+    """A sentence for each of a few groups, a table of many."""
+    if len(document.groups) <= _FEW_GROUPS:
+        lines = [
+            f"podgroup {group.namespace}/{group.name} needs {group.needed} of its waiting pods, and has {group.placed}."
+            for group in document.groups
+        ]
+        if lines:
+            yield Paragraph(lines)
+        return
+    made = Table(("GROUP", "PODS", "NEEDED", "PLACED"), flexible=(0,))
+    for group in document.groups:
+        made.add(f"{group.namespace}/{group.name}", str(group.pods), str(group.needed), str(group.placed))
+    yield made
+
+
 def _refused(document: PlacementDocument) -> Iterator[str]:
     yield "Filters that look at other pods or at volumes are asked when a placement is found. There they refuse:"
     for one in document.refused_afterwards:
@@ -215,19 +238,27 @@ def _refused(document: PlacementDocument) -> Iterator[str]:
 
 
 def _priorities(document: PlacementDocument) -> Iterator[Part]:
-    made = Table(("PRIORITY", "PODS", "PLACED", "AT MOST"))
+    gangs = any(level.groups for level in document.priorities)
+    made = Table(("PRIORITY", *(("GROUPS", "STARTED", "AT MOST") if gangs else ()), "PODS", "PLACED", "AT MOST"))
     for level in document.priorities:
-        made.add(str(level.priority), str(level.pods), str(level.placed), str(level.at_most))
+        groups = (level.groups, level.started, level.at_most_started) if gangs else ()
+        made.add(*map(str, (level.priority, *groups, level.pods, level.placed, level.at_most)))
     if made.rows:
         yield made
+
+
+_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: "whether more fit is open."}
+_BETTER = {True: "no placement is better.", False: "a better one exists.", None: "whether a better one exists is open."}
 
 
 def _scheduler(document: PlacementDocument) -> Iterator[str]:
     told = document.scheduler
     if told is None:
         return
-    best = {True: "no placement has more.", False: "a placement with more exists.", None: "whether more fit is open."}
-    yield f"kube-scheduler would bind {told.bound} of them: {best[told.is_best]}"
+    gangs = sum(level.groups for level in document.priorities)
+    starts = f" and start {told.started} of {counted(gangs, 'group')}" if gangs else ""
+    is_plain = not gangs and len(document.priorities) <= 1
+    yield f"kube-scheduler would bind {told.bound} of them{starts}: {(_MORE if is_plain else _BETTER)[told.is_best]}"
 
 
 def _placed(document: PlacementDocument, *, wide: bool) -> Iterator[Part]:

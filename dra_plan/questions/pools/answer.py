@@ -113,11 +113,13 @@ def _check(view: View, drivers: Sequence[str], states: Sequence[str]) -> None:
 def _listed_pool(seen: SeenPool, view: View, evictions: ForeseenEvictions | None) -> ListedPool:
     pool = seen.pool
     left = PoolRemainder(view, pool)
-    devices = [_listed_device(device, seen.nodes, left, evictions) for device in left.devices]
+    divided = view.target.features.partitionable_devices and any(device.consumption for device in left.devices)
+    devices = [
+        _listed_device(device, seen.nodes, left, evictions, is_part=divided and bool(device.consumption))
+        for device in left.devices
+    ]
     states = [device.state for device in devices]
-    parts = [device for device in left.devices if device.consumption]
     available = [device for device, state in zip(left.devices, states, strict=True) if state == "Available"]
-    divided = bool(parts) and view.target.features.partitionable_devices
     return ListedPool(
         driver=pool.id.driver,
         pool_name=pool.id.pool,
@@ -134,7 +136,7 @@ def _listed_pool(seen: SeenPool, view: View, evictions: ForeseenEvictions | None
         tainted_devices=sum(left.is_tainted(device) for device in left.devices),
         counter_sets=left.counter_sets(),
         devices=devices,
-        physical_devices=pools.physical(parts) if divided else None,
+        physical_devices=pools.physical(left.devices) if divided else None,
         profiles=pools.profiles(left.counters, pool, left.devices, available) if divided else [],
         validation_error=str(pool.problem) if pool.state is PoolState.INVALID else "",
     )
@@ -160,7 +162,12 @@ def _node_name(pool: Pool) -> str:
 
 
 def _listed_device(
-    device: PoolDevice, nodes: Sequence[Node], left: PoolRemainder, evictions: ForeseenEvictions | None
+    device: PoolDevice,
+    nodes: Sequence[Node],
+    left: PoolRemainder,
+    evictions: ForeseenEvictions | None,
+    *,
+    is_part: bool,
 ) -> ListedDevice:
     state, reason = left.state(device)
     per_device = device.slice.object.spec.per_device_node_selection
@@ -169,6 +176,7 @@ def _listed_device(
         state=state,
         model=pools.model(device),
         reason=reason,
+        part=is_part,
         taints=list(device.taints),
         evicts=[_doomed(each) for each in evictions.of_device(*device.id)] if evictions is not None else [],
         nodes=[node.metadata.name for node in nodes if device_is_on(device, node)] if per_device else None,

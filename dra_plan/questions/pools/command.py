@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dra_plan.text.formats import Format
 
 
-@takes(options.Sources, SomeNodes, ask.PoolOptions, Edits, ReleaseOptions, options.Messages)
+@takes(options.Sources, SomeNodes, ask.PoolOptions, Edits, ReleaseOptions, options.Ended, options.Messages)
 def pools(
     context: typer.Context,
     *,

@@ -8,7 +8,7 @@ from dra_plan.page.content import Page
 from dra_plan.page.pages import begin, drawn
 from dra_plan.questions.pools.answer import PoolList
 from dra_plan.questions.pools.document import PoolsDocument
-from dra_plan.questions.pools.text import FORMATS
+from dra_plan.questions.pools.text import FORMATS, totals
 from dra_plan.text import words
 
 
@@ -22,16 +22,7 @@ def page(answer: PoolList, inventory: Inventory | None, view: View | None) -> Pa
 
 def fill_pools(made: Page, document: PoolsDocument) -> None:
     """How much is free, and which kinds of parts."""
-    whole = [pool for pool in document.pools if pool.physical_devices is None]
-    said = []
-    if whole:
-        free, total = (
-            sum(numbers) for numbers in zip(*((p.available_devices, p.total_devices) for p in whole), strict=True)
-        )
-        said.append(f"{free} of {words.counted(total, 'device')} available")
-    parted = sum(pool.physical_devices or 0 for pool in document.pools)
-    said += [f"{words.counted(parted, 'device')} in parts"] if parted else []
-    made.headline = words.capital(" and ".join(said)) or "No pools"
+    made.headline = words.capital(" and ".join(totals(document.pools))) or "No pools"
     profiles: dict[str, tuple[int, int]] = {}
     for one in (profile for pool in document.pools for profile in pool.profiles):
         fit, listed = profiles.get(one.profile, (0, 0))

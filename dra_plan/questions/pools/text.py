@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from dra_plan import shown
 from dra_plan.allocator import PoolState
@@ -117,8 +117,41 @@ def _numbers(pool: ListedPool) -> list[str]:
     numbers = [pool.total_devices, pool.available_devices, pool.allocated_devices, pool.tainted_devices]
     if pool.physical_devices is None:
         return list(map(str, numbers))
-    whole = f"{pool.physical_devices} ({counted(pool.total_devices, 'part')})"
-    return [whole, "see below", *map(str, numbers[2:])]
+    available, whole = whole_devices(pool)
+    parts = counted(pool.total_devices - whole, "part")
+    if not whole:
+        return [f"{pool.physical_devices} ({parts})", "see below", *map(str, numbers[2:])]
+    return [
+        f"{pool.physical_devices} ({divided_devices(pool)} in {parts})",
+        f"{available} + parts",
+        *map(str, numbers[2:]),
+    ]
+
+
+def whole_devices(pool: ListedPool) -> tuple[int, int]:
+    """How many devices that are no parts of others are available, and how many there are."""
+    if pool.physical_devices is None:
+        return pool.available_devices, pool.total_devices
+    whole = [device for device in pool.devices if not device.part]
+    return _available(whole), len(whole)
+
+
+def divided_devices(pool: ListedPool) -> int:
+    """The physical devices that are offered in parts."""
+    return pool.physical_devices - whole_devices(pool)[1] if pool.physical_devices is not None else 0
+
+
+def totals(pools: Iterable[ListedPool]) -> list[str]:
+    """What is available of whole devices, and how many are offered in parts: a clause each, of what there is."""
+    pools = list(pools)
+    available, whole = (sum(numbers) for numbers in zip(*map(whole_devices, pools), strict=True)) if pools else (0, 0)
+    parted = sum(map(divided_devices, pools))
+    told = [f"{available:,} of {counted(whole, 'device')} available"] if whole else []
+    return [*told, f"{counted(parted, 'device')} in parts"] if parted else told
+
+
+def _available(devices: Iterable[ListedDevice]) -> int:
+    return sum(device.state == "Available" for device in devices)
 
 
 def _partitions(document: PoolsDocument) -> Table:
@@ -143,22 +176,12 @@ def _totals(document: PoolsDocument) -> list[str]:
 
 
 def _total(driver: str, pools: Sequence[ListedPool]) -> str:
-    whole = [pool for pool in pools if pool.physical_devices is None]
-    parted = sum(pool.physical_devices or 0 for pool in pools)
-    told = [counted(len(pools), "pool")]
-    if whole:
-        available = sum(pool.available_devices for pool in whole)
-        told.append(f"{available:,} of {counted(sum(pool.total_devices for pool in whole), 'device')} available")
-    if parted:
-        told.append(f"{counted(parted, 'device')} in parts")
+    told = [counted(len(pools), "pool"), *totals(pools)]
     models: dict[str, list[ListedDevice]] = {}
-    for pool in whole:
-        for device in pool.devices:
-            models.setdefault(device.model, []).append(device)
+    for device in (device for pool in pools for device in pool.devices if not device.part):
+        models.setdefault(device.model, []).append(device)
     by_model = [
-        f"{model} {sum(device.state == 'Available' for device in devices):,}/{len(devices):,}"
-        for model, devices in sorted(models.items())
-        if model
+        f"{model} {_available(devices):,}/{len(devices):,}" for model, devices in sorted(models.items()) if model
     ]
     return f"{driver}: {', '.join(told)}{f' ({listed(by_model, 8)})' if by_model else ''}."
 

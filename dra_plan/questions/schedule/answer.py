@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +31,13 @@ from dra_plan.planner import nodes, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
 from dra_plan.planner.claim_sets import SetPlanner
+from dra_plan.planner.creation import as_created, has_quotas
 from dra_plan.planner.nodes import with_nodes
 from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import RefusedOwner, accepted, entries
-from dra_plan.planner.settling import has_quotas, outlook_of, settled_result, with_successors
+from dra_plan.planner.settling import outlook_of, settled_result, simulation_of, with_successors
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.schedule.document import ScheduleDocument
@@ -163,8 +164,9 @@ def schedule_pods(
     if settle:
         named = with_successors(named, inventory.pods) if named is not None else None
         chosen = with_successors(chosen, inventory.pods)
+    given, beyond = as_created(taken.inventory, order or ARRIVAL) if settle else (taken.inventory, [])
     simulation = Simulation(
-        taken.inventory,
+        given,
         target=target,
         config=config,
         extenders=extenders,
@@ -184,6 +186,7 @@ def schedule_pods(
         outcome, settled = settled_result(
             simulation, chosen, events, never_ready, patience, [state.inventory for state in states]
         )
+        outcome.pods += [each.record for each in beyond if chosen(each.pod)]
     else:
         outcome = simulate(simulation, [state.inventory for state in states])
     if named is not None:
@@ -215,22 +218,17 @@ def schedule_chosen(
     view: View | None = None,
     *,
     explain: bool = False,
+    enough: Callable[[], bool] | None = None,
 ) -> SimulationResult:
     """What becomes of the chosen pods, for answers that ask the scheduler more than once. The others stay as they are.
 
     Of the question only the budgets count. The notices are those of the simulation alone. `common` is shared with
-    other questions, `view` is what the target sees of the inventory; with `explain` failed attempts are kept.
+    other questions, `view` is what the target sees of the inventory; with `explain` failed attempts are kept. It ends
+    when `enough` says so.
     """
-    simulation = Simulation(
-        inventory,
-        target=target,
-        max_steps=question.max_steps,
-        deadline=question.deadline(),
-        chosen=chosen,
-        common=common,
-        view=view,
-        explain=explain,
-    )
+    simulation = simulation_of(inventory, target, question, chosen, common, view, explain=explain)
+    if enough is not None:
+        simulation.scheduler.enough = enough
     return simulate(simulation)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Codes = list[str] | None
 
 
-@takes(options.Sources, ask.RuleOptions, QuirkOptions)
+@takes(options.Sources, ask.RuleOptions, QuirkOptions, options.Ended)
 def validate(
     context: typer.Context,
     *,
@@ -84,7 +84,7 @@ def validate(
             raise no_manifests(f"{OBJECTS} | dra-plan validate -")
         from dra_plan import releases
         from dra_plan.cli import settings
-        from dra_plan.cli.inputs import keep_until_exit
+        from dra_plan.cli.inputs import keep_until_exit, note_links
         from dra_plan.errors import UsageError
         from dra_plan.interpreter import uncollected
         from dra_plan.manifests.sources import STDIN
@@ -104,6 +104,7 @@ def validate(
             raise UsageError(f"--diff prints a diff: -o {output} can't be given with it; --report writes the findings")
         if fix and not diff and STDIN in sources:
             raise UsageError("--fix can't write to standard input: --diff shows what it would change")
+        note_links([*sources, *(against or ())])
         with uncollected():
             recursive = params["recursive"]
             reading = read(sources, recursive=recursive)

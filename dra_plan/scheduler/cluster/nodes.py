@@ -12,6 +12,8 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec.structs import replace
+
 from dra_plan.api.core import (
     Container,
     ContainerStatus,
@@ -104,6 +106,28 @@ def exact_requests(
                 total[name] = parse(text).nano
     for name, text in pod.spec.overhead.items():
         total[name] = total.get(name, 0) + parse(text).nano
+    return total
+
+
+def exact_limits(pod: Pod) -> dict[str, int]:
+    """The limits of a whole pod, in billionths: summed as requests are; overhead counts where there is a limit."""
+    spec = pod.spec
+
+    def swapped(container: Container) -> Container:
+        return replace(container, resources=replace(container.resources, requests=container.resources.limits))
+
+    of_pod = replace(spec.resources, requests=spec.resources.limits) if spec.resources is not None else None
+    limited = replace(
+        spec,
+        containers=[swapped(each) for each in spec.containers],
+        init_containers=[swapped(each) for each in spec.init_containers],
+        resources=of_pod,
+        overhead={},
+    )
+    total = exact_requests(Pod(metadata=pod.metadata, spec=limited))
+    for name, text in spec.overhead.items():
+        if total.get(name):
+            total[name] += parse(text).nano
     return total
 
 

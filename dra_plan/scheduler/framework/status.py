@@ -107,6 +107,26 @@ class VolumeUnfit(NamedTuple):
     volume: str
 
 
+class VolumeInUse(NamedTuple):
+    """A pod (NAMESPACE/NAME) has what the pod needs for itself: a ReadWriteOncePod claim, or on this node a disk.
+
+    `claim` is empty for a disk, of which `disk` is the kind, such as `gcePersistentDisk`.
+    """
+
+    claim: str
+    disk: str
+    pod: str
+
+
+class VolumesFull(NamedTuple):
+    """The pod would bring more volumes of a CSI driver to the node than this takes: `left` of `limit` are free."""
+
+    driver: str
+    asked: int
+    left: int
+    limit: int
+
+
 Obstacle = (
     ResourceShort
     | NoDevices
@@ -118,6 +138,8 @@ Obstacle = (
     | AffinityUnmet
     | SpreadUneven
     | VolumeUnfit
+    | VolumeInUse
+    | VolumesFull
 )
 """The kinds."""
 

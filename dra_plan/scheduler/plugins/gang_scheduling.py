@@ -13,6 +13,7 @@ from dra_plan.scheduler.framework.interface import EnqueueExtensions, Handle, Pe
 from dra_plan.scheduler.framework.status import Code, CycleState, Status, unresolvable
 
 PERMIT_SECONDS = 5 * 60.0
+NOT_THERE = "waiting for minCount pods from a gang to appear in scheduling queue"
 TOO_FEW = "waiting for minCount pods from a gang to be scheduled"
 
 
@@ -34,7 +35,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin, EnqueueExtensions):
         if group is None:
             return unresolvable(f'waiting for pods\'s pod group "{key[1]}" to appear in scheduling queue')
         if groups.count(key) < group.min_count:
-            return unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")
+            return unresolvable(NOT_THERE)
         return None
 
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status | None, float]:

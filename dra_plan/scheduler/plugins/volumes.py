@@ -42,6 +42,8 @@ from dra_plan.scheduler.framework.status import (
     LabelUnmet,
     Obstacle,
     Status,
+    VolumeInUse,
+    VolumesFull,
     error,
     unresolvable,
     unschedulable,
@@ -122,6 +124,22 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         if kept.disks and any(_conflict(kept.disks, info.volumes.disks) for info in node.volume_pods.values()):
             return _NO_DISK
         return _IN_USE if kept.in_use > 0 else None
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """Each disk that a pod of the node has, or, if there is none, each claim that a pod of any node uses."""
+        kept: _RestrictionState = state.read(self.name)
+        there = list(node.volume_pods.values())
+        taken = [(disk, info) for disk in kept.disks for info in there if _conflict((disk,), info.volumes.disks)]
+        if taken:
+            return tuple({disk: VolumeInUse("", disk.kind, info.pod.key) for disk, info in reversed(taken)}.values())
+        users = {
+            name: info.pod.key
+            for other in self._handle.cluster.nodes.values()
+            for info in other.volume_pods.values()
+            if info.pod.metadata.namespace == pod.metadata.namespace
+            for name in info.volumes.named
+        }
+        return tuple(VolumeInUse(name, "", users[name]) for name in sorted(kept.exclusive) if name in users)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """The disks, and whether a claim is in use."""
@@ -234,15 +252,22 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
             return error(str(problem))
 
     def _check(self, new: _New, node: NodeInfo) -> Status | None:
+        return _TOO_MANY if next(self._full(new, node), None) is not None else None
+
+    def _full(self, new: _New, node: NodeInfo) -> Iterator[VolumesFull]:
+        """The drivers of which the node would have too many volumes."""
         held = self._held(node) if new.volumes else None
         if held is None or not held.limits:
-            return None
+            return
         added = new.counts if new.volumes.isdisjoint(held.by_pods) else _by_driver(new.volumes - held.by_pods)
         for driver, count in added.items():
             limit = held.limits.get(driver)
             if limit is not None and held.counts[driver] + count > limit:
-                return _TOO_MANY
-        return None
+                yield VolumesFull(driver, count, max(0, limit - held.counts[driver]), limit)
+
+    def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
+        """Each driver that the node takes no more volumes of."""
+        return tuple(self._full(state.read(self.name), node))
 
     def _held(self, node: NodeInfo) -> _Held:
         """What the node has and takes, remembered until it or a storage object changes."""

@@ -1,0 +1,132 @@
+"""LimitRange: what containers get that ask for nothing, and what is refused outside the limits (LimitRanger).
+
+Each LimitRange of a namespace sets its defaults, and then each refuses by itself, with all that it has against the pod.
+Limits of volume claims are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from dra_plan.api.core import Container, LimitRange, LimitRangeItem, Pod, PodSpec
+from dra_plan.api.meta import QuantityText
+from dra_plan.api.quantity import Format, Quantity, canonical_text, make, parse
+from dra_plan.scheduler.cluster.nodes import exact_limits, exact_requests
+
+_CONTAINER, _POD = "Container", "Pod"
+_NANO = 10**9
+
+Listed = Mapping[str, QuantityText]
+Amounts = Mapping[str, Quantity]
+
+
+def defaulted(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Pod:
+    """The pod with the defaults that the LimitRanges give to its containers."""
+    for limits in limit_ranges:
+        for item in limits.spec.limits:
+            if item.type == _CONTAINER:
+                pod = replace(pod, spec=_with_defaults(pod, _default_limits(item), _default_requests(item)))
+    return pod
+
+
+def _default_limits(item: LimitRangeItem) -> Listed:
+    """The most is the default where none is written."""
+    return {**item.max, **item.default}
+
+
+def _default_requests(item: LimitRangeItem) -> Listed:
+    """The default limit, or else the least, is the default request where none is written."""
+    return {**item.min, **_default_limits(item), **item.default_request}
+
+
+def _with_defaults(pod: Pod, limits: Listed, requests: Listed) -> PodSpec:
+    def filled(container: Container) -> Container:
+        resources = container.resources
+        filled_in = replace(
+            resources, limits={**limits, **resources.limits}, requests={**requests, **resources.requests}
+        )
+        return replace(container, resources=filled_in)
+
+    return replace(
+        pod.spec,
+        containers=[filled(each) for each in pod.spec.containers],
+        init_containers=[filled(each) for each in pod.spec.init_containers],
+    )
+
+
+def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
+    """What the first LimitRange that refuses the pod has against it, "" if none refuses it."""
+    for limits in limit_ranges:
+        found = list(dict.fromkeys(text for item in limits.spec.limits for text in _of_item(pod, item)))
+        if found:
+            return joined(found)
+    return ""
+
+
+def joined(problems: Sequence[str]) -> str:
+    """Several errors as the API server lists them."""
+    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+
+
+def _of_item(pod: Pod, item: LimitRangeItem) -> Iterator[str]:
+    if item.type == _CONTAINER:
+        for each in (*pod.spec.containers, *pod.spec.init_containers):
+            yield from _violations(item, _amounts(each.resources.requests), _amounts(each.resources.limits))
+    elif item.type == _POD:
+        alone = replace(pod, spec=replace(pod.spec, overhead={}))
+        yield from _violations(item, _summed(pod, exact_requests(alone)), _summed(pod, exact_limits(alone)))
+
+
+def _amounts(listed: Listed) -> Amounts:
+    return {name: parse(text) for name, text in listed.items()}
+
+
+def _summed(pod: Pod, total: Mapping[str, int]) -> Amounts:
+    """Billionths of a whole pod, written in the form in which its containers write the resource first."""
+    forms: dict[str, Format] = {}
+    for each in (*pod.spec.containers, *pod.spec.init_containers):
+        for name, text in (*each.resources.requests.items(), *each.resources.limits.items()):
+            forms.setdefault(name, parse(text).format)
+    return {name: make(nano, -9, forms.get(name, "DecimalSI")) for name, nano in total.items()}
+
+
+def _violations(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    """What is below the least, above the most, or has too much between request and limit."""
+    checks = ((item.min, _below), (item.max, _above), (item.max_limit_request_ratio, _too_far))
+    for bounds, check in checks:
+        for name, text in sorted(bounds.items()):
+            problem = check(name, item.type, parse(text), requests.get(name), limits.get(name))
+            if problem:
+                yield problem
+
+
+def _below(name: str, kind: str, least: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
+    said = f"minimum {name} usage per {kind} is {canonical_text(least)}"
+    if request is None:
+        return f"{said}.  No request is specified"
+    if request.nano < least.nano:
+        return f"{said}, but request is {canonical_text(request)}"
+    return f"{said}, but limit is {canonical_text(limit)}" if limit is not None and limit.nano < least.nano else ""
+
+
+def _above(name: str, kind: str, most: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
+    said = f"maximum {name} usage per {kind} is {canonical_text(most)}"
+    if limit is None:
+        return f"{said}.  No limit is specified"
+    if limit.nano > most.nano:
+        return f"{said}, but limit is {canonical_text(limit)}"
+    return (
+        f"{said}, but request is {canonical_text(request)}" if request is not None and request.nano > most.nano else ""
+    )
+
+
+def _too_far(name: str, kind: str, most: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
+    said = f"{name} max limit to request ratio per {kind} is {canonical_text(most)}"
+    if request is None or not request.nano:
+        return f"{said}, but no request is specified or request is 0"
+    if limit is None or not limit.nano:
+        return f"{said}, but no limit is specified or limit is 0"
+    ratio = limit.nano / request.nano
+    return f"{said}, but provided ratio is {ratio:f}" if ratio > most.nano / _NANO else ""

@@ -1,0 +1,128 @@
+"""Columns made when the program needs them, where a node can hold too many combinations to ask about all of them.
+
+Solved with fractions, a program says what one more pod of each shape would be worth, and what a node of each kind
+costs. For each kind of node the combination that is worth most is sought (`placement/pricing.py`): if it is worth more
+than the node costs, it is a new column. When there is none, no combination that was never looked at could improve the
+program, so that the value with fractions bounds every placement; before that, the worth of what was found bounds it
+less tightly (the Lagrangian bound). Then the program is solved in whole numbers with the columns that were made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from .node_capacity import Combination
+from .program import Column, Program, Rows, Solution
+from .solver import relax, solve
+
+MOST_ROUNDS = 60
+"""So often a program is solved with fractions for one goal."""
+MOST_BRANCHES = 300
+"""Nodes of the search tree for a program in whole numbers; what is missed shows in the bounds."""
+_NOTHING = 1e-6
+
+
+@dataclass(frozen=True)
+class Priced:
+    """The combination that is worth most of those found; whatever could fit is worth no more than `bound`."""
+
+    holds: Combination
+    bound: float
+
+
+class Pricer(Protocol):
+    """Seeks combinations that are worth much."""
+
+    def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
+        """The best combination on a node of the kind, if pods of each shape are worth so much, and the node `price`."""
+
+
+class ColumnGeneration:
+    """Programs that differ in goals and needs, with the columns that were made for all of them."""
+
+    def __init__(self, pricer: Pricer, columns: Sequence[Column]) -> None:
+        self._pricer = pricer
+        self._columns = dict.fromkeys(columns)
+
+    def is_excluded(self, program: Program) -> bool:
+        """Whether it is proved that the needs can't be met."""
+        rows, bound = self._made(program, 0, [])
+        return bound < rows.most(rows.goals()[0])
+
+    def best(self, program: Program) -> tuple[Solution, Program]:
+        """The best solution that was found, with the program that has its columns."""
+        held: list[int] = []
+        bounds: list[int] = []
+        values: list[int] | None = None
+        number = len(program.goals) + bool(program.needs)
+        for position in range(number):
+            rows, bound = self._made(program, position, held)
+            goal = rows.goals()[position]
+            is_need = position == 0 and bool(program.needs)
+            if is_need and bound < rows.most(goal):
+                return Solution(is_possible=False, is_found=False), program
+            found = solve(rows.model, goal, rows.model.keeps, branches=MOST_BRANCHES, seconds=program.time.seconds)
+            reached = sum(found.values[i] * weight for i, weight in goal.items()) if found.values is not None else 0
+            if found.values is None or (is_need and reached < rows.most(goal)):
+                rest = [rows.most(each) for each in rows.goals()[len(bounds) + bool(program.needs) :]]
+                return Solution(bounds=(*bounds, *rest), is_found=False), program
+            values = found.values
+            held.append(reached)
+            if not is_need:
+                bounds.append(max(bound, reached))
+        assert values is not None
+        return rows.solution(values, bounds), rows.program
+
+    def _with_columns(self, program: Program) -> Program:
+        return replace(program, columns=tuple(self._columns))
+
+    def _rows(self, program: Program, held: Sequence[int]) -> Rows:
+        rows = Rows(self._with_columns(program), meets=True)
+        for goal, reached in zip(rows.goals(), held, strict=False):
+            rows.hold(goal, reached)
+        return rows
+
+    def _made(self, program: Program, position: int, held: Sequence[int]) -> tuple[Rows, int]:
+        """The program with all columns that improve this goal, and the bound on it that is proved."""
+        rows = self._rows(program, held)
+        bound = rows.most(rows.goals()[position])
+        for _ in range(MOST_ROUNDS):
+            goal = rows.goals()[position]
+            relaxed = relax(rows.model, goal, seconds=program.time.seconds)
+            if relaxed is None:
+                break
+            new, more = self._priced(program, rows, relaxed.prices)
+            bound = min(bound, math.floor(relaxed.goal + more + _NOTHING))
+            if not new or bound <= relaxed.goal + _NOTHING:
+                break
+            self._columns.update(dict.fromkeys(new))
+            rows = self._rows(program, held)
+        return rows, bound
+
+    def _priced(self, program: Program, rows: Rows, prices: Sequence[float]) -> tuple[list[Column], float]:
+        """The columns that are worth more than their node costs, and how much more all nodes could be worth."""
+        new, more = [], 0.0
+        for node_kind, number in enumerate(program.nodes):
+            worth = _worth(rows, node_kind, prices, 1 + max(program.shapes))
+            price = max(0.0, prices[rows.node_rows[node_kind]])
+            priced = self._pricer.best(node_kind, worth, price)
+            more += number * max(0.0, priced.bound - price)
+            gained = sum(each * count for each, count in zip(worth, priced.holds, strict=True)) - price
+            column = Column(node_kind, priced.holds)
+            if gained > _NOTHING and column not in self._columns:
+                new.append(column)
+        return new, more
+
+
+def _worth(rows: Rows, node_kind: int, prices: Sequence[float], shapes: int) -> list[float]:
+    """What a pod of each shape is worth on a node of the kind: more where a gang waits for room in its domain."""
+    worth = [0.0] * shapes
+    for shape, row in rows.shape_rows.items():
+        worth[shape] += max(0.0, prices[row])
+    for (shape, domain), row in rows.inside_rows.items():
+        if node_kind in domain:
+            worth[shape] += max(0.0, prices[row])
+    return worth

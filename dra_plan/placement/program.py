@@ -1,0 +1,328 @@
+"""The integer program: how many nodes of each kind take which combination of pods.
+
+What a combination is, and that it fits a node, comes from `placement/node_capacity.py`; here are only numbers. A
+solution is checked in integers before it counts, so that only the bound rests on the solver's arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .limits import SearchTime
+from .solver import Model, SolverEnd, solve
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number of pods of each shape on one node of a kind; `claims` are those that its pods share with others."""
+
+    node_kind: int
+    holds: tuple[int, ...]
+    claims: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Need:
+    """The number of pods of these kinds that a placement must have at least."""
+
+    kinds: frozenset[int]
+    number: int
+
+
+@dataclass(frozen=True)
+class Gang:
+    """Pods of these kinds run only together: at least `least` of them, or none.
+
+    With `domains`, sets of kinds of nodes, all of them are on nodes of one domain.
+    """
+
+    kinds: frozenset[int]
+    least: int
+    domains: tuple[frozenset[int], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a placement is to have as much of as possible: pods of these kinds, or these gangs, by their positions."""
+
+    kinds: tuple[int, ...] = ()
+    gangs: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Nodes that can't hold at least this much at the same time: (kind of node, combination) to number of nodes."""
+
+    nodes: tuple[tuple[int, tuple[int, ...], int], ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """`nodes` says how many nodes of each kind there are, `wanted` how many pods of each kind.
+
+    `shapes` has the shape of each kind: pods of one shape take the same place, whatever their priority and group.
+    Of the `goals` the most important comes first: more of an earlier one is worth more than any number of a later one.
+    With `mix`, pods count in these proportions only, as whole sets. The solver ends when the `time` is over.
+    """
+
+    nodes: tuple[int, ...]
+    wanted: tuple[int, ...]
+    columns: tuple[Column, ...]
+    goals: tuple[Goal, ...]
+    shapes: tuple[int, ...]
+    needs: tuple[Need, ...] = ()
+    gangs: tuple[Gang, ...] = ()
+    mix: tuple[int, ...] | None = None
+    clashes: tuple[Clash, ...] = ()
+    time: SearchTime = field(default_factory=SearchTime)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """`placed` pods of each kind, by `taken`: column index to number of nodes; `only` are the kinds of nodes of some.
+
+    `reached` and `bounds` are of each goal (with a mix, of whole sets): what is placed, and what can't be exceeded.
+    """
+
+    placed: tuple[int, ...] = ()
+    taken: dict[int, int] = field(default_factory=dict)
+    only: dict[int, frozenset[int]] = field(default_factory=dict)
+    reached: tuple[int, ...] = ()
+    bounds: tuple[int, ...] = ()
+    is_possible: bool = True
+    """False if the needs can't be met, which is proved."""
+    is_found: bool = True
+    """False if no solution was found; then only the bounds count."""
+
+
+def best(program: Program) -> Solution:
+    """The best solution that was found within the solver's steps, and how much better one may be."""
+    if not program.wanted:
+        nothing = tuple(0 for _ in program.goals)
+        possible = not any(need.number for need in program.needs)
+        return Solution(reached=nothing, bounds=nothing, is_possible=possible, is_found=possible)
+    simple = _without_solver(program)
+    return simple if simple is not None else Rows(program).best()
+
+
+def _without_solver(program: Program) -> Solution | None:
+    """Where there is one kind of pods, and nothing couples the nodes, each node is filled on its own."""
+    is_simple = len(program.wanted) == 1 and not program.gangs and not program.clashes
+    if not is_simple or any(column.claims for column in program.columns):
+        return None
+    fullest: dict[int, int] = {}
+    for index, column in enumerate(program.columns):
+        known = fullest.get(column.node_kind)
+        if known is None or column.holds > program.columns[known].holds:
+            fullest[column.node_kind] = index
+    total, taken = 0, {}
+    for node_kind, index in sorted(fullest.items()):
+        holds = program.columns[index].holds[0]
+        if not holds or total >= program.wanted[0]:
+            continue
+        nodes = min(program.nodes[node_kind], -(-(program.wanted[0] - total) // holds))
+        taken[index] = nodes
+        total += nodes * holds
+    unit = program.mix[0] if program.mix is not None else 1
+    reached = min(total, program.wanted[0]) // unit
+    possible = all(reached * unit >= need.number for need in program.needs if need.kinds)
+    reach = (reached,)
+    return Solution((reached * unit,), taken, reached=reach, bounds=reach, is_possible=possible, is_found=possible)
+
+
+class Rows:
+    """The program as a model for the solver: a variable for each column, then one for the pods placed of each kind.
+
+    Then one for the sets of a mix, and those of gangs: switches, and with domains the pods of a kind in each. At last,
+    where needs are a goal and no bounds, how far each is met.
+    """
+
+    def __init__(self, program: Program, *, meets: bool = False) -> None:
+        """With `meets` needs may be missed, and to meet them is the first goal."""
+        self.program = program
+        self._columns = len(program.columns)
+        kinds = len(program.wanted)
+        self._sets = self._columns + kinds
+        # A column's own bound never binds: what another node of its kind is worth is the price of one row alone.
+        self._model = Model([program.nodes[column.node_kind] + 1 for column in program.columns] + list(program.wanted))
+        self.node_rows = list(range(len(program.nodes)))
+        """The rows of the kinds of nodes, and of shapes: all, and inside a domain."""
+        for node_kind, number in enumerate(program.nodes):
+            self._model.at_most(
+                {i: 1 for i, column in enumerate(program.columns) if column.node_kind == node_kind}, number
+            )
+        self.shape_rows: dict[int, int] = {}
+        for shape in sorted(set(program.shapes)):
+            self.shape_rows[shape] = len(self._model.rows)
+            self._model.at_most({**self._held(shape, -1), **dict.fromkeys(self._pods(shape), 1)}, 0)
+        for claim in sorted({claim for column in program.columns for claim in column.claims}):
+            self._model.at_most({i: 1 for i, column in enumerate(program.columns) if claim in column.claims}, 1)
+        for need in () if meets else program.needs:
+            self._model.at_most({self._columns + kind: -1 for kind in sorted(need.kinds)}, -need.number)
+        if program.mix is not None:
+            most = min((w // m for w, m in zip(program.wanted, program.mix, strict=True) if m), default=0)
+            self._variable(most)
+            for kind, share in enumerate(program.mix):
+                self._model.at_most({self._sets: share, self._columns + kind: -1}, 0)
+        for shape in sorted(set(program.shapes)) if program.clashes else ():
+            self._model.at_most({**self._held(shape, 1), **dict.fromkeys(self._pods(shape), -1)}, 0)
+        self._inside: dict[tuple[int, frozenset[int]], list[int]] = {}
+        self._switches = [self._gang(gang) for gang in program.gangs]
+        self.inside_rows: dict[tuple[int, frozenset[int]], int] = {}
+        for (shape, domain), pods in self._inside.items():
+            self.inside_rows[shape, domain] = len(self._model.rows)
+            self._model.at_most({**self._held(shape, -1, domain), **dict.fromkeys(pods, 1)}, 0)
+        for clash in program.clashes:
+            self._avoid(clash)
+        self._met = [self._variable(need.number) for need in program.needs] if meets else []
+        for met, need in zip(self._met, program.needs, strict=False):
+            self._model.at_most({met: 1, **{self._columns + kind: -1 for kind in need.kinds}}, 0)
+
+    def _pods(self, shape: int) -> list[int]:
+        """The variables of the pods of a shape."""
+        return [self._columns + kind for kind, own in enumerate(self.program.shapes) if own == shape]
+
+    def _held(self, shape: int, sign: int, domain: Collection[int] | None = None) -> dict[int, int]:
+        """How many pods of a shape the columns hold, those of a domain, or all."""
+        return {
+            i: sign * column.holds[shape]
+            for i, column in enumerate(self.program.columns)
+            if column.holds[shape] and (domain is None or column.node_kind in domain)
+        }
+
+    def _gang(self, gang: Gang) -> list[int]:
+        """The switches of a gang, one for each domain: at most one is on, and where none is, none of its pods runs."""
+        if gang.domains is None:
+            switch = self._variable(1)
+            self._only_with(switch, {kind: self._columns + kind for kind in gang.kinds}, gang.least)
+            return [switch]
+        switches, inside = [], []
+        for domain in gang.domains:
+            switches.append(self._variable(1))
+            inside.append({kind: self._variable(self.program.wanted[kind]) for kind in sorted(gang.kinds)})
+            self._only_with(switches[-1], inside[-1], gang.least)
+            for kind, pods in inside[-1].items():
+                self._inside.setdefault((self.program.shapes[kind], domain), []).append(pods)
+        self._model.at_most(dict.fromkeys(switches, 1), 1)
+        for kind in sorted(gang.kinds):
+            there = [pods[kind] for pods in inside]
+            self._model.at_most({**dict.fromkeys(there, 1), self._columns + kind: -1}, 0)
+            self._model.at_most({**dict.fromkeys(there, -1), self._columns + kind: 1}, 0)
+        return switches
+
+    def _only_with(self, switch: int, pods: Mapping[int, int], least: int) -> None:
+        """Pods, a variable for each kind, only with the switch; with it, at least so many."""
+        for kind, variable in sorted(pods.items()):
+            self._model.at_most({variable: 1, switch: -self.program.wanted[kind]}, 0)
+        self._model.at_most({**dict.fromkeys(pods.values(), -1), switch: least}, 0)
+
+    def _variable(self, most: int) -> int:
+        self._model.upper.append(most)
+        return len(self._model.upper) - 1
+
+    def _avoid(self, clash: Clash) -> None:
+        """Not all of the clash's nodes can be found: of some of them, there are fewer than it takes.
+
+        By Hall's theorem there are distinct nodes for all of it if and only if any part of it finds as many nodes as it
+        has; a switch for each part says that this one does not, and one of them has to be on.
+        """
+        switches = []
+        for node_kind in sorted({kind for kind, _, _ in clash.nodes}):
+            own = [(holds, number) for kind, holds, number in clash.nodes if kind == node_kind]
+            for bits in range(1, 2 ** len(own)):
+                part = [each for bit, each in enumerate(own) if bits >> bit & 1]
+                switches.append(self._switch(node_kind, [holds for holds, _ in part], sum(n for _, n in part)))
+        self._model.at_most(dict.fromkeys(switches, -1), -1)
+
+    def _switch(self, node_kind: int, part: Sequence[tuple[int, ...]], number: int) -> int:
+        """A variable that is 1 only if fewer than so many nodes of the kind hold at least one of these."""
+        switch, most = self._variable(1), self.program.nodes[node_kind]
+        row = {
+            index: 1
+            for index, column in enumerate(self.program.columns)
+            if column.node_kind == node_kind
+            and any(all(a <= b for a, b in zip(holds, column.holds, strict=True)) for holds in part)
+        }
+        self._model.at_most({**row, switch: most}, most + number - 1)
+        return switch
+
+    @property
+    def model(self) -> Model:
+        """The model as it is."""
+        return self._model
+
+    def hold(self, goal: Mapping[int, int], reached: int) -> None:
+        """From now on there is at least so much of the goal."""
+        self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
+
+    def goals(self) -> list[dict[int, int]]:
+        """The goals, as factors of variables; the first of them is to meet the needs where that is a goal."""
+        first = [dict.fromkeys(self._met, 1)] if self._met else []
+        return first + self._goals()
+
+    def _goals(self) -> list[dict[int, int]]:
+        if self.program.mix is not None:
+            return [{self._sets: 1}]
+        return [
+            {
+                **{self._columns + kind: 1 for kind in goal.kinds},
+                **{switch: 1 for gang in goal.gangs for switch in self._switches[gang]},
+            }
+            for goal in self.program.goals
+        ]
+
+    def best(self) -> Solution:
+        """Goal after goal; then, of what is as good, the one with the fewest nodes, by a fixed order."""
+        bounds: list[int] = []
+        values: list[int] | None = None
+        for goal in self._goals():
+            most = self.most(goal)
+            found = solve(self._model, goal, self._is_right, seconds=self.program.time.seconds)
+            if found.outcome is SolverEnd.IMPOSSIBLE:
+                return Solution(is_possible=False, is_found=False)
+            bounds.append(min(most, found.bound))
+            if found.values is None:
+                return Solution(bounds=(*bounds, *self._rest(bounds)), is_found=False)
+            values = found.values
+            reached = sum(values[i] * weight for i, weight in goal.items())
+            self.hold(goal, reached)
+        assert values is not None
+        fewest = {i: -_weight(i) for i in range(self._columns)}
+        tidy = solve(self._model, fewest, self._is_right, start=values, seconds=self.program.time.seconds)
+        return self.solution(tidy.values or values, bounds)
+
+    def _rest(self, bounds: Sequence[int]) -> list[int]:
+        return [self.most(goal) for goal in self._goals()[len(bounds) :]]
+
+    def most(self, goal: Mapping[int, int]) -> int:
+        """More of the goal is not asked for."""
+        return sum(self._model.upper[i] for i in goal)
+
+    def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
+        """What the values of the variables mean; `bounds` are of the program's goals."""
+        taken = {i: values[i] for i in range(self._columns) if values[i]}
+        placed = tuple(values[self._columns + kind] for kind in range(len(self.program.wanted)))
+        if self.program.mix is not None:
+            placed = tuple(share * values[self._sets] for share in self.program.mix)
+        reached = tuple(sum(values[i] * weight for i, weight in goal.items()) for goal in self._goals())
+        best = tuple(max(pair) for pair in zip(bounds, reached, strict=True))
+        return Solution(placed, taken, self._only(values), reached, best)
+
+    def _only(self, values: Sequence[int]) -> dict[int, frozenset[int]]:
+        """The kinds of nodes that each kind of pods keeps to, which has to stay in one domain."""
+        found: dict[int, frozenset[int]] = {}
+        for gang, switches in zip(self.program.gangs, self._switches, strict=True):
+            if gang.domains is not None:
+                on = [domain for domain, switch in zip(gang.domains, switches, strict=True) if values[switch]]
+                found |= dict.fromkeys(gang.kinds, on[0] if on else frozenset())
+        return found
+
+    def _is_right(self, values: Sequence[int]) -> bool:
+        """Whether whole numbers keep every row."""
+        return self._model.keeps(values)
+
+
+def _weight(index: int) -> int:
+    """The price of using a column once: about the same for all, and never the same for two small sets of them."""
+    return 10_000 + index * 7_919 % 4_999

@@ -1,0 +1,58 @@
+"""A suggested change carried out: its patches made in the claim templates and device classes of an input."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from dra_plan.api.inventory import Inventory
+from dra_plan.documents.suggestions import ObjectPatch, PatchOperation
+
+_HOLDERS = {"ResourceClaimTemplate": "templates", "DeviceClass": "classes"}
+"""Where the inventory has objects of a kind."""
+
+
+def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Inventory | None:
+    """The inventory with these patches made; None if they are of other objects, or of one that it does not have."""
+    for patch in patches:
+        about = patch.object
+        holder = _HOLDERS.get(about.kind, "")
+        known = list(getattr(inventory, holder, ()))
+        names = [(each.metadata.namespace, each.metadata.name) for each in known]
+        if (about.namespace, about.name) not in names:
+            return None
+        at = names.index((about.namespace, about.name))
+        if about.api_version != known[at].api_version:
+            return None  # its paths are of another form
+        document = msgspec.to_builtins(known[at])
+        for operation in patch.patch:
+            _apply(document, operation)
+        known[at] = msgspec.convert(document, type(known[at]))
+        changed: dict[str, Any] = {holder: known}
+        inventory = replace(inventory, **changed)
+    return inventory if patches else None
+
+
+def _apply(document: Any, operation: PatchOperation) -> None:
+    """An operation of RFC 6902 on a path below the document's top; objects that an `add` goes through are made."""
+    *above, last = [part.replace("~1", "/").replace("~0", "~") for part in operation.path.split("/")[1:]]
+    inside = document
+    for part in above:
+        inside = inside[int(part)] if isinstance(inside, list) else inside.setdefault(part, {})
+    value = copy.deepcopy(operation.value)
+    if isinstance(inside, list):
+        at = len(inside) if last == "-" else int(last)
+        if operation.op == "add":
+            inside.insert(at, value)
+        elif operation.op == "remove":
+            del inside[at]
+        else:
+            inside[at] = value
+    elif operation.op == "remove":
+        inside.pop(last, None)
+    else:
+        inside[last] = value

@@ -1,0 +1,127 @@
+"""What quotas and limits leave of the pods that an answer creates, one after the other, with their claims.
+
+For answers about pods that are not there yet and that no simulation of controllers creates. Which pods of a workload
+are created first is chance in a cluster; how many there are is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from dra_plan.api.core import Pod, PodStatus
+from dra_plan.api.inventory import Inventory
+from dra_plan.claims.index import Index
+from dra_plan.claims.pod_claims import is_unmade, make_claim
+from dra_plan.scheduler.admission import ARRIVAL, NAME
+from dra_plan.scheduler.attempts import PodRecord
+
+from .refused import RefusedOwner
+
+if TYPE_CHECKING:
+    from dra_plan.controllers.quota import QuotaLedger
+
+
+@dataclass(frozen=True, slots=True)
+class NotCreated:
+    """A pod that the API server does not create, or not a claim of it, and what is said of that."""
+
+    pod: Pod
+    message: str
+
+    @property
+    def record(self) -> PodRecord:
+        """What a simulation says of the pod."""
+        return PodRecord(self.pod, message=self.message, refused=True)
+
+    def as_refused(self) -> RefusedOwner:
+        """The same as a finding, which answers tell with those of `validate`."""
+        from dra_plan.validation.quotas import BEYOND_QUOTA
+        from dra_plan.validation.rule import Finding
+
+        name = f"Pod {self.pod.metadata.namespace}/{self.pod.metadata.name}"
+        return RefusedOwner.of(self.pod, (Finding(BEYOND_QUOTA, self.message, object=name),))
+
+
+def has_quotas(inventory: Inventory) -> bool:
+    """Whether admission may refuse what controllers create, so that nothing is there from the start."""
+    return bool(inventory.quotas or inventory.limit_ranges)
+
+
+def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
+    """The cluster with its new pods as the API server creates them, in that order; and those that it refuses."""
+    if not has_quotas(inventory):
+        return inventory, []
+    from dra_plan.controllers.quota import Quotas
+
+    new = [pod for pod in inventory.pods if _is_new(pod)]
+    refused = not_created(inventory, sorted(new, key=_name) if order == NAME else new, claims=False)
+    if not new:
+        return inventory, []
+    quotas, gone, made = Quotas(inventory), {id(each.pod) for each in refused}, set(map(id, new))
+    kept = (pod for pod in inventory.pods if id(pod) not in gone)
+    return replace(inventory, pods=[quotas.limited(pod) if id(pod) in made else pod for pod in kept]), refused
+
+
+def _name(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name
+
+
+def _is_new(pod: Pod) -> bool:
+    """Whether no cluster has the pod yet."""
+    return not (pod.metadata.is_stored or pod.spec.node_name or pod.status.phase)
+
+
+def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
+    """Those of the pods that quotas and limits refuse: what the input does not have yet is created in their order.
+
+    Then come their claims, unless it is about pods without `claims`. What the input has is charged before.
+    """
+    if not has_quotas(inventory):
+        return []
+    from dra_plan.controllers.quota import QuotaLedger, Quotas
+
+    quotas = Quotas(inventory)
+    there = {pod.key for pod in inventory.pods if not _is_new(pod)}
+    created = {pod.key for pod in pods} - there
+    quotas.watch(lambda: inventory.classes, lambda namespace: _charged(inventory, namespace, created))
+    ledger = QuotaLedger(quotas)
+    found, taken = [], []
+    for pod in pods:
+        said = ledger.refuses(quotas.limited(pod)) if pod.key in created else ""
+        if said:
+            found.append(NotCreated(pod, said))
+        else:
+            taken.append(pod)
+    return [*found, *_without_claims(inventory, taken, ledger)] if claims else found
+
+
+def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedger) -> Iterator[NotCreated]:
+    """Of a pod's claims the first that fails stops the rest."""
+    from dra_plan.controllers.settle import claim_failure
+
+    index, given = Index(inventory), {pod.key: pod for pod in inventory.pods}
+    for pod in pods:
+        as_given = given.get(pod.key) or structs.replace(pod, status=PodStatus())
+        for entry in pod.spec.resource_claims:
+            template = index.template(pod.metadata.namespace, entry.resource_claim_template_name or "")
+            is_made = not is_unmade(as_given, entry) or index.generated_claims.of(as_given, entry.name) is not None
+            if template is None or is_made:
+                continue
+            said = ledger.refuses(make_claim(template, pod, entry.name))
+            if said:
+                yield NotCreated(pod, claim_failure(entry.name, said))
+                break
+
+
+def _charged(inventory: Inventory, namespace: str, created: Set[str]) -> Iterator[object]:
+    """The objects of a namespace that are there before anything is created."""
+    from dra_plan.controllers.quota import CHARGED
+
+    for holder in CHARGED:
+        for each in getattr(inventory, holder):
+            if each.metadata.namespace == namespace and not (holder == "pods" and each.key in created):
+                yield each

@@ -1,0 +1,95 @@
+"""How clusters end where one pass of the scheduler is not the end: what a preempted pod leaves, and sets in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from tests.build import generated, gpus, node, owned, pod, priority_class, running, template, workload
+
+Plain = dict[str, Any]
+
+
+def holding(name: str, where: str, device: str, **options: Any) -> list[Plain]:
+    """A pod on a node, with a device that was made for it."""
+    made = running(name, where, f"{name}-gpu-x7k2p", templates={"gpu": "one"}, **options)
+    return [made, generated(name, "gpu", where, device)]
+
+
+def wants(name: str, **options: Any) -> Plain:
+    return pod(name, templates={"gpu": "one"}, **options)
+
+
+def settled(objects: list[Plain], **options: Any) -> dict[str, tuple[str | None, tuple[str, ...]]]:
+    """Node and devices of each pod in the end."""
+    found = Cluster.of(objects).schedule(settle=True, order="name", **options).to_dict()["settled"]
+    assert found["unsettled"] is None
+    return {each["name"]: (each["nodeName"], tuple(each["devices"])) for each in found["pods"]}
+
+
+def full_node(device_owner: Plain) -> list[Plain]:
+    """A node with one device and cpu for two, which its pods have, and nobody else's."""
+    return [
+        *gpus(each=1),
+        node("a", cpu="2"),
+        gpus("a", each=1)[2],
+        template("one"),
+        priority_class("high", 100),
+        *holding("low", "a", "gpu-0", cpu="2", metadata=device_owner),
+    ]
+
+
+def test_what_a_preempted_pod_leaves_goes_to_another_one() -> None:
+    """The preemptor wants cpu only; the device of its victim is bound to a pod that waited for nothing else."""
+    objects = [*full_node({}), pod("urgent", cpu="1", priority=100), wants("waiting", cpu="1")]
+    once = {each.name: each.outcome for each in Cluster.of(objects).schedule(order="name")}
+    assert once["waiting"] != "Bound"
+    assert settled(objects) == {"urgent": ("a", ()), "waiting": ("a", ("r=gpu.example.com/a/gpu-0",))}
+
+
+def test_the_successor_of_a_preempted_pod_waits() -> None:
+    objects = [*full_node(owned("ReplicaSet", "w")), pod("urgent", cpu="1", priority=100)]
+    ends = settled(objects)
+    assert ends.pop("urgent") == ("a", ())
+    [(name, place)] = ends.items()
+    assert name != "low"
+    assert place == (None, ())
+
+
+def test_the_device_is_free_before_the_next_one_is_tried() -> None:
+    """A preemptor that needs the device of its victim has to wait for the claim controller, not for ever."""
+    objects = [*gpus("a", each=2), *holding("low", "a", "gpu-0", cpu="8"), priority_class("high", 100)]
+    objects += [template("one"), wants("first", cpu="4", priority=100), wants("second", cpu="4", priority=100)]
+    ends = settled(objects)
+    assert {place for place, _ in ends.values()} == {"a"}
+    assert sorted(devices for _, devices in ends.values()) == [
+        ("r=gpu.example.com/a/gpu-0",),
+        ("r=gpu.example.com/a/gpu-1",),
+    ]
+
+
+def test_room_counts_what_a_cluster_would_bind_after_evictions() -> None:
+    objects = [*gpus("a", each=3), template("one"), priority_class("high", 100)]
+    objects += holding("low", "a", "gpu-0", cpu="7")
+    [item] = Cluster.of(objects).capacity(wants("copy", cpu="2", priority=100))
+    assert (item.scheduled.copies, [one.name for one in item.scheduled.evicted]) == (3, ["low"])
+
+
+@pytest.mark.parametrize("settle", [False, True])
+def test_replicas_that_are_not_made_yet_take_no_devices(settle: bool) -> None:
+    """The set's first pod waits for cpu, so that its second one, which would take the device, does not exist."""
+    claimer = pod(templates={"gpu": "one"}, cpu="20", priority=50)
+    objects = [*gpus("a", each=1), template("one"), workload("StatefulSet", "a-set", claimer, replicas=2), wants("z")]
+    plan = Cluster.of(objects).schedule(settle=settle, order="name")
+    assert {each.name: each.node_name for each in plan} == {"z": "a", "a-set-0": None}
+
+
+@pytest.mark.parametrize("settle", [False, True])
+def test_a_set_makes_its_pods_one_after_the_other(settle: bool) -> None:
+    """Its second pod comes after a pod of the same priority that was there, and stands when no device is left."""
+    claimer = pod(templates={"gpu": "one"})
+    objects = [*gpus("a", each=2), template("one"), workload("StatefulSet", "a", claimer, replicas=3), wants("z")]
+    plan = Cluster.of(objects).schedule(settle=settle, order="name")
+    assert {each.name: each.node_name for each in plan} == {"a-0": "a", "z": "a", "a-1": None}

@@ -1,0 +1,73 @@
+"""What the cluster's scheduler said last of a pod, beside what is found now: which reasons came, went, or changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import explain
+from tests.build import node, pod, taint
+
+Plain = dict[str, Any]
+AWAY = {"taints": [taint("pool", "ml")]}
+
+
+def waiting(said: str) -> Plain:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
+    return pod("p", cpu="6", status={"phase": "Pending", "conditions": [condition]})
+
+
+def last(said: str, *nodes: Plain) -> Plain:
+    [verdict] = explain([*nodes, waiting(said)], "pod/p").to_dict()["verdicts"]
+    return dict(verdict["lastMessage"])
+
+
+SMALL = [node("a", cpu="4"), node("b", cpu="4")]
+PREEMPTION = " preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
+
+
+@pytest.mark.parametrize("behind", ["", PREEMPTION, " no new claims to deallocate," + PREEMPTION])
+def test_the_same_is_said_to_be_the_same(behind: str) -> None:
+    told = last(f"0/2 nodes are available: 2 Insufficient cpu.{behind}", *SMALL)
+    assert told["sameToday"]
+    assert "changed" not in told
+
+
+@pytest.mark.parametrize("behind", ["", PREEMPTION])
+def test_reasons_that_came_went_and_changed(behind: str) -> None:
+    said = f"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match Pod's node affinity/selector.{behind}"
+    told = last(said, *SMALL, node("c", spec=AWAY))
+    changed = {(each["reason"], each["before"], each["nodes"]) for each in told["changed"]}
+    assert changed == {
+        ("Insufficient cpu", 1, 2),
+        ("node(s) didn't match Pod's node affinity/selector", 2, 0),
+        ("node(s) had untolerated taint(s)", 0, 1),
+    }
+    text = str(explain([*SMALL, node("c", spec=AWAY), waiting(said)], "pod/p"))
+    assert "1 Insufficient cpu became 2" in text
+    assert "2 node(s) didn't match Pod's node affinity/selector is gone" in text
+    assert "1 node(s) had untolerated taint(s) is new" in text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no nodes available to schedule pods",
+        "0/2 nodes are available: ",
+        "0/2 nodes are available: some, 2 others.",
+        "0/2 nodes are available: 99999999999999999999 Insufficient cpu.",
+        'running "Filter" plugin: 0/2 nodes are available: 2 x.',
+    ],
+)
+def test_of_a_message_that_counts_nothing_no_change_is_told(said: str) -> None:
+    told = last(said, *SMALL)
+    assert not told["sameToday"]
+    assert "changed" not in told
+    assert f"The cluster said last: {said}" in str(explain([*SMALL, waiting(said)], "pod/p"))
+
+
+def test_a_pod_that_would_be_bound_now() -> None:
+    said = "0/1 nodes are available: 1 Insufficient cpu."
+    told = str(explain([node("a"), waiting(said)], "pod/p"))
+    assert f"The cluster said last: {said} That has changed since." in told

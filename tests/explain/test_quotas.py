@@ -1,0 +1,66 @@
+"""`explain` of pods that a quota or limit keeps from being made: no yes, and the API server's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster, explain
+from dra_plan.questions.explain.gate import of_owner
+from dra_plan.text.gate import Gate, Verdict
+from tests.build import deployment, manifest, node, placed, pod
+
+Plain = dict[str, Any]
+SAID = 'pods "w-0" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1'
+
+
+def quota(**hard: str) -> Plain:
+    return manifest("ResourceQuota", "q", namespace="default", spec={"hard": hard})
+
+
+def world(pods: str, *objects: Plain) -> list[Plain]:
+    return [node("a"), quota(pods=pods), placed("old", "a"), *objects]
+
+
+def verdict(objects: list[Plain], owner: str) -> Plain:
+    [found] = explain(objects, owner).to_dict()["verdicts"]
+    return dict(found)
+
+
+def test_a_workload_whose_pods_a_quota_refuses() -> None:
+    objects = world("1", deployment("w", pod(), 2))
+    told = verdict(objects, "deploy/w")
+    assert (told["verdict"], told["forbidden"], told["message"]) == ("Refused", 2, SAID)
+    answer = explain(objects, "deploy/w")
+    assert str(answer).splitlines()[:2] == ["deployment/default/w: the API server refuses its pods.", f"  {SAID}"]
+    assert of_owner(Gate(), answer.verdicts[0]) is Verdict.FAILED
+
+
+def test_a_workload_of_which_some_pods_are_refused() -> None:
+    objects = world("3", deployment("w", pod(), 3))
+    told = verdict(objects, "deploy/w")
+    assert (told["verdict"], told["forbidden"], told["wouldBind"]) == ("Refused", 1, 2)
+    assert str(explain(objects, "deploy/w")).startswith("deployment/default/w: the API server refuses 1 of its 3 pods.")
+
+
+@pytest.mark.parametrize("pods", ["3", "10"])
+def test_a_quota_with_room_changes_nothing(pods: str) -> None:
+    objects = world(pods, deployment("w", pod(), 2))
+    assert verdict(objects, "deploy/w") == verdict(
+        [each for each in objects if each["kind"] != "ResourceQuota"], "deploy/w"
+    )
+
+
+def test_quotas_of_other_namespaces_are_nobodys_matter() -> None:
+    objects = [each for each in world("1", deployment("w", pod(), 2)) if each["kind"] != "ResourceQuota"]
+    other = manifest("ResourceQuota", "q", namespace="other", spec={"hard": {"pods": "0"}})
+    assert verdict([*objects, other], "deploy/w")["verdict"] == "WouldBind"
+
+
+def test_the_verdict_is_that_of_settling() -> None:
+    for pods in range(1, 6):
+        objects = world(str(pods), deployment("w", pod(), 4))
+        settled = Cluster.of(objects).schedule(settle=True).to_dict()
+        refused = sum(each["outcome"] == "Refused" for each in settled["pods"])
+        assert verdict(objects, "deploy/w").get("forbidden", 0) == refused
