@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dra_plan.questions.explain.answer import Explanation
     from dra_plan.questions.grow.answer import GrowthPlan
     from dra_plan.questions.impact.answer import Impact
+    from dra_plan.questions.maintain.answer import MaintenancePlan
     from dra_plan.questions.place.answer import PlacementPlan
     from dra_plan.questions.pools.answer import PoolList
     from dra_plan.questions.schedule.answer import SchedulePlan
@@ -57,6 +58,7 @@ _HOMES = {
     "DrainList": "dra_plan.questions.drain_each.answer",
     "GrowthPlan": "dra_plan.questions.grow.answer",
     "Impact": "dra_plan.questions.impact.answer",
+    "MaintenancePlan": "dra_plan.questions.maintain.answer",
     "SchedulePlan": "dra_plan.questions.schedule.answer",
     "Snapshot": "dra_plan.live",
     "UsageError": "dra_plan.errors",
@@ -89,6 +91,7 @@ __all__ = [
     "Impact",
     "InputError",
     "LoadedObjects",
+    "MaintenancePlan",
     "NodeOutcome",
     "Outcome",
     "PlacementPlan",

@@ -18,6 +18,7 @@ from .drain_each.ask import drain_each
 from .explain.ask import explain
 from .grow.ask import grow
 from .impact.ask import impact
+from .maintain.ask import maintain
 from .place.ask import place
 from .pools.ask import pools
 from .schedule.ask import schedule
@@ -43,6 +44,7 @@ class Questions:
     explain = explain
     grow = grow
     impact = impact
+    maintain = maintain
     place = place
     pools = pools
     schedule = schedule
@@ -113,6 +115,7 @@ QUESTIONS = (
     QuestionRecord("diff", "ClusterDiff", "DiffDocument"),
     QuestionRecord("drain_each", "DrainList", "DrainsDocument", command=""),
     QuestionRecord("impact", "Impact", "ImpactDocument", has_page=False),
+    QuestionRecord("maintain", "MaintenancePlan", "MaintenanceDocument", has_page=False),
     QuestionRecord("validate", "ValidationReport", "ValidationDocument", usual="text", command="plain"),
     QuestionRecord("rule", "RuleList", "RulesDocument", usual="text", has_page=False, command="plain"),
     QuestionRecord("cel", "SelectorReport", "SelectorDocument", has_page=False, command="plain"),

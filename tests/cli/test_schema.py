@@ -24,6 +24,7 @@ PRINTED = {
     "Explanation": ["explain", *given("cluster", "fits", "too-many")],
     "DrainList": ["diff", "fixtures/quickstart", "--drain", "each"],
     "Impact": ["impact", "-f", "examples/impact/changes/recall.yaml", "examples/impact/cluster.yaml"],
+    "MaintenancePlan": ["maintain", "tests/cli/inputs/racks.yaml"],
     "GrowthPlan": ["grow", "fixtures/quickstart", "--like", "gpu-a", "--cost", "gpu-a=1.5"],
     "Placement": ["place", "fixtures/quickstart", "--most"],
     "PoolList": ["pools", *given("cluster")],

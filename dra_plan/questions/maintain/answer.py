@@ -1,0 +1,157 @@
+"""`maintain`: an order of drains, found by carrying them out; or that there is none, by having tried every order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import structs
+
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.claims.index import Index
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
+from dra_plan.planner.question import Question
+from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, Stop, Wave
+from dra_plan.questions.maintain.drains import Done, DrainRules, let_go, wave
+from dra_plan.releases import Target
+
+MOST_DRAINS = 2_000
+"""Waves that are carried out at most; an order that is not found by then is not known."""
+
+
+@dataclass(frozen=True, repr=False)
+class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
+    """The answer of `maintain`: waves, which `for` goes through."""
+
+    target: Target
+    outcome: MaintenanceOutcome
+    waves: tuple[Wave, ...]
+    stop: Stop | None
+    tried: int
+    notices: tuple[Notice, ...]
+
+    def __iter__(self) -> Iterator[Wave]:
+        return iter(self.waves)
+
+    def __len__(self) -> int:
+        return len(self.waves)
+
+    def __repr__(self) -> str:
+        return f"<MaintenancePlan for {self.target.version}: {self.outcome}, {counted(len(self), 'wave')}>"
+
+    def _document(self) -> MaintenanceDocument:
+        return MaintenanceDocument(
+            target=answer_target(self.target),
+            outcome=self.outcome,
+            waves=list(self.waves),
+            stop=self.stop,
+            tried=self.tried,
+            warnings=warnings(self.notices),
+        )
+
+
+def maintenance(inventory: Inventory, target: Target, question: Question, at_once: int = 1) -> MaintenancePlan:
+    """An order for the nodes of the question, of at most `at_once` in a wave; all nodes if it names none.
+
+    Raises UsageError for unknown nodes, InputError for an input without nodes.
+    """
+    inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
+    nodes = choose_nodes(inventory.nodes, question.nodes)
+    names = tuple(node.metadata.name for node in nodes)
+    rules = DrainRules(target, question, let_go)
+    search = _OrderSearch(rules, at_once)
+    waves = search.order(inventory, names)
+    if waves is None and at_once > 1 and not search.cut:  # the larger waves may have been what was in the way
+        search = _OrderSearch(rules, 1, tried=search.tried)
+        waves = search.order(inventory, names)
+    outcome: MaintenanceOutcome = "Possible" if waves is not None else "Undecided" if search.cut else "Impossible"
+    told = [*inferred, *inventory.notices, *of_leaving(Index(inventory), "a drain", nodes)]
+    return MaintenancePlan(
+        target, outcome, tuple(waves or ()), search.stop if waves is None else None, search.tried, tuple(told)
+    )
+
+
+@dataclass
+class _OrderSearch:
+    """Depth first: the node with the fewest pods is drained first, and a state is left where no node can be next."""
+
+    given: DrainRules
+    at_once: int
+    tried: int = 0
+    cut: bool = False
+    stop: Stop | None = None
+    """Where the attempt stopped that drained most nodes."""
+    _failed: set[Hashable] = field(default_factory=set)
+
+    def order(self, inventory: Inventory, names: tuple[str, ...]) -> list[Wave] | None:
+        """The waves that drain all of them; None if no order was found."""
+        path: list[Wave] = []
+        states = [(inventory, names, self._next(inventory, names))]
+        while states:
+            now, left, candidates = states[-1]
+            if not left:
+                return path
+            first = next(candidates, None)
+            if first is None or self.cut:
+                self._failed.add(_state(now, left))
+                states.pop()
+                if path:
+                    path.pop()
+                continue
+            found = self._wave(now, left, first, [name for one in path for name in one.nodes])
+            if found is None:
+                continue
+            done, drained = found
+            rest = tuple(name for name in left if name not in drained)
+            if _state(done.inventory, rest) in self._failed:
+                continue
+            path.append(Wave(nodes=list(drained), moved=list(done.moved)))
+            states.append((done.inventory, rest, self._next(done.inventory, rest)))
+        return None
+
+    def _next(self, inventory: Inventory, names: Sequence[str]) -> Iterator[str]:
+        pods = Counter(pod.spec.node_name for pod in inventory.pods)
+        return iter(sorted(names, key=lambda name: pods[name]))
+
+    def _wave(
+        self, now: Inventory, left: Sequence[str], first: str, before: list[str]
+    ) -> tuple[Done, tuple[str, ...]] | None:
+        """The wave that begins with this node, with as many more as go with it."""
+        done = self._carried_out(now, (first,), before)
+        if done is None:
+            return None
+        drained: tuple[str, ...] = (first,)
+        for name in self._next(now, [each for each in left if each != first]):
+            if len(drained) >= self.at_once:
+                break
+            more = self._carried_out(now, (*drained, name), before)
+            if more is not None:
+                done, drained = more, (*drained, name)
+        return done, drained
+
+    def _carried_out(self, now: Inventory, names: tuple[str, ...], before: list[str]) -> Done | None:
+        if self.tried >= MOST_DRAINS:
+            self.cut = True
+            return None
+        self.tried += 1
+        found = wave(self.given, now, names)
+        if isinstance(found, Done):
+            return found
+        if len(names) == 1 and (self.stop is None or len(before) > len(self.stop.done)):
+            self.stop = structs.replace(found, done=before)
+        return None
+
+
+def _state(inventory: Inventory, left: Sequence[str]) -> Hashable:
+    """What decides how it goes on: which nodes are left, where pods are, and which devices they have."""
+    pods = frozenset((pod.metadata.namespace, pod.metadata.name, pod.spec.node_name) for pod in inventory.pods)
+    taken = frozenset(
+        (claim.metadata.namespace, claim.metadata.name, one.driver, one.pool, one.device)
+        for claim in inventory.claims
+        if claim.allocation is not None
+        for one in claim.allocation.devices.results
+    )
+    return frozenset(left), pods, taken

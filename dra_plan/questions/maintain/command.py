@@ -1,0 +1,44 @@
+"""`dra-plan maintain`: in which order nodes can be drained and given back."""
+
+from __future__ import annotations
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.declared import given, takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.maintain import ask
+
+
+@takes(options.Sources, ask.MaintainOptions, Edits, ReleaseOptions, ServedVersions, options.Messages)
+def maintain(
+    context: typer.Context,
+    *,
+    fail_on: options.FailOn = "error",
+    output: options.MarkdownOutput = "table",
+    report: options.Pages = None,
+) -> Exit:
+    """Say in which order nodes can be drained and given back.
+
+    PATH... hold the cluster. Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption
+    budgets allow, and given back before the next; scheduler and controllers place what comes back. Told is an order in
+    which every pod that runs finds a place, or that there is none, and the node and pod where it stops.
+    """
+    from dra_plan.cli.inputs import opened
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.questions.maintain.gate import JUDGE
+    from dra_plan.questions.maintain.text import parse
+
+    with Reporting(context, report, pages_only=True) as reports:
+        form, gate = parse(output), options.gate(fail_on=fail_on)
+        asked = opened(context)
+        if asked.owners:
+            raise UsageError(f"{asked.owners[0]}: no such file; maintain is about all pods of the nodes (--nodes)")
+        found = ask.maintain(asked.cluster, **given(context, ask.MaintainOptions))
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(found.document, form)
+        return of_document(found.document, JUDGE, gate)

@@ -1,0 +1,56 @@
+"""`MaintenancePlan`, the document of `maintain`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
+
+MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
+"""Possible: there is such an order. Impossible: every order was tried. Undecided: none was found before the limit."""
+
+
+StopReason = Literal["Budget", "NoPlace", "NotMadeAnew"]
+"""Budget: one does not let the pod go. NoPlace: the pod made in its place, or one that it displaces, gets no node.
+NotMadeAnew: no controller makes it anew."""
+
+
+class MovedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that leaves a node, and where the one in its place goes."""
+
+    namespace: str
+    name: Text
+    from_node: str
+    to_node: str
+    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE that it has then.")] = []
+
+
+class Wave(DocumentPart, frozen=True, kw_only=True):
+    """Nodes that are drained at the same time, and given back before the next wave."""
+
+    nodes: list[str]
+    moved: Annotated[list[MovedPod], Meta(description="In the order in which budgets let them go.")]
+
+
+class Stop(DocumentPart, frozen=True, kw_only=True):
+    """Where the best attempt stops."""
+
+    node: Text
+    done: Annotated[list[str], Meta(description="The nodes that were drained and given back before.")]
+    pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod that stops it.")]
+    reason: StopReason
+    message: Annotated[str, Meta(description="What the scheduler says of it.")] = ""
+    budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that does not let it go.")] = ""
+
+
+class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
+    """An order in which nodes can be drained and given back, with a place for every pod that runs and budgets kept."""
+
+    kind: Literal["MaintenancePlan"] = "MaintenancePlan"
+    outcome: MaintenanceOutcome
+    waves: list[Wave]
+    stop: Annotated[Stop | None, Meta(description="Null if there is an order.")]
+    tried: Annotated[Amount, Meta(description="Drains that were carried out to find it.")]
+    warnings: list[PrintedWarning]

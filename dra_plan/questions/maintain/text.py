@@ -1,0 +1,82 @@
+"""`maintain -o table`, `-o wide`, `-o markdown` and `-o name`: a row a wave, or where it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan import shown
+from dra_plan.questions.maintain.document import MaintenanceDocument, Stop
+from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
+from dra_plan.text.markdown import markdown_parts
+from dra_plan.text.naming import target
+from dra_plan.text.preemption import without
+from dra_plan.text.words import counted, listed
+
+
+def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
+    """A row a wave, with the number of pods that move."""
+    made = Table(("WAVE", "NODES", "MOVED", "TO"), flexible=(1, 3))
+    for number, wave in enumerate(document.waves, 1):
+        where = listed(sorted({pod.to_node for pod in wave.moved}), 4) if wave.moved else ""
+        made.add(str(number), listed(wave.nodes, 6), str(len(wave.moved)), where)
+    return [*([made] if made.rows else []), *_sentences(document), target(document)]
+
+
+def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
+    """A row for each pod that moves, with the devices that it has then."""
+    made = Table(("WAVE", "NODE", "POD", "TO", "DEVICES"), grouped=2, flexible=(2, 4))
+    for number, wave in enumerate(document.waves, 1):
+        for name in wave.nodes:
+            moved = [pod for pod in wave.moved if pod.from_node == name]
+            for pod in moved:
+                made.add(str(number), name, f"{pod.namespace}/{pod.name}", pod.to_node, ", ".join(pod.devices))
+            if not moved:
+                made.add(str(number), name, "", "", "")
+    return [*([made] if made.rows else []), *_sentences(document), target(document)]
+
+
+def _sentences(document: MaintenanceDocument) -> Iterator[str]:
+    nodes = sum(len(wave.nodes) for wave in document.waves)
+    if document.outcome == "Possible":
+        yield (
+            f"{counted(nodes, 'node')} can be drained and given back in {counted(len(document.waves), 'wave')}, in this"
+            " order: every pod that runs has a place all the time but for its move, and every budget is kept."
+        )
+    elif document.outcome == "Impossible":
+        yield f"There is no such order: every one was tried ({counted(document.tried, 'drain')})."
+    else:
+        yield f"Not known: no order was found in {counted(document.tried, 'drain')}, and not every one was tried."
+    if document.stop is not None:
+        yield f"{_stopped(document.stop)}."
+
+
+def _stopped(stop: Stop) -> str:
+    after = f"After {listed(stop.done, 6)} the" if stop.done else "The"
+    said = f"{after} drain of {stop.node} stops at pod {stop.pod}"
+    match stop.reason:
+        case "Budget":
+            return f"{said}: budget {stop.budget} does not let it go (a replica more, or a lower budget, would)"
+        case "NotMadeAnew":
+            return f"{said}: no controller makes it anew"
+    no_place = "which would have no place (a node more, --add-nodes, may help)"
+    return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
+
+
+def names(document: MaintenanceDocument) -> str:
+    """`WAVE NODE`, a line a node."""
+    lines = [f"{number} {name}" for number, wave in enumerate(document.waves, 1) for name in wave.nodes]
+    return "".join(f"{shown.line(line)}\n" for line in lines)
+
+
+def markdown(document: MaintenanceDocument, screen: Screen | None) -> str:
+    """The table as Markdown."""
+    return markdown_parts(table(document, screen))
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+def parse(option: str) -> Format[MaintenanceDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})
