@@ -21,6 +21,7 @@ WHOLE = {
     "pools": (),
     "validate": (),
     "impact": (),
+    "maintain": (),
 }
 """Commands that tell no part of an answer, and what they need beside the input."""
 IN_PART = ("allocate", "explain", "schedule", "place")

@@ -15,7 +15,7 @@ from dra_plan import Cluster
 from dra_plan.live import kubectl as program
 from dra_plan.live.kubectl import Kubectl, KubectlMissingError, Listed, Refusal, RequestError
 from dra_plan.manifests import kinds
-from tests.cli.running import Ran, in_process
+from tests.cli.running import ROOT, Ran, in_process
 
 from .replay import Answer, Answers, InProcess, kubeconfig, send, served, whole_lists
 
@@ -53,6 +53,8 @@ COMMANDS = {
     "diff": ["--to-quirks", "fixed"],
     "explain": ["pod/too-big", "-n", "team-a", "--moves", "1"],
     "grow": ["--like", "dra-example-driver-cluster-worker", "--limit", "2"],
+    "impact": ["-f", str(ROOT / "examples" / "impact" / "changes" / "driver-2.yaml")],
+    "maintain": ["--nodes", "dra-example-driver-cluster-worker"],
     "place": [],
     "pools": [],
     "schedule": [],

@@ -13,7 +13,7 @@ from dra_plan.options import ReleaseOptions, ServedVersions
 from dra_plan.questions.maintain import ask
 
 
-@takes(options.Sources, ask.MaintainOptions, Edits, ReleaseOptions, ServedVersions, options.Messages)
+@takes(options.Sources, ask.MaintainOptions, Edits, ReleaseOptions, ServedVersions, options.Ended, options.Messages)
 def maintain(
     context: typer.Context,
     *,
