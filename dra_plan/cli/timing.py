@@ -9,7 +9,7 @@ import _thread
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -60,18 +60,22 @@ def _watch(seconds: float) -> Iterator[None]:
     """Where the system has no timers: another thread interrupts this one, which it hears between two instructions."""
     over = threading.Event()
 
-    def interrupt(stop: Callable[[], None]) -> None:
-        over.set()
-        stop()
+    def ring(number: int, frame: FrameType | None) -> None:
+        if over.is_set():
+            raise TimeIsOverError(seconds)
+        if callable(before):
+            before(number, frame)
 
-    timer = threading.Timer(max(SOONEST, seconds), interrupt, [_thread.interrupt_main])
+    def interrupt() -> None:
+        over.set()
+        _thread.interrupt_main()
+
+    before = signal.signal(signal.SIGINT, ring)  # where it is ignored, as in the background, nothing would interrupt
+    timer = threading.Timer(max(SOONEST, seconds), interrupt)
     timer.daemon = True
     timer.start()
     try:
         yield
-    except KeyboardInterrupt:
-        if over.is_set():
-            raise TimeIsOverError(seconds) from None
-        raise
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)

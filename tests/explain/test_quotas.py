@@ -64,3 +64,18 @@ def test_the_verdict_is_that_of_settling() -> None:
         settled = Cluster.of(objects).schedule(settle=True).to_dict()
         refused = sum(each["outcome"] == "Refused" for each in settled["pods"])
         assert verdict(objects, "deploy/w").get("forbidden", 0) == refused
+
+
+def test_a_pod_that_is_refused_takes_no_room() -> None:
+    """The pod that waits comes after the workload's, which is never made."""
+    first = deployment("w", pod(cpu="8", priority=10), 1)
+    objects = [node("a", cpu="8"), quota(pods="1"), placed("old", "a", cpu="0"), first]
+    other = pod("p", cpu="8", namespace="elsewhere")
+    assert verdict([*objects, other], "pod/p")["verdict"] == "WouldBind"
+    assert verdict([*objects, other], "deploy/w")["verdict"] == "Refused"
+
+
+def test_a_pod_that_is_there_is_never_refused() -> None:
+    objects = world("1", pod("p", uid="u-p"))
+    assert verdict(objects, "pod/p")["verdict"] == "WouldBind"
+    assert verdict(world("1", pod("p", uid=None)), "pod/p")["verdict"] == "Refused"

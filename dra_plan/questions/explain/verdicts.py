@@ -24,7 +24,7 @@ from dra_plan.api.well_known import KUEUE_QUEUE
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, pod_owner, workload_owner
-from dra_plan.claims.owners import ended, is_over, is_waiting
+from dra_plan.claims.owners import ended, is_over
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import DeviceName
@@ -38,12 +38,11 @@ from dra_plan.documents.verdicts import (
     Verdict,
 )
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.planner.creation import has_quotas
+from dra_plan.planner.creation import NotCreated, has_quotas, not_created
 from dra_plan.planner.nodes import deciding
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
-from dra_plan.planner.settling import settle_chosen
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.reasons import (
     DeviceReasons,
@@ -58,6 +57,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.node_refusals import NodeRefusals
+from dra_plan.scheduler.simulation import Simulation
 
 if TYPE_CHECKING:
     from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
@@ -187,7 +187,7 @@ class _Verdicts:
 
     @cached_property
     def _run(self) -> VerdictRun:
-        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained)
+        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained, self._is_made)
 
     def _is_explained(self, pod: Pod) -> bool:
         return any(owner in self._closely for owner in self._owners_of.of(pod))
@@ -275,36 +275,45 @@ class _Verdicts:
         if is_over(workload):
             return made
         fates = self._fates(self._run, owner)
-        if not fates:
+        if not fates and owner not in self._forbidden:
             pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
             if pods:
                 return structs.replace(made, verdict="Bound", evictions=self._evictions(pods))
             queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
             made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
             return self._refused(made, workload)
-        made = self._with_fates(made, owner, fates)
-        return self._refused(made, workload)
+        return self._refused(self._with_fates(made, owner, fates) if fates else made, workload)
+
+    @cached_property
+    def _not_made(self) -> Sequence[NotCreated]:
+        """The pods that quotas and limits keep from being made, of those that wait."""
+        if not has_quotas(self._inventory):
+            return ()
+        about = self._about
+        simulation = Simulation(about.inventory, target=about.view.target, view=about.view, common=self._common)
+        return not_created(about.inventory, [pod for pod in simulation.pods if not pod.spec.node_name])
+
+    @cached_property
+    def _kept_out(self) -> frozenset[str]:
+        return frozenset(each.pod.key for each in self._not_made)
+
+    def _is_made(self, pod: Pod) -> bool:
+        return pod.key not in self._kept_out
 
     @cached_property
     def _forbidden(self) -> dict[Owner, list[str]]:
-        """What admission says of pods that are not made, because of quotas and limits, by owner."""
-        if not has_quotas(self._inventory):
-            return {}
-        few = sum(1 for pod in self._inventory.pods if is_waiting(pod)) <= MOST_RIVALS
-        chosen = _everybody if few else self._is_explained
-        settled = settle_chosen(self._about.inventory, self._view.target, self._question, chosen).settled
+        """What admission says of pods that are not made, by owner."""
         found: dict[Owner, list[str]] = {}
-        for pod, said in settled.not_made if settled is not None else ():
-            for owner in dict.fromkeys(self._owners_of.of(pod)):
-                found.setdefault(owner, []).append(said)
+        for each in self._not_made:
+            for owner in dict.fromkeys(self._owners_of.of(each.pod)):
+                found.setdefault(owner, []).append(each.message)
         return found
 
     def _refused(self, made: OwnerVerdict, asked: Pod | AnyWorkload) -> OwnerVerdict:
         findings = self._refusals.of(asked)
         if not findings:
-            owner = Owner(made.kind, made.namespace, made.name)
-            forbidden = self._forbidden.get(owner)
-            if not forbidden or made.verdict in ("Suspended", "Finished"):
+            forbidden = self._forbidden.get(Owner(made.kind, made.namespace, made.name))
+            if not forbidden:
                 return made
             return structs.replace(
                 made,
@@ -313,7 +322,7 @@ class _Verdicts:
                 victims=[],
                 message=forbidden[0],
                 forbidden=len(forbidden),
-                would_bind=max(0, made.would_bind - len(forbidden)),
+                pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
         return structs.replace(
             made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
@@ -449,7 +458,7 @@ class _Verdicts:
     def _fates(self, run: VerdictRun, owner: Owner) -> list[_Fate]:
         """What becomes of the owner's pods that have no node in the input."""
         records = (record for record in run.records.get(owner, ()) if record.attempts or not record.node)
-        return [self._fate(run, record) for record in records if not ended(record.pod)]
+        return [self._fate(run, record) for record in records if not ended(record.pod) and self._is_made(record.pod)]
 
     def _fate(self, run: VerdictRun, record: PodRecord) -> _Fate:
         pod = record.pod
