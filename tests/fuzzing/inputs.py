@@ -129,7 +129,8 @@ def _objects(chance: Random) -> list[Plain]:
 def _command_line(chance: Random, *paths: str, command: str = "", of: Sequence[Plain] = ()) -> list[str]:
     """A command line for these objects: mostly one that can be answered."""
     kinds = {str(each.get("kind")) for each in of}
-    nodes = [str(each["metadata"].get("name")) for each in of if each.get("kind") == "Node" and each.get("metadata")]
+    metadata = [each.get("metadata") for each in of if each.get("kind") == "Node"]
+    nodes = [str(each.get("name")) for each in metadata if isinstance(each, dict)]
     node = chance.choice(nodes) if nodes and chance.random() < 0.95 else "node-0"
     fitting = [name for name in COMMANDS if name not in NEEDS_PODS or not of or kinds & {"Pod", "Deployment", "Job"}]
     command = command or chance.choice(fitting)
