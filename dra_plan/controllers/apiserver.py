@@ -69,7 +69,7 @@ class ApiServer:
         self._lost_nodes: dict[str, float] = {}
         self.evicted_at: dict[str, float] = {}
         """Uid of each pod that a taint of its node is going to evict to the moment that was decided first."""
-        self._changed: dict[tuple[str, str], float] = {}
+        self._changed: dict[tuple[str, str, str], float] = {}
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
         """Of the last state: the other objects, and how many pods had ended and objects been changed by events."""
@@ -388,9 +388,9 @@ class ApiServer:
             return inventory
         return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
 
-    def note_change(self, kind: str, name: str) -> None:
+    def note_change(self, kind: str, namespace: str, name: str) -> None:
         """Note that an event changed the object now."""
-        self._changed[kind, name] = self.now
+        self._changed[kind, namespace, name] = self.now
 
     def count_budgets(self, state: ClusterState) -> None:
         """Count again how many evictions PodDisruptionBudgets allow."""

@@ -137,7 +137,7 @@ class Events:
         refusal = server.quotas.refuses(obj)
         if refusal:
             return refusal
-        server.note_change(kind.name, obj.metadata.name)
+        server.note_change(kind.name, obj.metadata.namespace, obj.metadata.name)
         if kind.holder == "claims":
             server.write_claim(obj)
         else:
@@ -157,7 +157,7 @@ class Events:
 
     def _replace(self, kind: Kind, old: Any, new: Any) -> None:
         server = self._server
-        server.note_change(kind.name, old.metadata.name)
+        server.note_change(kind.name, old.metadata.namespace, old.metadata.name)
         if kind.holder == "pods":
             server.update_pod(old, new)
         elif kind.holder == "claims":

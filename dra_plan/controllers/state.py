@@ -128,7 +128,8 @@ class ClusterState:
     """The objects of a cluster at the moment `now`, and what has happened since `start`.
 
     `made` are the uids of the pods that controllers made; `revisions` says of which template pods are, as far as that
-    is known; `lost_nodes` are nodes that were deleted, and when; `changed` says when an object changed.
+    is known; `lost_nodes` are nodes that were deleted, and when; `changed` says when an object changed,
+    by kind, namespace and name.
     `evicted_at` has the moments, by uid of the pod, for which evictions by taints of nodes are decided already.
     `absent_owners` and `unlisted_templates` are what the input lacks and tells of all the same.
     """
@@ -141,7 +142,7 @@ class ClusterState:
     made: Set[str]
     revisions: Mapping[str, object]
     lost_nodes: Mapping[str, float]
-    changed: Mapping[tuple[str, str], float]
+    changed: Mapping[tuple[str, str, str], float]
     evicted_at: Mapping[str, float] = field(default_factory=dict)
     absent_owners: Sequence[AbsentOwner] = ()
     unlisted_templates: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
@@ -193,8 +194,8 @@ class ClusterState:
         return found
 
     def since(self, kind: str, name: str) -> float:
-        """When the object was last changed by an event, or when the simulation began."""
-        return self.changed.get((kind, name), self.start)
+        """When the object, of a kind without namespaces, was last changed by an event, or when the simulation began."""
+        return self.changed.get((kind, "", name), self.start)
 
 
 def needs_none(pod: Pod) -> bool:

@@ -340,7 +340,7 @@ def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[_
     """
     found = []
     for pod in pods:
-        moment = state.changed.get(("Pod", pod.metadata.name))
+        moment = state.changed.get(("Pod", pod.metadata.namespace, pod.metadata.name))
         if pod.status.phase == "Failed" and moment is not None:
             found.append(_failure(workload, pod, moment))
     for each in state.ended:

@@ -58,3 +58,22 @@ def test_a_rule_may_fail_the_job() -> None:
             "Pod default/j-0 has condition DisruptionTarget matching FailJob rule at index 1",
         )
     ]
+
+
+def test_a_pod_that_fails_is_none_of_the_same_name_elsewhere() -> None:
+    """Of two Jobs of one name the one in another namespace has a pod that had failed before, which counts no more."""
+    objects = [node("a")]
+    for namespace in ("one", "two"):
+        made = job(parallelism=2, completions=2, backoffLimit=1)
+        running = [owned_by(placed(f"j-{n}", "a"), "Job", "j") for n in range(2)]
+        for each in (made, *running):
+            each["metadata"]["namespace"] = namespace
+            objects.append(each)
+        for each in running:
+            each["metadata"]["ownerReferences"][0]["uid"] = made["metadata"]["uid"] = f"u-{namespace}"
+        if namespace == "two":
+            running[0]["status"]["phase"] = "Failed"
+            made["status"] = {"failed": 1}
+    fails = {"status": ["Pod", "one/j-0", {"phase": "Failed"}]}
+    document = Cluster.of(objects).schedule(settle=True, events=[fails]).to_dict()["settled"]
+    assert [(e["namespace"], e["name"]) for e in document["evicted"] if e["namespace"] == "two"] == []
