@@ -31,6 +31,9 @@ from .workloads import AnyWorkload
 
 API_VERSION, KIND = "dra-plan/v1alpha1", "ClusterInfo"
 
+ADMISSION = "admissionregistration.k8s.io"
+"""The group of webhooks and policies that may refuse or change what is created."""
+
 FORBIDDEN, NOT_SERVED, FAILED = "Forbidden", "NotServed", "Failed"
 """Why a resource was not listed: no right to, the server does not have it, or no whole answer came."""
 

@@ -25,6 +25,8 @@ from dra_plan.errors import InputError
 from dra_plan.manifests import kinds
 from dra_plan.manifests.kinds import Kind
 
+from .beside import BESIDE
+
 PATH_VARIABLE = "KUBECTL_PATH"
 """Names the kubectl to use, instead of the one on PATH."""
 SILENCE = 30.0
@@ -293,7 +295,7 @@ def discover(requests: Requests) -> Discovery:
     with ThreadPoolExecutor(len(_CHANGING)) as pool:
         asked = pool.map(lambda group: _resources_of(requests, group, versions.get(group, [])), _CHANGING)
         found = {(group, version): had for group, each in zip(_CHANGING, asked, strict=True) for version, had in each}
-    return Discovery({kind.group: versions.get(kind.group, []) for kind in kinds.every()}, found)
+    return Discovery({kind.group: versions.get(kind.group, []) for kind in (*kinds.every(), *BESIDE)}, found)
 
 
 def _resources_of(requests: Requests, group: str, versions: Iterable[str]) -> list[tuple[str, set[str] | None]]:

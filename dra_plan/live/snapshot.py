@@ -34,6 +34,7 @@ from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.sources import Source
 
+from .beside import BESIDE, name_only
 from .kubectl import SILENCE, Discovery, Listed, Refusal, RequestError, Requests, discover, wanted
 
 # -- fields that are kept ----------------------------------------------------------------------------------------------
@@ -50,6 +51,8 @@ _DRIVER_DATA = ("data", "networkData")
 
 def keeper(listed: Listed) -> Keep:
     """Reduces objects of a kind and version to the fields that are kept; non-objects stay, for reading to refuse."""
+    if listed.kind in BESIDE:
+        return name_only
     if issubclass(listed.kind.type, StrictObject) or listed.kind.versions[listed.version] is not None:
         return _of_devices
     keep = _of_type(listed.kind.type) or _same
@@ -427,7 +430,11 @@ def read(requests: Requests, progress: Progress | None = None) -> Snapshot:
         feature_gates=gates.values,
         feature_gates_from=gates.source,
         time=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        not_listed=[outcome.unlisted for outcome in found.values() if outcome.unlisted is not None],
+        not_listed=[
+            outcome.unlisted
+            for kind, outcome in found.items()
+            if outcome.unlisted is not None and not (kind in BESIDE and outcome.unlisted.reason == NOT_SERVED)
+        ],
     )
     return Snapshot(info, [text for outcome in found.values() for text in outcome.objects])
 
@@ -444,7 +451,8 @@ def _asked_first(requests: Requests, pool: ThreadPoolExecutor) -> tuple[ServerVe
 def _read_all(
     requests: Requests, discovery: Discovery, progress: Progress | None, pool: ThreadPoolExecutor
 ) -> dict[Kind, _ReadKind]:
-    kinds = list(wanted())
+    beside = [kind for kind in BESIDE if discovery.groups is not None and discovery.versions(kind)]
+    kinds = [*wanted(), *beside]
     counter = _Counter(len(kinds), progress)
     running: dict[Kind, Future[_ReadKind]] = {}
     # Lists that are usually long go first, as each is read page by page; claims come after pods.
@@ -514,7 +522,7 @@ def _unlisted(kind: Kind, refused: RequestError | None) -> UnlistedKind:
 
 def _check(found: dict[Kind, _ReadKind]) -> None:
     """Raises UnreadClusterError if the server lists nothing at all for this user."""
-    if any(outcome.unlisted is None for outcome in found.values()):
+    if any(outcome.unlisted is None for kind, outcome in found.items() if kind not in BESIDE):
         return
     said = next((each.unlisted.message for each in found.values() if each.unlisted and each.unlisted.message), "")
     raise UnreadClusterError(
@@ -565,7 +573,7 @@ NAME = "dra-plan-snapshot"
 def cluster_role() -> str:
     """The ClusterRole, as YAML."""
     groups: dict[str, list[str]] = {}
-    for kind in wanted():
+    for kind in (*wanted(), *BESIDE):
         groups.setdefault(kind.group, []).append(kind.plural)
     lines = ["apiVersion: rbac.authorization.k8s.io/v1", "kind: ClusterRole", "metadata:", f"  name: {NAME}", "rules:"]
     for group, plurals in sorted(groups.items()):

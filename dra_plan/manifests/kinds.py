@@ -40,7 +40,7 @@ class Kind:
     def plural(self) -> str:
         """What the API calls a list of them: `deviceclasses` for DeviceClass."""
         name = self.name.lower()
-        if name.endswith("ty"):
+        if name.endswith(("ty", "cy")):
             return f"{name[:-1]}ies"
         return f"{name}es" if name.endswith("s") else f"{name}s"
 

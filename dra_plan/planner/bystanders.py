@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Set
 
 from dra_plan.api.core import Pod
-from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.inventory import ADMISSION, Inventory, Notice
 
 from .suspended import QUEUE_LABEL
 
 CODE = "not-simulated"
 
-_ADMISSION = "admissionregistration.k8s.io"
 _REFUSING = (
-    f"ValidatingAdmissionPolicy.{_ADMISSION}",
-    f"MutatingAdmissionPolicy.{_ADMISSION}",
-    f"ValidatingWebhookConfiguration.{_ADMISSION}",
-    f"MutatingWebhookConfiguration.{_ADMISSION}",
+    f"ValidatingAdmissionPolicy.{ADMISSION}",
+    f"ValidatingAdmissionPolicyBinding.{ADMISSION}",
+    f"MutatingAdmissionPolicy.{ADMISSION}",
+    f"ValidatingWebhookConfiguration.{ADMISSION}",
+    f"MutatingWebhookConfiguration.{ADMISSION}",
     ".constraints.gatekeeper.sh",
     "Policy.kyverno.io",
     "Policy.policies.kyverno.io",

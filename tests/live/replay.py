@@ -150,9 +150,10 @@ def _status(code: int, reason: str, message: str) -> dict[str, Any]:
 
 
 def _kind(plural: str) -> str:
+    from dra_plan.live.beside import BESIDE
     from dra_plan.manifests import kinds
 
-    found = kinds.named(plural)
+    found = kinds.named(plural) or next((kind for kind in BESIDE if kind.plural == plural), None)
     assert found is not None, plural
     return f"{found.name}List"
 

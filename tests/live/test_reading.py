@@ -13,6 +13,7 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.live import UnreadClusterError, snapshot
 from dra_plan.live import snapshot as pages
+from dra_plan.live.beside import BESIDE
 from dra_plan.live.kubectl import Listed, Refusal, RequestError, wanted
 from dra_plan.live.snapshot import cluster_role
 from dra_plan.manifests import kinds
@@ -40,7 +41,7 @@ def written(found: snapshot.Snapshot, folder: Path, name: str = "snapshot.json")
 def test_what_is_asked_for_is_what_planning_reads():
     answers = Answers()
     read(answers)
-    allowed = {Listed(kind, version).path for kind in kinds.every() for version in kind.versions}
+    allowed = {Listed(kind, version).path for kind in (*kinds.every(), *BESIDE) for version in kind.versions}
     told = {"/version", "/metrics", "/apis"}
     discovery = {path for path in answers.seen if path.startswith("/apis/") and path.count("/") == 3}
     assert discovery == {f"/apis/{group}" for group in ("resource.k8s.io/v1", "resource.k8s.io/v1beta2")} | {
@@ -408,7 +409,7 @@ def test_the_printed_role_suffices_and_is_no_more():
     lists = {
         (rule["apiGroups"][0], name) for rule in role["rules"] if "resources" in rule for name in rule["resources"]
     }
-    assert lists == {(kind.group, kind.plural) for kind in kinds.every()}
+    assert lists == {(kind.group, kind.plural) for kind in (*kinds.every(), *BESIDE)}
     assert all(rule["verbs"] in (["list"], ["get"]) for rule in role["rules"])
     assert [rule["nonResourceURLs"] for rule in role["rules"] if "nonResourceURLs" in rule] == [["/metrics", "/flagz"]]
 

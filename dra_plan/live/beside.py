@@ -1,0 +1,35 @@
+"""Kinds of a cluster that can refuse, hold back or end pods and that nobody simulates: their names are listed.
+
+Only groups that the server says it has are asked for. Of each object nothing but namespace and name is kept: how
+webhooks are reached and what policies say is nobody's business here. A descheduler leaves no objects to list.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dra_plan.api.inventory import ADMISSION
+from dra_plan.api.meta import Object
+from dra_plan.manifests.kinds import Kind
+
+_KUEUE = "kueue.x-k8s.io"
+
+
+def _kind(group: str, name: str, *versions: str) -> Kind:
+    return Kind(group, name, Object, dict.fromkeys(versions), "")
+
+
+BESIDE = (
+    _kind(ADMISSION, "ValidatingWebhookConfiguration", "v1"),
+    _kind(ADMISSION, "MutatingWebhookConfiguration", "v1"),
+    _kind(ADMISSION, "ValidatingAdmissionPolicy", "v1", "v1beta1"),
+    _kind(ADMISSION, "ValidatingAdmissionPolicyBinding", "v1", "v1beta1"),
+    _kind(_KUEUE, "ClusterQueue", "v1beta2", "v1beta1"),
+    _kind(_KUEUE, "LocalQueue", "v1beta2", "v1beta1"),
+)
+
+
+def name_only(value: Any) -> Any:
+    """What is kept of such an object."""
+    metadata = value["metadata"]
+    return {"metadata": {key: metadata[key] for key in ("namespace", "name") if key in metadata}}
