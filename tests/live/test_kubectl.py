@@ -13,6 +13,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.live import kubectl as program
+from dra_plan.live.beside import BESIDE
 from dra_plan.live.kubectl import Kubectl, KubectlMissingError, Listed, Refusal, RequestError
 from dra_plan.manifests import kinds
 from tests.cli.running import ROOT, Ran, in_process
@@ -83,7 +84,7 @@ def test_each_command_through_kubectl(command, kubectl, tmp_path):
     assert live.status == kept.status
     assert live.status in (0, 1, 3), live.err
     assert _without_places(live.out) == _without_places(kept.out)
-    lists = {Listed(kind, version).path for kind in kinds.every() for version in kind.versions}
+    lists = {Listed(kind, version).path for kind in (*kinds.every(), *BESIDE) for version in kind.versions}
     groups = {path.rpartition("/")[0] for path in lists}
     assert set(answers.seen) <= lists | groups | {"/version", "/apis", "/metrics", "/flagz"}
 
