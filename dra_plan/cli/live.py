@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from dra_plan import shown
+from dra_plan.cli.stopping import tidied
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from dra_plan.live.snapshot import Snapshot
 
 
+_OF_DEVICES = "pools"
+"""The command that shows devices alone: a third of the kinds is enough for it."""
 PLUGIN = "kubectl-dra_plan"
 """How kubectl names the program of `kubectl dra-plan`."""
 
@@ -114,7 +117,8 @@ def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
     """The cluster, read once in a run. Raises InputError as `dra_plan.live.read_cluster`."""
     found = context.meta.get(READ)
     if found is None:
-        found = context.meta[READ] = read(asked(context), progress=progress)
+        only_devices = context.info_name == _OF_DEVICES
+        found = context.meta[READ] = read(asked(context), progress=progress, only_devices=only_devices)
         told(found)
     snapshot: Snapshot = found
     return snapshot
@@ -131,17 +135,17 @@ def namespace(context: typer.Context) -> str | None:
     return found
 
 
-def read(options: Asked, *, progress: bool = True) -> Snapshot:
+def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -> Snapshot:
     """The cluster that the options mean, with a line on a terminal while it is read."""
     from dra_plan.live import read_cluster
 
     name = f"the cluster of context {options.context}" if options.context else "the cluster"
-    with reading([name], wanted=progress) as say:
+    with tidied(), reading([name], wanted=progress) as say:
 
         def heard(kinds: int, total: int, objects: int) -> None:
             say(f"reading {name}: {kinds} of {total} kinds, {objects:,} objects")
 
-        return read_cluster(options.context, options.kubeconfig, progress=heard)
+        return read_cluster(options.context, options.kubeconfig, progress=heard, only_devices=only_devices)
 
 
 def told(snapshot: Snapshot) -> None:

@@ -58,8 +58,12 @@ def read(path: Path) -> Settings | None:
         table: Any = tomllib.loads(_text(path))
     except OSError as failure:
         raise UsageError(f"{path}: {(failure.strerror or str(failure)).lower()}") from failure
-    except (ValueError, RecursionError) as failure:  # of syntax, of characters, of numbers beyond reading
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
         raise UsageError(f"{path}: {failure}") from failure
+    except RecursionError as failure:
+        raise UsageError(f"{path}: nested too deep") from failure
+    except ValueError as failure:  # Python's limit, which says how a program would raise it
+        raise UsageError(f"{path}: a number has too many digits") from failure
     if path.name == PROJECT:
         tools = table.get("tool", {})
         table = tools.get("dra-plan") if isinstance(tools, dict) else None

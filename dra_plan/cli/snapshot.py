@@ -13,6 +13,7 @@ from dra_plan.cli.timing import ended_after
 from . import live, options
 
 if TYPE_CHECKING:
+    from dra_plan.live.pseudonyms import Shown
     from dra_plan.live.snapshot import Snapshot
 
 
@@ -72,9 +73,17 @@ def _anonymized(found: Snapshot) -> Snapshot:
     from .printing import print_note
 
     done = anonymized(found)
-    if done.values_stay:
-        print_note("texts of devices' attributes stay as they are, as a selector looks into them")
+    if done.shown.expressions or done.shown.attributes is None:
+        print_note(_what_stays(done.shown))
     return done.snapshot
+
+
+def _what_stays(shown: Shown) -> str:
+    if shown.attributes is None:
+        return "texts of devices' attributes, and selectors, are not anonymized: selectors look into too many of them"
+    many = len(shown.expressions)
+    selectors = "1 selector looks" if many == 1 else f"{many} selectors look"
+    return f"{selectors} into texts (startsWith, matches): selectors and attributes of that kind are not anonymized"
 
 
 def _write(found: Snapshot, output: str | None) -> None:

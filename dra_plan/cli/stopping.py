@@ -1,4 +1,4 @@
-"""Ctrl-C for a search that can tell what it knows by then: the first ends the search, the second the program."""
+"""Ctrl-C for a search that has an answer by then: the first ends the search, the second the program. And SIGTERM."""
 
 from __future__ import annotations
 
@@ -27,3 +27,30 @@ def stoppable() -> Iterator[Callable[[], bool]]:
         yield pressed.is_set
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+TERMINATED = 128 + signal.SIGTERM
+"""The exit status of a program that SIGTERM ends, as shells give it."""
+
+
+@contextmanager
+def tidied() -> Iterator[None]:
+    """A context that SIGTERM leaves as an exception does, so that what was started in it is ended before the program.
+
+    Where SIGTERM is ignored, or handled by someone else, that stays so.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(TERMINATED)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

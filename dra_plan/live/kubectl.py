@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import IO, Protocol
+from typing import IO, Protocol, TypeVar
 
 import msgspec
 
@@ -34,7 +36,9 @@ SILENCE = 30.0
 MOST_BYTES = 256 << 20
 """The largest answer to one request: 500 objects, each as large as etcd holds them, are usually far smaller."""
 
-_TOTAL_SECONDS = 600
+TOTAL = 600.0
+"""Seconds after which a request is given up, however steadily its answer drips."""
+
 _PIECE = 1 << 16
 _MOST_SAID = 2000
 _NAMESPACE = "{.contexts[0].context.namespace}"
@@ -73,6 +77,21 @@ class Requests(Protocol):
         """The body of the answer. Raises RequestError."""
         ...
 
+    def stop(self) -> None:
+        """Nothing is asked any more: requests under way end with RequestError, and so does every later one."""
+        ...
+
+
+_T = TypeVar("_T")
+
+
+def decoded(body: bytes, kind: type[_T], what: str) -> _T:
+    """The answer as a value of this type. Raises RequestError if it is too deep, not UTF-8 or of another shape."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise RequestError(Refusal.FAILED, f"{what}: {error}") from error
+
 
 def find() -> str:
     """The path of kubectl: KUBECTL_PATH, or the one on PATH. Raises KubectlMissingError if there is none."""
@@ -85,28 +104,75 @@ def find() -> str:
     raise KubectlMissingError(f"kubectl is not on PATH, and a cluster is read with it: {PATH_VARIABLE} may name one")
 
 
+class _Processes:
+    """The kubectl processes that run now, each with what it started to log in; all of them can be ended at once."""
+
+    def __init__(self) -> None:
+        self._lock, self._running, self._over = threading.Lock(), set[subprocess.Popen[bytes]](), False
+
+    def start(self, command: list[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Raises RequestError after `stop`, OSError for a program that does not start."""
+        with self._lock:
+            if self._over:
+                raise RequestError(Refusal.FAILED, "stopped")
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                start_new_session=True,  # a group of its own: ending it ends what helps to log in
+            )
+            self._running.add(process)
+            return process
+
+    def ended(self, process: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            self._running.discard(process)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._over = True
+            for process in self._running:
+                _kill(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends the process and its children; on Windows, which has no groups, the process alone."""
+    if not hasattr(os, "killpg"):
+        process.kill()
+        return
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+
+
 @dataclass(frozen=True, slots=True)
 class Kubectl:
     """kubectl with the given context and kubeconfig; without them its own defaults.
 
-    `silence` is in seconds. Raises KubectlMissingError when made without a kubectl.
+    `silence` and `total` are in seconds. Raises KubectlMissingError when made without a kubectl.
     """
 
     context: str | None = None
     kubeconfig: str | None = None
     silence: float = SILENCE
+    total: float = TOTAL
     program: str = field(default_factory=find)
+    _processes: _Processes = field(default_factory=_Processes, init=False, repr=False, compare=False)
 
     def get(self, path: str) -> bytes:
         """The body of the answer. Raises RequestError."""
+        command = [self.program, "get", "--raw", path, f"--request-timeout={self.total:g}s", *self._options()]
         with tempfile.TemporaryFile() as said:
             try:
-                process = self._start(path, said)
+                process = self._processes.start(command, said)
             except OSError as error:
                 raise KubectlMissingError(f"{self.program}: {(error.strerror or str(error)).lower()}") from error
-            answer = _Answer(process, self.silence)
+            answer = _Answer(process, self.silence, self.total)
             body = answer.read()
             status = process.wait()
+            self._processes.ended(process)
             said.seek(0)
             text = said.read(_MOST_SAID).decode(errors="replace")
         if answer.problem:
@@ -114,6 +180,10 @@ class Kubectl:
         if status != 0:
             raise _refused(text, status)
         return body
+
+    def stop(self) -> None:
+        """Ends every kubectl that runs, and starts no more."""
+        self._processes.stop()
 
     def namespace(self) -> str | None:
         """The default namespace of the context; None if the kubeconfig has no context."""
@@ -130,20 +200,12 @@ class Kubectl:
         named = (("--context", self.context), ("--kubeconfig", self.kubeconfig))
         return [f"{option}={value}" for option, value in named if value is not None]
 
-    def _start(self, path: str, said: IO[bytes]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [self.program, "get", "--raw", path, f"--request-timeout={_TOTAL_SECONDS}s", *self._options()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=said,
-        )
-
 
 class _Answer:
     """The standard output of a kubectl that is watched: it ends when nothing comes for a while, or too much."""
 
-    def __init__(self, process: subprocess.Popen[bytes], silence: float) -> None:
-        self._process, self._silence = process, silence
+    def __init__(self, process: subprocess.Popen[bytes], silence: float, total: float) -> None:
+        self._process, self._silence, self._total = process, silence, total
         self._heard = threading.Event()
         self._ended = threading.Event()
         self.problem = ""
@@ -163,7 +225,7 @@ class _Answer:
                     self._end(f"the answer does not end: more than {MOST_BYTES >> 20} MiB came for one page")
                     break
         except BaseException:
-            self._process.kill()
+            _kill(self._process)
             raise
         finally:
             self._ended.set()
@@ -173,6 +235,7 @@ class _Answer:
         return bytes(body)
 
     def _watch(self) -> None:
+        began = time.monotonic()
         while not self._ended.is_set():
             if not self._heard.wait(self._silence):
                 self._end(f"the server was silent for {self._silence:g} s")
@@ -180,10 +243,13 @@ class _Answer:
             self._heard.clear()
             if self._ended.wait(self._silence / 10):
                 return
+            if time.monotonic() - began > self._total:
+                self._end(f"the answer did not end within {self._total:g} s")
+                return
 
     def _end(self, problem: str) -> None:
         self.problem = problem
-        self._process.kill()
+        _kill(self._process)
 
 
 def _refused(text: str, status: int) -> RequestError:
@@ -284,13 +350,12 @@ def age(version: str) -> tuple[int, int, int]:
 def discover(requests: Requests) -> Discovery:
     """What the server says that it has. A server that does not say is asked for one version after the other."""
     try:
-        groups = msgspec.json.decode(requests.get("/apis"), type=_Groups).groups
+        body = requests.get("/apis")
     except RequestError as error:
         if error.refusal is Refusal.FAILED:
             raise
         return Discovery(None, {})
-    except msgspec.MsgspecError as error:
-        raise RequestError(Refusal.FAILED, f"the answer to /apis is no list of groups: {error}") from error
+    groups = decoded(body, _Groups, "the answer to /apis is no list of groups").groups
     versions = {group.name: [each.version for each in group.versions] for group in groups}
     with ThreadPoolExecutor(len(_CHANGING)) as pool:
         asked = pool.map(lambda group: _resources_of(requests, group, versions.get(group, [])), _CHANGING)
@@ -312,13 +377,20 @@ def _resources_of(requests: Requests, group: str, versions: Iterable[str]) -> li
 
 def _resources(requests: Requests, group: str, version: str) -> set[str] | None:
     try:
-        found = msgspec.json.decode(requests.get(f"/apis/{group}/{version}"), type=_Resources).resources
-    except (RequestError, msgspec.MsgspecError):
+        found = decoded(requests.get(f"/apis/{group}/{version}"), _Resources, "no list of resources").resources
+    except RequestError:
         return None
     return {resource.name for resource in found}
 
 
-def wanted() -> Iterable[Kind]:
-    """All kinds that are asked for, in the order of a snapshot: kinds that others refer to come first."""
+OF_DEVICES = frozenset(
+    ["Node", "Pod", "DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceTaintRule"]
+)
+"""The names of the kinds that say which devices there are and who has them."""
+
+
+def wanted(names: frozenset[str] | None = None) -> Iterable[Kind]:
+    """The kinds that are asked for, by name or all, in the order of a snapshot: those that others refer to first."""
     first = ("Node", "Namespace", "DeviceClass", "ResourceSlice", "DeviceTaintRule")
-    return sorted(kinds.every(), key=lambda kind: first.index(kind.name) if kind.name in first else len(first))
+    asked = [kind for kind in kinds.every() if names is None or kind.name in names]
+    return sorted(asked, key=lambda kind: first.index(kind.name) if kind.name in first else len(first))

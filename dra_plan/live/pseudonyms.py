@@ -157,15 +157,47 @@ _ANNOTATIONS = {
 """The annotations that planning reads, and whether what they say is a name."""
 
 
+class Shown(NamedTuple):
+    """What stays readable: selectors that look into texts (`startsWith`), and the attributes that they name.
+
+    `attributes` are names without domain, None for every attribute.
+    """
+
+    expressions: frozenset[str] = frozenset()
+    attributes: frozenset[str] | None = frozenset()
+
+    def has(self, attribute: str) -> bool:
+        """Whether the texts of an attribute, named with or without its domain, stay."""
+        return self.attributes is None or attribute.rpartition("/")[2] in self.attributes
+
+    def with_expressions(self, found: frozenset[str]) -> Shown:
+        """With these selectors as well, and each attribute whose name one of them contains."""
+        expressions = self.expressions | found
+        words = frozenset(word for text in expressions for word in _words(text))
+        return Shown(expressions, None if self.attributes is None else words)
+
+
+EVERYTHING = Shown(attributes=None)
+"""No selector and no attribute is changed."""
+
+
+def _words(expression: str) -> Iterator[str]:
+    """Whatever may name an attribute in an expression: identifiers, and constants without their domain."""
+    for token in tokenize(expression)[0]:
+        if token.kind == "STRING":
+            yield (string(token.text) or "").rpartition("/")[2]
+        else:
+            yield token.text
+
+
 class Pseudonymizing:
     """One pass over objects: `rename` is called with each name, and its result takes the name's place.
 
-    `kept` are names that stay, those of drivers. Unless `values`, texts that drivers publish as attributes, and
-    constants of selectors, stay.
+    `kept` are names that stay, those of drivers; `shown` says which selectors and attributes do.
     """
 
-    def __init__(self, rename: Rename, kept: Iterable[str], *, values: bool) -> None:
-        self._rename, self._kept, self._values = rename, frozenset(kept), values
+    def __init__(self, rename: Rename, kept: Iterable[str], shown: Shown) -> None:
+        self._rename, self._kept, self._shown = rename, frozenset(kept), shown
 
     def object(self, value: dict[str, Any]) -> dict[str, Any]:
         """The object with other names."""
@@ -205,8 +237,10 @@ class Pseudonymizing:
             return {self._resource(name): item for name, item in value.items()}
         if key == "disruptedPods":
             return {self._name(name): item for name, item in value.items()}
-        if key == "attributes" and not self._values:
-            return value
+        if key == "attributes":
+            return {
+                name: item if self._shown.has(name) else self._field(name, item, inner) for name, item in value.items()
+            }
         return {name: self._field(name, item, inner) for name, item in value.items()}
 
     def _text(self, key: str, text: str, above: tuple[str, ...]) -> str:
@@ -215,7 +249,8 @@ class Pseudonymizing:
         if key == "message":
             return ""  # a sentence of the cluster, with names in it
         if key == "expression":
-            return renamed(text, self._name) if self._values else text
+            stays = self._shown.attributes is None or text in self._shown.expressions
+            return text if stays else renamed(text, self._name)
         if key in _LABEL_KEYS:
             return self._label_key(text)
         if key in ("requests", "request"):
@@ -264,33 +299,52 @@ _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 
 
 class Anonymized(NamedTuple):
-    """A snapshot under pseudonyms; `values_stay` if it still shows the texts that drivers publish as attributes."""
+    """A snapshot under pseudonyms, and which attributes still show their texts, as selectors look into them."""
 
     snapshot: Snapshot
-    values_stay: bool
+    shown: Shown
+
+
+MOST_PASSES = 20
+"""After so many rounds in which one more selector had to stay, everything that drivers publish does."""
 
 
 def anonymized(snapshot: Snapshot) -> Anonymized:
     """The snapshot with other names, in the same order.
 
-    Texts that drivers publish as attributes become others, too, unless a selector looks into them (`startsWith`,
-    `matches`): then they all stay, and so do the constants of selectors.
+    Texts that drivers publish as attributes become others, too, but those of attributes that a selector looks into
+    (`startsWith`, `matches`); such selectors stay as they are.
     """
     objects = [msgspec.json.decode(text) for text in snapshot.objects]
     kept = drivers(objects)
-    values = True
-    names = _table(objects, kept, values=True)
-    if not _selects_the_same(objects, names, kept):
-        values = False
-        names = _table(objects, kept, values=False)
-    renaming = Pseudonymizing(lambda text: names.get(text, text), kept, values=values)
-    told = [msgspec.structs.replace(entry, message="") for entry in snapshot.info.not_listed]
-    info = msgspec.structs.replace(snapshot.info, anonymized=True, not_listed=told)
+    shown, renaming = _settled(objects, kept)
+    others = [msgspec.structs.replace(entry, message="") for entry in snapshot.info.not_listed]
+    info = msgspec.structs.replace(snapshot.info, anonymized=True, not_listed=others)
     texts = [msgspec.json.encode(renaming.object(value)) for value in objects]
-    return Anonymized(replace(snapshot, info=info, objects=texts), not values)
+    return Anonymized(replace(snapshot, info=info, objects=texts), shown)
 
 
-def _table(objects: list[dict[str, Any]], kept: set[str], *, values: bool) -> dict[str, str]:
+def _settled(objects: list[dict[str, Any]], kept: set[str]) -> tuple[Shown, Pseudonymizing]:
+    """The least that stays, one selector after the other, so that every selector has the same results as before."""
+    shown = Shown()
+    for _ in range(MOST_PASSES):
+        renaming = _renaming(objects, kept, shown)
+        looking = _others(objects, renaming)
+        if not looking:
+            return shown, renaming
+        more = shown.with_expressions(looking)
+        if more == shown:
+            break
+        shown = more
+    return EVERYTHING, _renaming(objects, kept, EVERYTHING)
+
+
+def _renaming(objects: list[dict[str, Any]], kept: set[str], shown: Shown) -> Pseudonymizing:
+    names = _table(objects, kept, shown)
+    return Pseudonymizing(lambda text: names.get(text, text), kept, shown)
+
+
+def _table(objects: list[dict[str, Any]], kept: set[str], shown: Shown) -> dict[str, str]:
     """A pseudonym for each name, all equally long, in the names' order."""
     found: set[str] = set()
 
@@ -298,28 +352,32 @@ def _table(objects: list[dict[str, Any]], kept: set[str], *, values: bool) -> di
         found.add(text)
         return text
 
-    renaming = Pseudonymizing(note, kept, values=values)
+    renaming = Pseudonymizing(note, kept, shown)
     for value in objects:
         renaming.object(value)
     width = len(str(len(found)))
     return {name: f"x{number:0{width}}" for number, name in enumerate(sorted(found), 1)}
 
 
-def _selects_the_same(objects: list[dict[str, Any]], names: dict[str, str], kept: set[str]) -> bool:
-    """Whether every selector has the same result on every device as before."""
+def _others(objects: list[dict[str, Any]], renaming: Pseudonymizing) -> frozenset[str]:
+    """The selectors that have another result on some device than before."""
     devices = _different_devices(objects)
-    renaming = Pseudonymizing(lambda text: names.get(text, text), kept, values=True)
     new = [renaming.object({"devices": [device]})["devices"][0] for _, device in devices]
-    for expression in sorted(set(_expressions(objects))):
-        before, after = _compiled(expression), _compiled(renamed(expression, lambda text: names.get(text, text)))
-        if before is None or after is None:
-            if before is not after:
-                return False
-            continue
-        for (driver, old), other in zip(devices, new, strict=True):
-            if _verdict(before, old, driver) != _verdict(after, other, driver):
-                return False
-    return True
+    return frozenset(
+        expression
+        for expression in set(_expressions(objects))
+        if not _same(expression, renaming.object({"expression": expression})["expression"], devices, new)
+    )
+
+
+def _same(before: str, after: str, devices: list[tuple[str, dict[str, Any]]], new: list[dict[str, Any]]) -> bool:
+    old_selector, new_selector = _compiled(before), _compiled(after)
+    if old_selector is None or new_selector is None:
+        return old_selector is new_selector
+    return all(
+        _verdict(old_selector, old, driver) == _verdict(new_selector, other, driver)
+        for (driver, old), other in zip(devices, new, strict=True)
+    )
 
 
 def _different_devices(objects: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:

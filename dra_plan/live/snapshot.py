@@ -35,7 +35,7 @@ from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.sources import Source
 
 from .beside import BESIDE, name_only
-from .kubectl import SILENCE, Discovery, Listed, Refusal, RequestError, Requests, discover, wanted
+from .kubectl import SILENCE, Discovery, Listed, Refusal, RequestError, Requests, decoded, discover, wanted
 
 # -- fields that are kept ----------------------------------------------------------------------------------------------
 # The fields are those of the structs in `api`, so there is no second list of them. Of resource.k8s.io, where every
@@ -179,9 +179,6 @@ class _Page(msgspec.Struct, rename="camel"):
     items: list[msgspec.Raw] | None = None
 
 
-_PAGE = msgspec.json.Decoder(_Page)
-
-
 def read_list(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
     """All objects of a list as JSON texts, in the server's order, with only the fields that planning reads.
 
@@ -207,7 +204,7 @@ def _read_once(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
     seen = {token}
     for _ in range(_MOST_PAGES):
         path = f"{listed.path}?limit={PAGE}" + (f"&continue={quote(token, safe='')}" if token else "")
-        page = _decoded(requests.get(path), listed)
+        page = _page(requests.get(path), listed)
         items = page.items or []
         for raw in items:
             value = _object(raw)
@@ -227,11 +224,8 @@ def _read_once(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
     raise RequestError(Refusal.FAILED, "the answer does not end: each page says that there is one more")
 
 
-def _decoded(body: bytes, listed: Listed) -> _Page:
-    try:
-        page = _PAGE.decode(body)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise RequestError(Refusal.FAILED, f"the answer is no whole JSON document: {error}") from error
+def _page(body: bytes, listed: Listed) -> _Page:
+    page = decoded(body, _Page, "the answer is no whole JSON document")
     wanted = f"{listed.kind.name}List"
     if page.kind != wanted or page.api_version != listed.api_version:
         got = f"{page.kind} of {page.api_version}" if page.kind else "something else"
@@ -240,10 +234,7 @@ def _decoded(body: bytes, listed: Listed) -> _Page:
 
 
 def _object(raw: msgspec.Raw) -> dict[str, Any]:
-    try:
-        value = msgspec.json.decode(raw)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise RequestError(Refusal.FAILED, f"an object of the list can't be read: {error}") from error
+    value: Any = decoded(bytes(raw), object, "an object of the list can't be read")
     if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
         raise RequestError(Refusal.FAILED, "an object of the list is none: it has no metadata")
     return value
@@ -313,13 +304,12 @@ class _Version(msgspec.Struct, rename="camel"):
 def version_of(requests: Requests) -> ServerVersion:
     """What /version says, empty where it may not be asked. Raises RequestError if nobody answers."""
     try:
-        found = msgspec.json.decode(requests.get("/version"), type=_Version)
+        body = requests.get("/version")
     except RequestError as error:
         if error.refusal in (Refusal.FORBIDDEN, Refusal.NOT_FOUND):
             return ServerVersion("", "")
         raise
-    except msgspec.MsgspecError as error:
-        raise RequestError(Refusal.FAILED, f"the answer to /version is none: {error}") from error
+    found = decoded(body, _Version, "the answer to /version is none")
     own = (found.major, found.minor.removesuffix("+"))
     emulated = (found.emulation_major, found.emulation_minor.removesuffix("+"))
     differs = all(emulated) and emulated != own
@@ -408,8 +398,8 @@ class _ReadKind:
     unlisted: UnlistedKind | None = None
 
 
-def read(requests: Requests, progress: Progress | None = None) -> Snapshot:
-    """The objects that planning reads, and what the cluster says of its release.
+def read(requests: Requests, progress: Progress | None = None, *, names: frozenset[str] | None = None) -> Snapshot:
+    """The objects that planning reads, or only those of the named kinds, and what the cluster says of its release.
 
     What may not be listed, or is not served, is noted in `not_listed`. Raises UnreadClusterError if nothing may be
     listed, and if the server fails at what no plan can do without; KubectlMissingError without a kubectl.
@@ -418,10 +408,11 @@ def read(requests: Requests, progress: Progress | None = None) -> Snapshot:
         try:
             version, discovery = _asked_first(requests, pool)
             asked = pool.submit(gates_of, requests)
-            found = _read_all(requests, discovery, progress, pool)
+            found = _read_all(requests, discovery, progress, pool, names)
             _check(found)
             gates = asked.result()
         except BaseException:
+            requests.stop()  # also what waits for an answer: the pool ends when its threads do
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     info = ClusterInfo(
@@ -449,10 +440,14 @@ def _asked_first(requests: Requests, pool: ThreadPoolExecutor) -> tuple[ServerVe
 
 
 def _read_all(
-    requests: Requests, discovery: Discovery, progress: Progress | None, pool: ThreadPoolExecutor
+    requests: Requests,
+    discovery: Discovery,
+    progress: Progress | None,
+    pool: ThreadPoolExecutor,
+    names: frozenset[str] | None,
 ) -> dict[Kind, _ReadKind]:
-    beside = [kind for kind in BESIDE if discovery.groups is not None and discovery.versions(kind)]
-    kinds = [*wanted(), *beside]
+    beside = [kind for kind in BESIDE if names is None and discovery.groups is not None and discovery.versions(kind)]
+    kinds = [*wanted(names), *beside]
     counter = _Counter(len(kinds), progress)
     running: dict[Kind, Future[_ReadKind]] = {}
     # Lists that are usually long go first, as each is read page by page; claims come after pods.

@@ -20,10 +20,15 @@ from dra_plan.near import nearest
 
 def _no_nodes(inventory: Inventory) -> InputError:
     """That nothing can be said, and the command that brings all that is missing."""
+    if inventory.cluster_info is not None and not was_listed(inventory, "Node"):
+        return InputError(
+            "the input has no Node objects, as whoever took the snapshot may not list nodes: ask for the right, or"
+            " use --infer-nodes to take the node names from the slices"
+        )
     lacking = of_devices(inventory)
     command = bringing([Notice("nodes-missing", "-", brings=("nodes",)), *lacking]) if lacking else NODES
     return InputError(
-        "the input has no Node objects, and without them nobody knows where devices are: add the output of"
+        "the input has no Node objects, so there is no node to plan for: add the output of"
         f" `{command}`, or use --infer-nodes to take the node names from the slices"
     )
 
@@ -83,8 +88,11 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
 
 
 def of_devices(inventory: Inventory) -> list[Notice]:
-    """Claims of running pods, slices and classes that are not in the input, while something there needs them."""
-    return [*_claims(inventory), *_slices(inventory), *_classes(inventory)]
+    """Claims of running pods, slices and classes that are not in the input, while something there needs them.
+
+    And pods that have their node, but not their devices: the scheduler has done with them.
+    """
+    return [*_claims(inventory), *_slices(inventory), *_classes(inventory), *_without_devices(inventory)]
 
 
 def deciding(inventory: Inventory) -> frozenset[str]:
@@ -209,6 +217,37 @@ def _lacks_claims(pod: Pod, index: Index) -> bool:
         if name is None and entry.name not in made and index.generated_claims.of(pod, entry.name) is None:
             return True
     return False
+
+
+def _without_devices(inventory: Inventory) -> Iterator[Notice]:
+    stuck = sorted(_stuck(inventory))
+    if stuck:
+        have = "1 pod has its node" if len(stuck) == 1 else f"{len(stuck)} pods have their nodes"
+        yield Notice(
+            "bound-without-devices",
+            f"{have}, but claims without devices ({_listed(stuck)}), and can't start: kube-scheduler allocates devices"
+            " only when it binds a pod; delete such pods, and leave the choice of the node to kube-scheduler",
+            f"Pod {stuck[0]}",
+        )
+
+
+def _stuck(inventory: Inventory) -> set[str]:
+    """The pods that have a node, and a claim that is in the input and has no devices."""
+    waiting = {
+        pod_owner(pod): pod
+        for pod in inventory.pods
+        if pod.spec.node_name and pod.spec.resource_claims and pod.status.phase in ("", "Pending") and not ended(pod)
+    }
+    if not waiting:
+        return set()
+    users = Index(inventory).used_claims
+    return {
+        waiting[owner].key
+        for claim in inventory.claims
+        if claim.status is None or claim.status.allocation is None
+        for owner in users.get((claim.metadata.namespace, claim.metadata.name), ())
+        if owner in waiting and not waiting[owner].metadata.deletion_timestamp
+    }
 
 
 def _slices(inventory: Inventory) -> Iterator[Notice]:

@@ -195,8 +195,15 @@ def whole_lists(answers: Answers) -> list[dict[str, Any]]:
     return found
 
 
+class Instant:
+    """What stands for kubectl and answers at once: there is nothing to stop."""
+
+    def stop(self) -> None:
+        pass
+
+
 @dataclass
-class InProcess:
+class InProcess(Instant):
     """What stands for kubectl where its own behaviour does not matter: the same answers, without processes."""
 
     answers: Answers

@@ -14,7 +14,7 @@ import dra_plan
 from dra_plan import Cluster
 from dra_plan.api.inventory import ClusterInfo
 from dra_plan.live import Snapshot, snapshot
-from dra_plan.live.pseudonyms import anonymized, renamed
+from dra_plan.live.pseudonyms import EVERYTHING, Shown, anonymized, renamed
 from tests.build import claim, request
 from tests.cli.running import in_process
 
@@ -143,13 +143,47 @@ MODEL = "device.attributes['gpu.example.com'].model"
 )
 def test_values_of_attributes_are_renamed_where_selectors_only_compare_them(expression, hidden):
     found = anonymized(of([SLICE, claim("mine", request("r", expression, of="c"), namespace="team")]))
-    assert found.values_stay is not hidden
+    assert (found.shown == Shown()) is hidden
     text = found.snapshot.source().data.decode()
     assert ("Secret" not in text) is hidden
     assert "gpu.example.com" in text
     assert "'gpu.example.com'" in text or '\\"gpu.example.com\\"' in text
     assert "mine" not in text
     assert "gpu-0" not in text
+
+
+SERIAL = "device.attributes['gpu.example.com'].serial"
+
+
+def with_serial() -> dict[str, Any]:
+    devices = [{"name": "gpu-0", "attributes": {"model": {"string": "Secret-H100"}, "serial": {"string": "Sn-0815"}}}]
+    return {**SLICE, "spec": {**SLICE["spec"], "devices": devices}}
+
+
+def test_only_what_a_selector_looks_into_stays():
+    wanted = claim("mine", request("r", f"{MODEL}.startsWith('Secret-')", of="c"), namespace="team")
+    other = claim("other", request("r", f"{SERIAL} == 'Sn-0815'", of="c"), namespace="team")
+    found = anonymized(of([with_serial(), wanted, other]))
+    text = found.snapshot.source().data.decode()
+    assert "Secret-H100" in text
+    assert ".startsWith('Secret-')" in text
+    assert "Sn-0815" not in text, "no selector looks into serials"
+
+
+def test_a_selector_that_compares_a_shown_attribute_stays_with_it():
+    wanted = claim("mine", request("r", f"{MODEL}.startsWith('Secret-')", of="c"), namespace="team")
+    other = claim("other", request("r", f"{MODEL} == 'Secret-H100' && {SERIAL} == 'Sn-0815'", of="c"), namespace="team")
+    found = anonymized(of([with_serial(), wanted, other]))
+    assert len(found.shown.expressions) == 2
+    assert "Sn-0815" in found.snapshot.source().data.decode(), "its constant is in a selector that stays"
+
+
+def test_a_selector_that_looks_into_all_attributes_keeps_them_all():
+    every = "device.attributes['gpu.example.com'].exists(name, device.attributes['gpu.example.com'][name] == 'x')"
+    looking = "['mo' + 'del'].exists(name, device.attributes['gpu.example.com'][name].startsWith('Secret-'))"
+    for expression, shown in ((every, Shown()), (looking, EVERYTHING)):
+        found = anonymized(of([with_serial(), claim("mine", request("r", expression, of="c"), namespace="team")]))
+        assert found.shown == shown, expression
 
 
 def test_a_file_of_pseudonyms(tmp_path, monkeypatch):

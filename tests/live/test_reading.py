@@ -19,7 +19,7 @@ from dra_plan.live.snapshot import cluster_role
 from dra_plan.manifests import kinds
 from tests.cli.running import in_process
 
-from .replay import Answers, InProcess, whole_lists
+from .replay import Answers, InProcess, Instant, whole_lists
 
 PODS = "/api/v1/pods"
 NODE = "dra-example-driver-cluster-worker"
@@ -178,7 +178,7 @@ def test_a_list_is_read_in_pages(monkeypatch):
     asked: list[str] = []
     requests = InProcess(answers)
 
-    class Recorder:
+    class Recorder(Instant):
         def get(self, path: str) -> bytes:
             asked.append(path)
             return requests.get(path)
@@ -215,7 +215,7 @@ def _kind(name: str) -> kinds.Kind:
     return found
 
 
-class Paged:
+class Paged(Instant):
     """Pages that are given one after the other; the last one for ever."""
 
     def __init__(self, *pages: bytes | RequestError) -> None:
@@ -288,7 +288,7 @@ def test_a_server_that_does_not_say_what_it_has_is_tried():
     answers = Answers()
     whole = InProcess(answers)
 
-    class Silent:
+    class Silent(Instant):
         def get(self, path: str) -> bytes:
             if path == "/apis":
                 raise RequestError(Refusal.FORBIDDEN, "no")
@@ -437,7 +437,7 @@ def test_a_list_that_fails_is_missing_as_a_whole(failing, planned):
 
 
 def test_hostile_text_of_a_server_acts_on_nothing(monkeypatch):
-    class Hostile:
+    class Hostile(Instant):
         def get(self, path: str) -> bytes:
             raise RequestError(Refusal.FAILED, "\x1b[2J::error::gone\nerror: more")
 

@@ -11,7 +11,7 @@ import pytest
 from dra_plan.live.kubectl import Refusal, RequestError
 from tests.cli.running import Ran, in_process
 
-from .replay import Answers, InProcess
+from .replay import Answers, InProcess, Instant
 
 PODS = "/api/v1/pods"
 POD = "too-big"
@@ -29,7 +29,7 @@ class Changing:
         if state is not None:
             return InProcess(state)
 
-        class Gone:
+        class Gone(Instant):
             def get(self, path: str) -> bytes:
                 raise RequestError(Refusal.FAILED, "connection refused")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan import Cluster
-from tests.build import Object, device_class, gpus, node, placed, pod, template
+from tests.build import Object, allocated, claim, device_class, gpus, node, placed, pod, template
 from tests.cli.running import in_process
 from tests.live import clusters
 
@@ -106,3 +106,20 @@ def test_a_viewers_snapshot_says_what_it_could_not_list_also_when_planning_stops
     assert '{apiGroups: [""], resources: [nodes], verbs: [list]}' in first
     assert "resources: [resourceslices, deviceclasses], verbs: [list]" in second
     assert last.startswith("error: ")
+
+
+def test_pods_that_have_a_node_and_no_devices_are_named() -> None:
+    """The scheduler has done with them, and kubelet can't start them: no pass of it would say so."""
+    stuck = placed("stuck", "a", phase="Pending", claims={"x": "mine"})
+    rest = [*gpus("a"), pod("other", templates={"x": "t"}), template("t")]
+    for answer in (
+        Cluster.of([*rest, claim("mine"), stuck]).schedule(),
+        Cluster.of([*rest, claim("mine"), stuck]).allocate(),
+    ):
+        [found] = [one for one in answer.document.warnings if one.code == "bound-without-devices"]
+        assert found.message.startswith("1 pod has its node, but claims without devices (default/stuck)")
+    going = {**stuck, "metadata": {**stuck["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    runs = placed("stuck", "a", claims={"x": "mine"})
+    for others in ([allocated("mine", "a", "gpu-0"), stuck], [claim("mine"), going], [claim("mine"), runs]):
+        answer = Cluster.of([*rest, *others]).schedule()
+        assert "bound-without-devices" not in {one.code for one in answer.document.warnings}
