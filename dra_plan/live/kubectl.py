@@ -82,6 +82,16 @@ class Requests(Protocol):
         ...
 
 
+def _on_path(name: str) -> str | None:
+    """The program, where PATH says; never the one in the current directory, which Windows would look at first."""
+    if os.path.dirname(name):
+        return shutil.which(name)
+    folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
+    endings = ("", ".exe") if os.name == "nt" else ("",)
+    places = (os.path.join(folder, name + ending) for folder in folders for ending in endings)
+    return next((found for place in places if (found := shutil.which(place))), None)
+
+
 _T = TypeVar("_T")
 
 
@@ -96,7 +106,7 @@ def decoded(body: bytes, kind: type[_T], what: str) -> _T:
 def find() -> str:
     """The path of kubectl: KUBECTL_PATH, or the one on PATH. Raises KubectlMissingError if there is none."""
     named = os.environ.get(PATH_VARIABLE)
-    program = shutil.which(named or "kubectl")
+    program = _on_path(named or "kubectl")
     if program is not None:
         return program
     if named:

@@ -64,3 +64,12 @@ def test_limits_are_the_programs() -> None:
     ):
         (row,) = (line for line in table.splitlines() if line.startswith(f"| {what} |"))
         assert f"| {number:,} " in row.replace(", as", " as"), row
+
+
+def test_what_shows_a_promise_exists() -> None:
+    table = SECURITY.read_text(encoding="utf-8").partition("## What shows it")[2].partition("## ")[0]
+    named = re.findall(r"`(tests/[^`:]+)(?:::(\w+))?`", table)
+    assert len(named) > 20
+    for path, test in named:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        assert re.search(rf"^def {test or 'test_'}", source, re.MULTILINE), (path, test)

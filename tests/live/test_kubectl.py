@@ -272,3 +272,19 @@ def test_no_kubectl(tmp_path, monkeypatch):
     )
     with pytest.raises(KubectlMissingError):
         Kubectl(program=str(tmp_path / "absent")).get("/version")
+
+
+def test_a_program_of_the_current_directory_is_not_kubectl(tmp_path, monkeypatch):
+    """A checkout may have a program of that name; what is on PATH, by an absolute folder, is the user's."""
+    own, bin_ = tmp_path / "checkout", tmp_path / "bin"
+    for folder in (own, bin_):
+        folder.mkdir()
+        (folder / "kubectl").write_text("#!/bin/sh\n")
+        (folder / "kubectl").chmod(0o755)
+    monkeypatch.chdir(own)
+    monkeypatch.delenv("KUBECTL_PATH", raising=False)
+    monkeypatch.setenv("PATH", f".:{bin_}")
+    assert program.find() == str(bin_ / "kubectl")
+    monkeypatch.setenv("PATH", ".")
+    with pytest.raises(KubectlMissingError):
+        program.find()
