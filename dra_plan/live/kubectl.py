@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import IO, Protocol, TypeVar
 
 import msgspec
@@ -84,12 +85,12 @@ class Requests(Protocol):
 
 def _on_path(name: str) -> str | None:
     """The program, where PATH says; never the one in the current directory, which Windows would look at first."""
-    if os.path.dirname(name):
+    if Path(name).name != name:
         return shutil.which(name)
-    folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
+    folders = [folder for folder in map(Path, os.get_exec_path()) if folder.is_absolute()]
     endings = ("", ".exe") if os.name == "nt" else ("",)
-    places = (os.path.join(folder, name + ending) for folder in folders for ending in endings)
-    return next((found for place in places if (found := shutil.which(place))), None)
+    places = (folder / f"{name}{ending}" for folder in folders for ending in endings)
+    return next((found for place in places if (found := shutil.which(str(place)))), None)
 
 
 _T = TypeVar("_T")
