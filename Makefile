@@ -44,6 +44,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/python -m scripts.names
 	$(BIN)/python -m scripts.texts
+	$(BIN)/python -m scripts.words
 
 types: $(STAMP)
 	$(BIN)/mypy

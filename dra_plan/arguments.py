@@ -186,4 +186,4 @@ def prices(given: Any) -> dict[str, Decimal]:
 
 
 def _unlike(argument: str, wanted: str, given: Any) -> UsageError:
-    return UsageError(f"{argument}: wanted {wanted}, got {shown.value(given)}")
+    return UsageError(f"{argument}: expected {wanted}, got {shown.value(given)}")

@@ -247,7 +247,7 @@ class LoadedCluster:
         return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))
 
     def restarted(self) -> Self:
-        """The cluster with every pod placed anew, as after an upgrade of all nodes; pods of DaemonSets stay."""
+        """The cluster with every pod placed again, as after an upgrade of all nodes; pods of DaemonSets stay."""
         from .whatif import Restart
 
         return self.edited(Restart())

@@ -87,7 +87,7 @@ class GateOptions(TypedDict, total=False):
         Mapping[str, bool] | None,
         Flag(
             "--feature-gates",
-            "Gates that differ from the release's defaults.",
+            "Feature gates that differ from the release's defaults.",
             metavar="A,B=false",
             complete="gates",
             kind=list[str] | None,
@@ -123,7 +123,7 @@ class InNamespace(TypedDict, total=False):
 
     namespace: Annotated[
         str | None,
-        Flag("--namespace -n", "Plan only what is in this namespace.", metavar="NAME", complete="namespaces"),
+        Flag("--namespace -n", "Only what is in this namespace.", metavar="NAME", complete="namespaces"),
     ]
 
 
@@ -155,7 +155,7 @@ class Chosen(InNamespace, total=False):
         str | LabelSelector | None,
         Flag(
             "--selector -l",
-            "Plan only what has these labels, for example a=b,c!=d,e in (f,g).",
+            "Only what has these labels, for example a=b,c!=d,e in (f,g).",
             metavar="LABELS",
             kind=str | None,
         ),
@@ -181,7 +181,7 @@ class Timed(TypedDict, total=False):
 
     timeout: Annotated[
         float | None,
-        Flag("--timeout", "Wall clock for the whole run; no limit by default.", metavar="SECONDS", least=0.0),
+        Flag("--timeout", "Time limit for the whole run (default: none).", metavar="SECONDS", least=0.0),
     ]
 
 
@@ -192,7 +192,7 @@ class SomeNodes(TypedDict, total=False):
         Names,
         Flag(
             "--node",
-            "Look at these nodes only, by name or label; repeatable.",
+            "Only these nodes, by name or label; repeatable.",
             metavar="NAME,...|LABELS",
             complete="nodes",
             kind=list[str] | None,
@@ -206,7 +206,7 @@ class WithoutNodes(TypedDict, total=False):
 
     infer_nodes: Annotated[
         bool,
-        Flag("--infer-nodes", "Without Node objects: make them from the slices; their labels stay unknown."),
+        Flag("--infer-nodes", "Make missing Node objects from the slices; their labels stay unknown."),
     ]
 
 

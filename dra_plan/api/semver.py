@@ -23,7 +23,7 @@ _Key = tuple[int, int, int, bool, tuple[tuple[bool, int, str], ...]]
 
 
 class SemverError(DraPlanError, ValueError):
-    """Text that is no semantic version."""
+    """Text that is not a valid semantic version."""
 
 
 class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):

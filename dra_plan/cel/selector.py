@@ -480,9 +480,11 @@ def compile_selector(
     Raises CelCompileError with Kubernetes' text. The same arguments give the same object.
     """
     if not isinstance(expression, str):
-        raise UsageError(f"expression: wanted a text, got {shown.value(expression)}")
+        raise UsageError(f"expression: expected a text, got {shown.value(expression)}")
     if not isinstance(kubernetes_version, str):
-        raise UsageError(f'kubernetes_version: wanted a version such as "1.36", got {shown.value(kubernetes_version)}')
+        raise UsageError(
+            f'kubernetes_version: expected a version such as "1.36", got {shown.value(kubernetes_version)}'
+        )
     version = find_release(kubernetes_version).minor
     gates = gate_defaults(version) | dict(feature_gates or {})
     lists = bool(gates.get("DRAListTypeAttributes"))

@@ -70,7 +70,7 @@ class Asked(NamedTuple):
 
 def _options(
     live: Annotated[
-        bool, typer.Option("--live", help="Ask the cluster of kubectl's current context; PATHs override what it has.")
+        bool, typer.Option("--live", help="Read the cluster of kubectl's current context; PATHs override its objects.")
     ] = False,
     context: Annotated[
         str | None, typer.Option("--context", metavar="NAME", help="As --live, in this context of the kubeconfig.")
@@ -176,7 +176,7 @@ def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | No
 
     found = of_metrics(text_of(place, may_ask=live))
     if not found:
-        raise UsageError(f"--scheduler-metrics {place}: no kubernetes_feature_enabled in it, so no gate is told")
+        raise UsageError(f"--scheduler-metrics {place}: it has no kubernetes_feature_enabled, so it reports no gates")
     return found
 
 

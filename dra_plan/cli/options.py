@@ -27,7 +27,7 @@ class Sources(TypedDict, total=False):
     ]
     filenames: Annotated[
         list[str] | None,
-        typer.Option("--filename", "-f", metavar="PATH", help="As PATH, for those used to kubectl; repeatable."),
+        typer.Option("--filename", "-f", metavar="PATH", help="Same as PATH, as in kubectl; repeatable."),
     ]
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
 
@@ -38,7 +38,7 @@ TimeLimit = Annotated[
         "--timeout",
         min=0.0,
         metavar="SECONDS",
-        help="End without an answer, and with exit status 3, after this time by the clock.",
+        help="Stop after this time, without an answer and with exit status 3.",
     ),
 ]
 
@@ -57,12 +57,12 @@ class Messages(TypedDict, total=False):
         typer.Option(
             "--ignore-warning",
             metavar="CODE,...",
-            help="Leave out warnings of these codes, so that no gate counts them; repeatable.",
+            help="Ignore warnings with these codes, also in gates; repeatable.",
         ),
     ]
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="No notes and warnings on standard error; gates count warnings anyway."),
+        typer.Option("--quiet", "-q", help="Print no notes and warnings; gates still count warnings."),
     ]
 
 
@@ -71,9 +71,7 @@ class EveryNamespace(TypedDict, total=False):
 
     all_namespaces: Annotated[
         bool,
-        typer.Option(
-            "--all-namespaces", "-A", help="Plan what is in any namespace, as without -n: for those used to kubectl."
-        ),
+        typer.Option("--all-namespaces", "-A", help="All namespaces, as in kubectl."),
     ]
 
 

@@ -103,7 +103,7 @@ def severity(name: object, where: str) -> Severity:
     """A severity by its name. Raises UsageError for any other."""
     known = {str(one): one for one in Severity}
     if not isinstance(name, str) or name not in known:
-        raise UsageError(f"{where}: {name!r} is none of {', '.join(sorted(known))}")
+        raise UsageError(f"{where}: {name!r} is not one of {', '.join(sorted(known))}")
     return known[name]
 
 

@@ -39,7 +39,7 @@ def snapshot(
     time_limit: options.TimeLimit = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Keep what planning reads of a cluster in a file.
+    """Save a cluster snapshot.
 
     The cluster of kubectl's current context is read through kubectl, and written as one List, with its version and
     feature gates: every command reads it back. No Secret, no ConfigMap and no managedFields are ever asked for or kept.

@@ -34,9 +34,7 @@ class Watching(TypedDict, total=False):
 
     watch: Annotated[
         bool,
-        typer.Option(
-            "--watch", "-w", help="With --live: ask again whenever something has changed, until the pods are bound."
-        ),
+        typer.Option("--watch", "-w", help="With --live: answer again after every change, until the pods are bound."),
     ]
 
 

@@ -56,10 +56,10 @@ def read_steps(lines: Iterable[tuple[str, Any]]) -> list[EventStep]:
 
 def _step(origin: str, line: Any) -> EventStep:
     if not isinstance(line, dict):
-        raise InputError(f'{origin}: wanted an object such as {{"create": ...}}, got {type(line).__name__}')
+        raise InputError(f'{origin}: expected an object such as {{"create": ...}}, got {type(line).__name__}')
     verbs = [key for key in line if key not in _OPTIONS]
     if len(verbs) != 1:
-        raise InputError(f"{origin}: wanted one of {', '.join(_VERBS)}, got {', '.join(map(repr, verbs)) or 'none'}")
+        raise InputError(f"{origin}: expected one of {', '.join(_VERBS)}, got {', '.join(map(repr, verbs)) or 'none'}")
     [verb] = verbs
     if verb not in _VERBS:
         near = nearest(verb, _VERBS)
@@ -67,7 +67,7 @@ def _step(origin: str, line: Any) -> EventStep:
         raise InputError(f"{origin}: unknown step {verb!r}{hint}")
     value, time = line[verb], line.get("time")
     if time is not None and not _is_seconds(time):
-        raise InputError(f"{origin}: time: wanted seconds, got {time!r}")
+        raise InputError(f"{origin}: time: expected seconds, got {time!r}")
     problem = _problem(verb, value)
     if problem:
         raise InputError(f"{origin}: {verb}: {problem}")
@@ -77,16 +77,16 @@ def _step(origin: str, line: Any) -> EventStep:
 def _problem(verb: str, value: Any) -> str:
     """What is wrong with the value of a step, or ""."""
     if verb == "create":
-        return "" if isinstance(value, dict) else "wanted an object"
+        return "" if isinstance(value, dict) else "expected an object"
     if verb in ("patch", "status"):
         fits = isinstance(value, list) and len(value) == 3 and isinstance(value[2], dict)
-        return "" if fits and _named(value) else "wanted [KIND, NAME, PATCH]"
+        return "" if fits and _named(value) else "expected [KIND, NAME, PATCH]"
     if verb == "delete":
-        return "" if isinstance(value, list) and len(value) == 2 and _named(value) else "wanted [KIND, NAME]"
+        return "" if isinstance(value, list) and len(value) == 2 and _named(value) else "expected [KIND, NAME]"
     if verb == "drain":
-        return "" if isinstance(value, str) else "wanted the name of a node"
+        return "" if isinstance(value, str) else "expected the name of a node"
     if verb == "wait":
-        return "" if _is_seconds(value) else f"wanted seconds, at most {LONGEST_WAIT:g}"
+        return "" if _is_seconds(value) else f"expected seconds, at most {LONGEST_WAIT:g}"
     return ""
 
 

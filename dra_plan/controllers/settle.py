@@ -215,7 +215,7 @@ class Settling:
                     key = self._fingerprint()
                     seen[key] += 1
                     if seen[key] > MOST_REPEATS:
-                        self._unsettled = "pods are evicted and made again without end"
+                        self._unsettled = "pods are evicted and recreated endlessly"
                         return
                 continue
             due = self._next()

@@ -147,7 +147,7 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     ] = []
     gone: Annotated[list[ObjectName], Meta(description="What went with it, and does not come back.")] = []
     deallocated: Annotated[
-        list[ClaimName], Meta(description="Claims that lost their devices, as nobody used them.")
+        list[ClaimName], Meta(description="Claims that lost their devices, as no pod used them.")
     ] = []
     held_by: HeldDrains = []
     applied: Annotated[

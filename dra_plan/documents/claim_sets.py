@@ -183,7 +183,7 @@ class DeviceStory(DocumentPart, frozen=True, kw_only=True):
 
     device: DeviceName
     slices: list[str]
-    nodes: Annotated[list[str], Meta(description="Those that see it; the story is told for the first.")]
+    nodes: Annotated[list[str], Meta(description="Those that see it; the checks are those of the first.")]
     holders: list[ClaimHolder]
     pool: UnusablePool | None
     claim_sets: list[JudgedClaimSet]

@@ -97,7 +97,7 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: str
     pods: list[str]
-    own: Annotated[bool, Meta(description="The claim belongs to the claim set that is told of.")] = False
+    own: Annotated[bool, Meta(description="The claim belongs to the claim set that this is about.")] = False
 
 
 class TaintName(DocumentPart, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     asked: Annotated[str, Meta(description="capacity-policy: the amount before it is rounded.")] = ""
     holders: list[ClaimHolder] = []
     holders_on: Annotated[
-        str, Meta(description="The node that the holders are told of, where others of the story have other holders.")
+        str, Meta(description="The node whose holders these are, where other nodes of the story have other holders.")
     ] = ""
     examples: list[DeviceName]
     count_from: Annotated[Amount | None, Meta(description="The least count over the nodes of the story.")] = None

@@ -56,7 +56,7 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     code: RuleCode
     severity: SeverityName
     refused_by: Annotated[
-        Refuser | None, Meta(description="APIServer: it, or kubectl before it. null: nobody by itself.")
+        Refuser | None, Meta(description="APIServer: it, or kubectl before it. null: none by itself.")
     ]
     message: Text
     object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, as far as known.")]

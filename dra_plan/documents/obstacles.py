@@ -70,7 +70,7 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
         Meta(description="Changes with which, as was tried, one more copy gets its devices; no copy less for it."),
     ]
     sought: Annotated[
-        bool, Meta(description="Whether such changes were sought: not where something else than devices is in the way.")
+        bool, Meta(description="Whether such changes were tried: not where something other than devices is missing.")
     ] = False
     own_claims: Annotated[
         Amount, Meta(description="Claims of pods that the owner has: no suggestion gives one of them up.")

@@ -39,7 +39,7 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
     name: str
     state: DeviceState
     model: Annotated[str, Meta(description="What it is, as far as the driver says so.")] = ""
-    reason: Annotated[str, Meta(description="Why it is unavailable, or what is in the way of another share.")] = ""
+    reason: Annotated[str, Meta(description="Why it is unavailable, or why it can't be shared once more.")] = ""
     part: Annotated[bool, Meta(description="It uses counters: a part of a physical device.")] = False
     taints: list[DeviceTaint] = []
     evicts: Annotated[list[DoomedPod], Meta(description="Pods that its taints evict.")] = []

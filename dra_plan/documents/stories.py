@@ -79,7 +79,7 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     fault: AttemptFault | None
     claims_elsewhere: Annotated[list[ClaimName], Meta(description="Claims that are allocated for other nodes.")]
     devices: Annotated[
-        int | None, Meta(description="Devices that slices offer to the node; null if its pools can't be told.")
+        int | None, Meta(description="Devices that slices offer to the node; null if its pools are not known.")
     ]
     pools: list[UnusablePool]
     requests: list[StoryRequest]

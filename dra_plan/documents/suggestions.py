@@ -257,7 +257,7 @@ class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
     patch: Annotated[list[PatchOperation], Meta(min_length=1)]
     recreate: Annotated[
         bool,
-        Meta(description="The API server lets nobody change this part: delete the object, and create it as patched."),
+        Meta(description="The API server allows no change to this part: delete the object, and create it as patched."),
     ] = False
 
 

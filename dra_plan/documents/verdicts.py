@@ -120,7 +120,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of a pod that is in the way, on the first of the nodes.")] = ""
-    devices: Annotated[LeadingReason | None, Meta(description="What is in the way of the claims.")] = None
+    devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
     taken_before: Annotated[
         bool, Meta(description="The claims fit in the cluster as it is, but pods that come first take the devices.")
     ] = False

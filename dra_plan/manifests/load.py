@@ -59,7 +59,7 @@ def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: Bin
 
 def _name(path: Any) -> str:
     if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"paths: wanted paths, got {shown.value(path)}")
+        raise UsageError(f"paths: expected paths, got {shown.value(path)}")
     return os.fspath(path)
 
 
@@ -73,7 +73,7 @@ class SourceRead(NamedTuple):
 def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
     """The sources under the paths, in order."""
     if not isinstance(paths, Iterable):
-        raise UsageError(f"paths: wanted paths, got {shown.value(paths)}")
+        raise UsageError(f"paths: expected paths, got {shown.value(paths)}")
     names = [_name(path) for path in paths]
     if stdin is None and STDIN in names:
         stdin = sys.stdin.buffer
@@ -260,5 +260,5 @@ def inventory_of(objects: dict[str, Any] | Iterable[dict[str, Any]], *, argument
     if isinstance(objects, LoadedObjects):
         return objects.inventory
     if isinstance(objects, str | bytes | os.PathLike):
-        raise UsageError(f"{argument}: wanted Kubernetes objects, got {objects!r}: dra_plan.load reads files")
+        raise UsageError(f"{argument}: expected Kubernetes objects, got {objects!r}: dra_plan.load reads files")
     return from_dicts([objects] if isinstance(objects, dict) else objects)

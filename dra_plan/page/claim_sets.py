@@ -29,7 +29,7 @@ _TONES = {Outcome.FITS: picks.GOOD, Outcome.UNDECIDED: picks.OTHER, Outcome.UNKN
 
 _HEADLINES = {
     Outcome.DOES_NOT_FIT: "fits on no node",
-    Outcome.ERROR: "gets no node: an error ends the attempt",
+    Outcome.ERROR: "gets no node: the scheduler stops with an error",
     Outcome.UNDECIDED: "is undecided",
     Outcome.REFUSED: "is refused",
     Outcome.UNKNOWN: "is not known",

@@ -22,13 +22,13 @@ def _no_nodes(inventory: Inventory) -> InputError:
     """That nothing can be said, and the command that brings all that is missing."""
     if inventory.cluster_info is not None and not was_listed(inventory, "Node"):
         return InputError(
-            "the input has no Node objects, as whoever took the snapshot may not list nodes: ask for the right, or"
+            "the input has no Node objects, as the user who took the snapshot may not list nodes: ask for the right, or"
             " use --infer-nodes to take the node names from the slices"
         )
     lacking = of_devices(inventory)
     command = bringing([Notice("nodes-missing", "-", brings=("nodes",)), *lacking]) if lacking else NODES
     return InputError(
-        "the input has no Node objects, so there is no node to plan for: add the output of"
+        "the input has no Node objects, so dra-plan cannot tell which node has which device: add the output of"
         f" `{command}`, or use --infer-nodes to take the node names from the slices"
     )
 

@@ -228,7 +228,7 @@ class TimeoutWatch:
         names = list(self._late)
         named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
         follows = "the pod's scheduling attempt" if self._target.rules.timeout_ends_attempt else "the search there"
-        rest = f"; {self._passed_over} more nodes with long searches were not judged" if self._passed_over else ""
+        rest = f"; {self._passed_over} more nodes with long searches were not checked" if self._passed_over else ""
         message = (
             f"kube-scheduler {self._target.release} would probably pass its {FILTER_SECONDS} s for a node on {named}"
             f" ({_about(max(self._late.values()))} search steps), which ends {follows} without an answer{rest}"

@@ -154,7 +154,7 @@ def _matching(reading: OwnerName, known: Known, namespace: str | None) -> list[O
 
 def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: str | None) -> str:
     if not readings:
-        return f"{text!r} is no name: wanted NAME, KIND/NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"
+        return f"{text!r} is not a name: expected NAME, KIND/NAME, NAMESPACE/NAME or KIND/NAMESPACE/NAME"
     reading = readings[0]
     what = f"{reading.kind or 'file, pod, workload or claim'} is named {reading.name!r}"
     where = reading.namespace or namespace

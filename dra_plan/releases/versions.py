@@ -61,7 +61,9 @@ def find_release(text: str) -> FoundRelease:
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:
-        raise UsageError(f"{text!r} is no Kubernetes version: 1.36 and v1.36.3 are; known are {', '.join(RECORDED)}")
+        raise UsageError(
+            f"{text!r} is not a Kubernetes version such as 1.36 or v1.36.3; known are {', '.join(RECORDED)}"
+        )
     numbers = tuple(int(part) for part in match.groups() if part is not None)
     minor, asked = f"{numbers[0]}.{numbers[1]}", ".".join(map(str, numbers))
     if minor not in MINORS:

@@ -415,7 +415,7 @@ def read(document: Mapping[str, Any] | None) -> Configuration:
     names = [profile.scheduler_name for profile in found.profiles]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UsageError(f"scheduler configuration: profile {', '.join(twice)} is there more than once")
+        raise UsageError(f"scheduler configuration: profile {', '.join(twice)} is listed more than once")
     return found
 
 

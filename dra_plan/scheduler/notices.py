@@ -80,7 +80,8 @@ def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
     for group in cluster.groups.all():
         bound = cluster.groups.bound((group.metadata.namespace, group.metadata.name))
         if 0 < bound < group.min_count:
-            text = f"{bound} pods of the gang have a node, fewer than its minCount {group.min_count}; nobody mends that"
+            short = f"fewer than its minCount {group.min_count}"
+            text = f"{bound} pods of the gang have a node, {short}: nothing corrects that"
             yield Notice("gang-in-part", text, f"PodGroup {group.key}", defects=("G10",))
 
 

@@ -291,7 +291,7 @@ def device_lines(of: DeviceStory) -> Iterator[str]:
     if not of.nodes:
         yield "  None of the nodes asked about sees it: its slice targets other nodes, or is of an old pool generation."
         return
-    yield f"  Seen by {words.listed(of.nodes)}; told for {of.nodes[0]}."
+    yield f"  Seen by {words.listed(of.nodes)}; shown for {of.nodes[0]}."
     if of.holders:
         yield f"  In use, by {words.listed([words.holder(holder) for holder in of.holders])}."
     if of.pool is not None:

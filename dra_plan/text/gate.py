@@ -74,7 +74,7 @@ class Judge(NamedTuple, Generic[D]):
 
 
 def refusals_of(document: PrintedDocument) -> list[ApiServerRefusal]:
-    """What the API server refuses of what the answer is about; some answers are about what is there already."""
+    """What the API server refuses of what the answer is about; some answers are about what is listed twice."""
     found: Refusals = getattr(document, "refusals", UNSET)
     return list(found or ())
 

@@ -143,7 +143,7 @@ def _words(edit: AppliedEdit) -> str:
         case "Drain":
             told = f"{edit.node} drained"
         case "Restart":
-            told = "every pod placed anew"
+            told = "every pod placed again"
         case "Apply":
             told = _applied(edit)
         case "AddNodes":

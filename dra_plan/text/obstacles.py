@@ -195,7 +195,7 @@ def _plain_fault(of: AttemptFault) -> list[str]:
 
 def _set_error(of: AttemptFault) -> list[str]:
     if of.missing is None:
-        return [f"{_where(of)}: its claims can't be told."]
+        return [f"{_where(of)}: its claims are not known."]
     missing = of.missing
     return [f"{_where(of)} needs {missing.kind} {words.claim(missing)}, which is not in the input.{_meant(of)}"]
 

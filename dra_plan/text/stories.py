@@ -90,7 +90,7 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of.outcome is Outcome.ERROR:
         also = f" It would fit on {listed(fitting)}." if fitting else ""
-        return f"{name}: an error ends the attempt on all nodes.{also}"
+        return f"{name}: the scheduler stops with an error.{also}"
     if of.outcome is Outcome.UNDECIDED:
         return f"{name}: undecided within the step budget."
     if total == 0:
@@ -110,19 +110,27 @@ def heading(story: NodeStory) -> str:
     if story.outcome is Outcome.ERROR:
         has_numbers = story.fault is not None and story.fault.device is not None
     told = f" Example: {story.nodes[0]}:" if len(story.nodes) > 1 and has_numbers else ""
-    return f"{nodes(story)}: {_OUTCOMES[story.outcome]}{told}"
+    outcomes = _OUTCOMES_OF_SEVERAL if len(story.nodes) > 1 else _OUTCOMES
+    return f"{nodes(story)}: {outcomes[story.outcome]}{told}"
 
 
 def nodes(story: NodeStory) -> str:
-    """`node-1`, or `node-1 and 36 nodes like it`."""
+    """`node-1`, `3 nodes (node-1, node-2, node-3)`, or `node-1 and 36 nodes like it`."""
     first, *rest = story.nodes
     if not rest:
         return first
     if len(rest) <= words.NAMES:
-        return listed(story.nodes, words.NAMES + 1)
+        return f"{len(story.nodes)} nodes ({', '.join(story.nodes)})"
     return f"{first} and {len(rest)} nodes like it"
 
 
+_OUTCOMES_OF_SEVERAL = {
+    Outcome.FITS: "fit.",
+    Outcome.DOES_NOT_FIT: "do not fit.",
+    Outcome.NODE_ERROR: "rejected with an error.",
+    Outcome.ERROR: "error.",
+    Outcome.UNDECIDED: "undecided.",
+}
 _OUTCOMES = {
     Outcome.FITS: "fits.",
     Outcome.DOES_NOT_FIT: "does not fit.",
@@ -191,7 +199,7 @@ def blocking_lines(story: NodeStory) -> Lines:
     if blocking is None:
         return
     if not blocking.elements:
-        yield "Each request alone could be met, all together can't; which of them collide was not found out."
+        yield "Each request alone could be met, all together can't; it is not known which of them collide."
         return
     one = sum(isinstance(element, BlockingRequest) for element in blocking.elements) == 1
     yield (
@@ -203,7 +211,7 @@ def blocking_lines(story: NodeStory) -> Lines:
     if blocking.proven:
         yield "Without any one of them, the others could."
     else:
-        yield "Not proven to be the fewest: the search for them was given up."
+        yield "There may be fewer: the search was stopped early."
 
 
 def has_suggestions(of: ExplainedClaimSet) -> bool:
@@ -223,7 +231,7 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0 and room:
         causes = plugins(one for each in room for one in each.excluded_by)
         nodes = listed([node for each in room for node in each.nodes])
-        return f"No change was found to try. Where there is room ({nodes}), what is in the way is {causes}."
+        return f"No change was found to try. Where there is room ({nodes}), {causes} refuses the pod."
     if tried == 0:
         return "There is nothing to try that would make it fit."
     if tried == 1:
@@ -270,9 +278,9 @@ def room(claim_set: PlannedClaimSet) -> str:
     if not found:
         every = claim_set.outcome is Outcome.DOES_NOT_FIT and all(node.excluded_by for node in claim_set.nodes)
         causes = plugins(each for node in claim_set.nodes for each in node.excluded_by)
-        return f"all nodes excluded by {causes}" if every and causes else ""
+        return f"all nodes refused by {causes}" if every and causes else ""
     causes = plugins(each for node in found for each in node.excluded_by)
-    return f"room only on {listed([node.name for node in found])}, excluded by {causes}"
+    return f"room only on {listed([node.name for node in found])}, but refused by {causes}"
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
@@ -281,9 +289,9 @@ def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
         causes = plugins(each.excluded_by)
         if each.has_room:
             has = "has" if len(each.nodes) == 1 else "have"
-            yield f"{listed(each.nodes)}: {has} room, but excluded by {causes}."
+            yield f"{listed(each.nodes)}: {has} room, but refused by {causes}."
         else:
-            yield f"{listed(each.nodes)}: excluded by {causes}, whatever devices are there."
+            yield f"{listed(each.nodes)}: refused by {causes}, before any device is checked."
         yield f"  {scheduler_says(messages(each.excluded_by))}"
 
 
@@ -378,17 +386,17 @@ def _same_answer(one: PlannedNode, other: PlannedNode) -> bool:
 TOGETHER = "`dra-plan schedule`, with the same paths,"
 
 
-ALONE = "Each was judged on its own, against the cluster as it is"
+ALONE = "Each row is checked alone"
 
 
 def copies(claim_sets: Sequence[ClaimSetSummary]) -> list[str]:
     """Who wants more than one pod."""
-    return [f"{claim_set_name(each)} wants {each.copies} pods" for each in claim_sets if each.copies > 1]
+    return [f"{claim_set_name(each)} needs {each.copies} pods" for each in claim_sets if each.copies > 1]
 
 
 def judged_alone(wants: list[str]) -> str:
-    """That each was judged by itself, although there is more that is wanted."""
-    return f"{ALONE}: {'; '.join(wants)}. {TOGETHER} judges all pods together."
+    """That each row is checked by itself, although more pods than that are needed."""
+    return f"{ALONE}: {'; '.join(wants)}. {TOGETHER} checks all pods together."
 
 
 def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
@@ -396,7 +404,7 @@ def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
-        yield f"Not judged here: {listed(found, len(found))} of {about}. {TOGETHER} judges all of it."
+        yield f"Not checked here: {listed(found, len(found))} of {about}. {TOGETHER} checks all of it."
 
 
 def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:

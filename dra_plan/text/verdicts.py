@@ -328,7 +328,7 @@ def _unschedulable(whose: _Whose) -> str:
 
 
 def _error(whose: _Whose) -> str:
-    return f"{_pending(whose)}: an error ends each attempt to schedule {whose.it}."
+    return f"{_pending(whose)}: the scheduler stops with an error each time it tries {whose.it}."
 
 
 def _held(whose: _Whose) -> str:
@@ -385,7 +385,7 @@ def _refused(whose: _Whose) -> str:
 def _stuck(whose: _Whose) -> str:
     of = whose.of
     claims = f"claim {words.listed(of.held)} has" if len(of.held) == 1 else f"claims {words.listed(of.held)} have"
-    return f" is stuck on {of.node_name}: {claims} no devices, and nobody will allocate any."
+    return f" is stuck on {of.node_name}: {claims} no devices, and nothing will allocate any."
 
 
 def _unknown(whose: _Whose) -> str:

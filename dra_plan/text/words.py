@@ -176,6 +176,9 @@ def problem(of: RequestDevices, what: str = "") -> str:
         return f"{what} wants all {of.need} devices of its kind{on_class}; {_available(str(of.left), of.left or 2)}"
     if of.problem == "too-many-devices":
         return f"{what} would get {of.need} devices; a claim may have 32"
+    if of.left == of.devices:
+        has = f"only {of.left}" if of.left else "none"
+        return f"{what} needs {counted(of.need, 'device')}{on_class}; the node has {has}"
     left = "none" if of.left == 0 else f"only {of.left}"
     return f"{what} needs {counted(of.need, 'device')}{on_class}; {_available(f'{left} of {of.devices}', of.left)}"
 
@@ -199,7 +202,7 @@ _PROMISED = {
     "Fits": "the claims would fit here",
     "DoesNotFit": "the claims would not fit here either, but that would not keep them from other nodes",
     "NodeError": "an error would reject only this node",
-    "Error": "an error would end the attempt",
+    "Error": "the scheduler would stop with an error",
 }
 
 
@@ -268,4 +271,4 @@ _PLAIN = {
 }
 
 
-NOT_MADE = "nobody makes it anew"
+NOT_MADE = "nothing recreates it"

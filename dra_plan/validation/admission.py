@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 NO_NAMESPACE = refused(
     "DRA209",
     "namespace that does not exist",
-    "Nothing can be created in a namespace that is not there. Judged where the input has the namespace `default`, and "
-    "so those of a cluster.",
+    "Nothing can be created in a namespace that is not there. Checked only where the input has the namespace "
+    "`default`, and so all namespaces of a cluster.",
     "Correct the name, or add the Namespace.",
 )
 NO_PRIORITY_CLASS = refused(
@@ -53,8 +53,8 @@ PRIORITY = refused(
 NO_ACCOUNT = refused(
     "DRA225",
     "service account that does not exist",
-    "The API server refuses pods whose service account is not there. Judged where the input has the namespace "
-    "`default`, and accounts too if that comes from a running cluster: a dump without them does not tell.",
+    "The API server refuses pods whose service account is not there. Checked only where the input has the namespace "
+    "`default`, and, if that comes from a running cluster, service accounts too.",
     "Correct the name, or add the ServiceAccount.",
 )
 REFUSED_PODS = error(

@@ -56,17 +56,19 @@ def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterat
         at = (*path, index)
         yield from names.label_name((*at, "type"), condition.type)
         if condition.status not in _STATUSES:
-            message = f"{shown(condition.status)} is none of {', '.join(_STATUSES)}"
+            message = f"{shown(condition.status)} is not one of {', '.join(_STATUSES)}"
             yield CONDITION.at((*at, "status"), message, nearest(condition.status, _STATUSES) or "")
         yield from names.required((*at, "reason"), condition.reason)
         if condition.reason and _REASON.fullmatch(condition.reason) is None:
-            message = f"{shown(condition.reason)} is no reason: a letter, then letters, digits, '_', ',' and ':'"
+            message = (
+                f"{shown(condition.reason)} is not a valid reason: a letter, then letters, digits, '_', ',' and ':'"
+            )
             yield CONDITION.at((*at, "reason"), message)
         yield from at_most_bytes((*at, "reason"), condition.reason, REASON_BYTES, "reason")
         yield from at_most_bytes((*at, "message"), condition.message, MESSAGE_BYTES, "message")
         yield from names.required((*at, "lastTransitionTime"), condition.last_transition_time or "")
         if (condition.observed_generation or 0) < 0:
-            yield CONDITION.at((*at, "observedGeneration"), f"{condition.observed_generation} is less than 0")
+            yield CONDITION.at((*at, "observedGeneration"), f"{condition.observed_generation} is negative")
 
 
 # -- status of claims --------------------------------------------------------------------------------------------------
@@ -107,7 +109,7 @@ def check(status: ResourceClaimStatus, spec: ResourceClaimSpec) -> Iterator[Prob
         if key not in allocated:
             yield STATUS.at(at, f"{name} is not allocated to this claim")
         if key in seen:
-            yield names.NOT_UNIQUE.at(at, f"device {name} is there already")
+            yield names.NOT_UNIQUE.at(at, f"device {name} is listed twice")
         seen.add(key)
         yield from _device(at, device)
 
@@ -159,7 +161,7 @@ def _result(path: FieldPath, result: DeviceRequestAllocationResult) -> Iterator[
 
 def _share(path: FieldPath, share_id: str | None) -> Iterator[Problem]:
     if share_id is not None and _UUID.fullmatch(share_id) is None:
-        yield FORMAT.at((*path, "shareID"), f"{shown(share_id)} is no UUID in lower case")
+        yield FORMAT.at((*path, "shareID"), f"{shown(share_id)} is not a UUID in lower case")
 
 
 def _device(path: FieldPath, device: AllocatedDeviceStatus) -> Iterator[Problem]:
@@ -191,7 +193,7 @@ def _network(path: FieldPath, network: dict[str, Any]) -> Iterator[Problem]:
     for index, text in enumerate(addresses):
         right = _address(text)
         if right != text:
-            yield FORMAT.at((*path, "ips", index), f"{shown(text)} is no address such as 10.9.8.7/24", right)
+            yield FORMAT.at((*path, "ips", index), f"{shown(text)} is not an address such as 10.9.8.7/24", right)
 
 
 def _address(text: str) -> str:

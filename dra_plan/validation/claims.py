@@ -38,7 +38,7 @@ from .selectors import tolerations
 
 CONFIG = refused(
     "DRA147",
-    "configuration that is no object for a driver",
+    "configuration that is not an object for a driver",
     "A configuration entry has `opaque`: the driver's name and an object of parameters, which only the driver reads.",
     "Write `- opaque: {driver: ..., parameters: {...}}`.",
 )
@@ -140,7 +140,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
             yield MODE.at((*path, "count"), f"{amount} with mode All, which takes every matching device")
     elif mode == "ExactCount":
         if amount <= 0:
-            yield MODE.at((*path, "count"), f"{amount} is not more than 0")
+            yield MODE.at((*path, "count"), f"{amount} {formats.NOT_POSITIVE}")
     else:
         known = ("ExactCount", "All")
         message = f"{shown(mode)} is neither ExactCount nor All"
@@ -150,7 +150,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
         at = (*path, "capacity", "requests", name)
         yield from names.qualified(at, name, "capacity", checked=False)
         if parse(value).sign < 0:
-            yield CAPACITY_AMOUNT.at(at, f"{value} is less than 0")
+            yield CAPACITY_AMOUNT.at(at, f"{value} is negative")
 
 
 def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
@@ -203,7 +203,7 @@ def check_references(path: FieldPath, references: list[str], devices: DeviceClai
 def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Problem]:
     """A reference to one of the known requests."""
     if not all(map(formats.is_dns_label, name.split("/"))):
-        yield UNKNOWN_REQUEST.at(path, f"{shown(name)} is no request name", nearest(name, known) or "")
+        yield UNKNOWN_REQUEST.at(path, f"{shown(name)} is not a valid request name", nearest(name, known) or "")
     elif name not in known:
         yield UNKNOWN_REQUEST.at(path, f"no request {shown(name)} in this claim", nearest(name, known) or "")
 

@@ -15,7 +15,7 @@ from .rule import Problem, refused
 
 EXTENDED_RESOURCE = refused(
     "DRA148",
-    "class with a name that is no extended resource",
+    "extended resource name that is not valid",
     "Extended resources have a domain that does not end in kubernetes.io, whatever stands before it, and don't start "
     "with `requests.`; with `requests.` in front they are a label name, as quotas write them.",
     "Use a domain of your own: example.com/gpu.",

@@ -64,7 +64,7 @@ def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]
     for name, mapping in device.node_allocatable_resource_mappings.items():
         at = (*path, "nodeAllocatableResourceMappings", name)
         if name not in _NATIVE and not name.startswith(_HUGE_PAGES):
-            message = f"{shown(name)} is none of {', '.join(_NATIVE)} and {_HUGE_PAGES}SIZE"
+            message = f"{shown(name)} is not one of {', '.join(_NATIVE)} and {_HUGE_PAGES}SIZE"
             yield MAPPING.at(at, message, nearest(name, _NATIVE) or "")
         key, capacities = mapping.capacity_key, device.capacity
         if key is not None and (not key or key not in capacities):
@@ -73,7 +73,7 @@ def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]
             yield MAPPING.at((*at, "capacityKey"), message, nearest(key, capacities) or "")
         multiplier = mapping.allocation_multiplier
         if multiplier is not None and parse(multiplier).sign <= 0:
-            yield MAPPING.at((*at, "allocationMultiplier"), f"{multiplier} is not more than 0")
+            yield MAPPING.at((*at, "allocationMultiplier"), f"{multiplier} {formats.NOT_POSITIVE}")
 
 
 # -- nodes of slices and devices ---------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ USELESS_POLICY = warning(
     "DRA156",
     "request policy that the API server takes and no request can use",
     "A default above the capacity makes every request that names no amount fail on the device; a step that is not "
-    "more than 0 rounds nothing.",
+    "greater than 0 rounds nothing.",
     "Make the default an amount that the device has, and the step more than 0.",
 )
 POLICY_RULES = (POLICY, USELESS_POLICY)
@@ -199,7 +199,7 @@ def _values(
         if other is None:
             first[value.units] = values[index]
         elif value == parse(other):
-            yield POLICY.at(at, f"{values[index]} is there already")
+            yield POLICY.at(at, f"{values[index]} is listed twice")
         else:
             yield POLICY.at(at, f"{values[index]} and {other} are the same, as both count as {value.units} whole units")
 
@@ -259,21 +259,23 @@ def _step(
     """Steps are counted in whole numbers, fractions rounded up, as upstream does; or in thousandths."""
     step = parse(wanted.step or "0")
     if limits.checks_amounts and step.is_zero:
-        yield POLICY.at(path, f"{wanted.step} is not more than 0")
+        yield POLICY.at(path, f"{wanted.step} {formats.NOT_POSITIVE}")
         return
     if not step.units:
         yield POLICY.at(path, f"{wanted.step} counts as 0 whole units, by which the API server divides and fails")
         return
     if step.sign <= 0 and not limits.checks_amounts:
-        yield USELESS_POLICY.at(path, f"{wanted.step} is not more than 0")
+        yield USELESS_POLICY.at(path, f"{wanted.step} {formats.NOT_POSITIVE}")
     in_thousandths = limits.thousandths and any(q is not None and _has_fraction(q) for q in (least, most, step))
     counted = (step.milli if in_thousandths else step.units) or 1
     if _sum_exceeds(least, step, total):
         yield POLICY.at(path, f"min {wanted.min} and one step {wanted.step} are more than the capacity")
     if _distance(least, usual, in_thousandths) % counted:
-        yield POLICY.at(path, f"the default is no whole number of steps of {wanted.step} above min {wanted.min}")
+        yield POLICY.at(path, f"the default is not a whole number of steps of {wanted.step} above min {wanted.min}")
     if most is not None and _distance(least, most, in_thousandths) % counted:
-        yield POLICY.at(path, f"max {wanted.max} is no whole number of steps of {wanted.step} above min {wanted.min}")
+        yield POLICY.at(
+            path, f"max {wanted.max} is not a whole number of steps of {wanted.step} above min {wanted.min}"
+        )
 
 
 def _has_fraction(amount: Quantity) -> bool:
@@ -312,7 +314,7 @@ BINDING = refused(
 )
 VERSION = refused(
     "DRA139",
-    "version attribute that is no semantic version",
+    "version attribute that is not a valid semantic version",
     "Versions follow semver 2.0.0 strictly: three numbers without leading zeros, then perhaps -PRERELEASE and +BUILD.",
     "Write all three numbers, without `v`; or publish the text as string.",
 )
@@ -400,7 +402,7 @@ def _attribute(path: FieldPath, attribute: DeviceAttribute) -> Iterator[Problem]
 
 def _version(path: FieldPath, text: str) -> Iterator[Problem]:
     if not formats.is_version(text):
-        yield VERSION.at(path, f"{shown(text)} is no semantic version, such as 1.2.3", _strict(text))
+        yield VERSION.at(path, f"{shown(text)} is not a valid semantic version, such as 1.2.3", _strict(text))
         return
     try:
         semver.parse(text)
@@ -431,7 +433,7 @@ def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> 
             if not formats.is_label_name(condition):
                 yield from names.label_name((*at, index), condition)
             elif condition in seen:
-                yield BINDING.at((*at, index), f"{shown(condition)} is there already")
+                yield BINDING.at((*at, index), f"{shown(condition)} is listed twice")
             seen.add(condition)
     given = [name for name, conditions in kinds.items() if conditions]
     if len(given) == 1:
@@ -460,7 +462,7 @@ PUBLISHES_NOTHING = info(
     "DRA140",
     "slice with neither devices nor counters",
     "It counts for resourceSliceCount but offers nothing. Drivers publish such slices for nodes without devices.",
-    "Nothing to do, if the node really has none.",
+    "Nothing, if the node really has none.",
 )
 SLICE_RULES = (COUNTERS_BESIDE_DEVICES, POOL_NUMBERS, PUBLISHES_NOTHING)
 
@@ -500,10 +502,10 @@ def _numbers(piece: ResourceSlice) -> Iterator[Problem]:
     pool = piece.spec.pool
     path = (*_SPEC, "pool")
     if pool.resource_slice_count <= 0:
-        message = f"{pool.resource_slice_count} is not more than 0"
+        message = f"{pool.resource_slice_count} {formats.NOT_POSITIVE}"
         yield POOL_NUMBERS.at((*path, "resourceSliceCount"), message, "resourceSliceCount: 1")
     if pool.generation < 0:
-        yield POOL_NUMBERS.at((*path, "generation"), f"{pool.generation} is less than 0")
+        yield POOL_NUMBERS.at((*path, "generation"), f"{pool.generation} is negative")
 
 
 def _devices(piece: ResourceSlice, limits: Limits) -> Iterator[Problem]:

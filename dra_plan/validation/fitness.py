@@ -24,14 +24,14 @@ from .subject import Subject
 NEVER_MET = unschedulable(
     "DRA230",
     "request that no device can meet",
-    "Whatever else runs in the cluster: the devices of the input never satisfy the request, on any node.",
-    "See the message: change the request, or add the slices of the nodes that are meant.",
+    "The devices in the input can never satisfy the request, on any node, whatever else runs.",
+    "Change the request, or add the slices of the nodes that have such devices.",
 )
 ALL_WAITS = warning(
     "DRA231",
     "request for all devices next to an incomplete pool",
-    "All means every matching device of every pool that the node sees; while a pool is incomplete nobody knows them, "
-    "and the node is refused.",
+    "All means every matching device of every pool that the node sees; while a pool is incomplete they are not all "
+    "known, and the node is refused.",
     "Complete the pool, or ask for a number of devices.",
 )
 CAPACITY_DOMAIN = unschedulable(

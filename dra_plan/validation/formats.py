@@ -30,6 +30,7 @@ DRIVER = "a DNS subdomain of at most 63 characters"
 QUALIFIED = "an identifier of at most 32 letters, digits and '_', not starting with a digit, perhaps after DOMAIN/"
 LABEL_NAME = "at most 63 letters, digits, '-', '_' and '.', perhaps after DOMAIN/"
 LABEL_VALUE = "at most 63 letters, digits, '-', '_' and '.'"
+NOT_POSITIVE = "is not greater than 0"
 
 
 def is_dns_label(text: str) -> bool:
@@ -159,7 +160,7 @@ def shown(text: str, most: int = 60) -> str:
 
 def no_extended_resource(name: str) -> str:
     """The message for a name that should be one of an extended resource."""
-    return f"{shown(name)} is no extended resource name"
+    return f"{shown(name)} is not a valid extended resource name"
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:

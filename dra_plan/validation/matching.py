@@ -22,13 +22,13 @@ from .subject import Subject
 FAILS = unschedulable(
     "DRA220",
     "selector that fails on a device",
-    "An error in a selector is no `false`: as soon as the allocator looks at such a device, it gives up, and the pod "
+    "An error in a selector is not `false`: as soon as the allocator looks at such a device, it gives up, and the pod "
     "is scheduled on no node at all.",
-    "Ask first whether the device has what the selector reads, or name the driver.",
+    'Guard it, as in `"model" in device.attributes["gpu.example.com"] && ...`, or check device.driver first.',
 )
 NOT_PUBLISHED = warning(
     "DRA221",
-    "selector on something that no device publishes",
+    "selector on a name that no device publishes",
     "The name may be misspelt, or of another version of the driver.",
     "Use a name that the driver publishes; `dra-plan pools -o wide` and the slices show them.",
 )
@@ -101,9 +101,9 @@ def _failures(given: Input, condition: SelectorCondition, outcome: ConditionOutc
     failing = outcome.fails
     if failing:
         number, of = failing.count, outcome.asked.count
-        where = f"all {of} devices" if number == of else f"{number} of {of} devices"
-        where = "the only device" if of == 1 else where
-        message = f"fails on {where} that it is asked for, such as {failing.first.id}: {outcome.text}"
+        every = {1: "the only device", 2: "both devices"}.get(of, f"all {of} devices")
+        where = every if number == of else f"{number} of {of} devices"
+        message = f"fails on {where} , such as {failing.first.id}: {outcome.text}"
         # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
         better = _compared(given, condition, failing)
         yield FAILS.at((), message, better or ("" if number == of else _mended(given, condition, failing)))

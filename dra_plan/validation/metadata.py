@@ -51,7 +51,9 @@ def check(metadata: ObjectMeta, path: FieldPath = ("metadata",)) -> Iterator[Pro
         at = (*path, "finalizers", index)
         yield from names.label_name(at, finalizer)
         if formats.is_label_name(finalizer) and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
-            yield METADATA.at(at, f"{shown(finalizer)} has no domain and is none of {', '.join(_STANDARD_FINALIZERS)}")
+            yield METADATA.at(
+                at, f"{shown(finalizer)} has no domain and is not one of {', '.join(_STANDARD_FINALIZERS)}"
+            )
     yield from _owners((*path, "ownerReferences"), metadata.owner_references or [])
 
 
@@ -62,7 +64,7 @@ def _owners(path: FieldPath, owners: list[OwnerReference]) -> Iterator[Problem]:
             if not value:
                 yield MISSING_FIELD.at((*path, index, name), "missing or empty").called(f"{render(path)}.{name}")
         if owner.api_version and not _version(owner.api_version):
-            message = f"{shown(owner.api_version)} is no apiVersion, such as v1 or apps/v1"
+            message = f"{shown(owner.api_version)} is not an apiVersion, such as v1 or apps/v1"
             yield METADATA.at((*path, index, "apiVersion"), message).called(f"{render(path)}.apiVersion")
         if (owner.api_version, owner.kind) == ("v1", "Event"):
             yield METADATA.at((*path, index), "an Event can't own anything").called(render(path))
@@ -88,7 +90,7 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
     # As upstream looks at it: the dash at the end, and the letter before it, count as one good letter.
     wrong = bool(start) and not formats.is_subdomain(f"{start[:-2]}a" if len(start) > 1 and start[-1] == "-" else start)
     if generated and wrong:
-        message = f"{shown(start)} is no start of an object name: {formats.SUBDOMAIN}"
+        message = f"{shown(start)} cannot begin an object name: {formats.SUBDOMAIN}"
         yield names.BAD_NAME.at((*path, "generateName"), message)
     made = f"{start[:_LONGEST_START]}abcde"
     if start and not metadata.name and ((generated and wrong) or not formats.is_subdomain(made)):
@@ -104,7 +106,7 @@ def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[P
         return
     generation = written.get("generation")
     if not counted and isinstance(generation, int) and generation < 0:
-        yield METADATA.at((*path, "generation"), f"{generation} is less than 0")
+        yield METADATA.at((*path, "generation"), f"{generation} is negative")
     entries = written.get("managedFields")
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         if isinstance(entry, dict):

@@ -16,7 +16,7 @@ from .schema import MISSING_FIELD
 BAD_NAME = refused(
     "DRA101",
     "name in the wrong format",
-    "The API server refuses names that are no DNS names.",
+    "The API server refuses names that are not DNS names.",
     "Use lower case letters, digits and dashes.",
 )
 BAD_QUALIFIED_NAME = refused(
@@ -40,7 +40,7 @@ NOT_UNIQUE = refused(
 )
 BAD_LABEL = refused(
     "DRA105",
-    "key or value that is no label text",
+    "key or value that is not valid in a label",
     "Keys and values of labels, taints and tolerations, keys of annotations, finalizers and condition types have the "
     "format of labels.",
     "Use letters, digits, '-', '_' and '.'.",
@@ -87,7 +87,7 @@ def _formatted(
         yield from required(path, text)
     elif not correct(text):
         better = mended(text) if mended and not is_template(text) else ""
-        yield BAD_NAME.at(path, f"{shown(text)} is no {noun}: {_why(text, words)}", better)
+        yield BAD_NAME.at(path, f"{shown(text)} is not a valid {noun}: {_why(text, words)}", better)
 
 
 def is_template(text: str) -> bool:
@@ -109,7 +109,7 @@ def required(path: FieldPath, text: str) -> Iterator[Problem]:
 def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) -> Iterator[Problem]:
     """The name of an attribute or capacity; `checked` if the API server looks at names in this place."""
     if not formats.is_qualified(text):
-        message = f"{shown(text)} is no {noun} name: {_why(text, formats.QUALIFIED)}"
+        message = f"{shown(text)} is not a valid {noun} name: {_why(text, formats.QUALIFIED)}"
         rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME
         better = "" if is_template(text) else formats.as_qualified(text)
         yield replace(rule.at(path, message, better), of_key=path[-1:] == (text,))
@@ -130,7 +130,7 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
     seen: set[str] = set()
     for path, name in entries:
         if name and name in seen:
-            yield NOT_UNIQUE.at(path, f"{noun} {shown(name)} is there already")
+            yield NOT_UNIQUE.at(path, f"{noun} {shown(name)} is listed twice")
         seen.add(name)
 
 
@@ -145,12 +145,12 @@ def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[
 
 def no_label_name(text: str) -> str:
     """What is wrong with a text that is to be the key of a label."""
-    return f"{shown(text)} is no label name: {_why(text, formats.LABEL_NAME)}"
+    return f"{shown(text)} is not a valid label name: {_why(text, formats.LABEL_NAME)}"
 
 
 def no_label_value(text: str) -> str:
     """What is wrong with a text that is to be the value of a label."""
-    return f"{shown(text)} is no label value: {_why(text, formats.LABEL_VALUE)}"
+    return f"{shown(text)} is not a valid label value: {_why(text, formats.LABEL_VALUE)}"
 
 
 def label_value(path: FieldPath, text: str) -> Iterator[Problem]:

@@ -97,7 +97,7 @@ def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Ta
 def one_of(rule: Rule, path: FieldPath, text: str, known: Sequence[str]) -> Iterator[Problem]:
     """A problem for a text that is not among the known ones."""
     if text not in known:
-        yield rule.at(path, f"{shown(text)} is none of {', '.join(known)}", nearest(text, known) or "")
+        yield rule.at(path, f"{shown(text)} is not one of {', '.join(known)}", nearest(text, known) or "")
 
 
 def _containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
@@ -110,7 +110,7 @@ def _containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
             at = (*path, field, index)
             yield from names.dns_label((*at, "name"), container.name, "container name")
             if container.name and container.name in taken:
-                yield names.NOT_UNIQUE.at((*at, "name"), f"container {shown(container.name)} is there already")
+                yield names.NOT_UNIQUE.at((*at, "name"), f"container {shown(container.name)} is listed twice")
             taken.add(container.name)
             if not container.image.strip():
                 yield MISSING_FIELD.at((*at, "image"), "missing or empty")
@@ -125,7 +125,7 @@ def _port(path: FieldPath, port: ContainerPort) -> Iterator[Problem]:
         yield MISSING_FIELD.at((*path, "containerPort"), "missing or 0")
     for name, number in (("containerPort", port.container_port), ("hostPort", port.host_port)):
         if number and number not in _PORTS:
-            yield SCHEDULING.at((*path, name), f"{number} is no port: they go from 1 to {_PORTS[-1]}")
+            yield SCHEDULING.at((*path, name), f"{number} is not a port: ports go from 1 to {_PORTS[-1]}")
     if port.protocol:
         yield from one_of(SCHEDULING, (*path, "protocol"), port.protocol, _PROTOCOLS)
 
@@ -135,7 +135,7 @@ def _host_ports(path: FieldPath, container: Container, taken: set[tuple[str, str
     for index, port in enumerate(container.ports):
         key = (port.protocol, port.host_ip, port.host_port)
         if port.host_port and key in taken:
-            yield names.NOT_UNIQUE.at((*path, index, "hostPort"), f"host port {port.host_port} is there already")
+            yield names.NOT_UNIQUE.at((*path, index, "hostPort"), f"host port {port.host_port} is listed twice")
         taken.add(key)
 
 
@@ -165,7 +165,7 @@ def _gates(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
         at = (*path, "schedulingGates", index, "name")
         yield from names.label_name(at, gate.name)
         if gate.name in taken:
-            yield names.NOT_UNIQUE.at(at, f"scheduling gate {shown(gate.name)} is there already")
+            yield names.NOT_UNIQUE.at(at, f"scheduling gate {shown(gate.name)} is listed twice")
         taken.add(gate.name)
     if spec.scheduling_gates and spec.node_name:
         yield SCHEDULING.at((*path, "nodeName"), "can't be set until all scheduling gates are gone")
@@ -203,7 +203,7 @@ def _pod_affinity(path: FieldPath, pods: PodAffinity, required: str, preferred: 
 
 def _weight(path: FieldPath, weight: int) -> Iterator[Problem]:
     if weight not in _WEIGHTS:
-        yield SCHEDULING.at(path, f"{weight} is no weight: they go from 1 to {_WEIGHTS[-1]}")
+        yield SCHEDULING.at(path, f"{weight} is not a weight: weights go from 1 to {_WEIGHTS[-1]}")
 
 
 def _pod_term(path: FieldPath, term: PodAffinityTerm) -> Iterator[Problem]:
@@ -233,7 +233,7 @@ def label_selector(path: FieldPath, selector: LabelSelector | None) -> Iterator[
             yield SCHEDULING.at((*at, "values"), f"{one.operator} takes none")
         for number, value in enumerate(one.values or ()):
             if not formats.is_label_value(value):
-                yield SCHEDULING.at((*at, "values", number), f"{shown(value)} is no {formats.LABEL_VALUE}")
+                yield SCHEDULING.at((*at, "values", number), f"{shown(value)} is not {formats.LABEL_VALUE}")
 
 
 def _spread(path: FieldPath, constraints: Sequence[TopologySpreadConstraint]) -> Iterator[Problem]:
@@ -241,7 +241,7 @@ def _spread(path: FieldPath, constraints: Sequence[TopologySpreadConstraint]) ->
     for index, one in enumerate(constraints):
         at = (*path, index)
         if one.max_skew <= 0:
-            yield SCHEDULING.at((*at, "maxSkew"), f"{one.max_skew} is not more than 0")
+            yield SCHEDULING.at((*at, "maxSkew"), f"{one.max_skew} {formats.NOT_POSITIVE}")
         yield from names.required((*at, "topologyKey"), one.topology_key)
         if one.topology_key:
             yield from names.label_name((*at, "topologyKey"), one.topology_key)
@@ -251,7 +251,7 @@ def _spread(path: FieldPath, constraints: Sequence[TopologySpreadConstraint]) ->
             yield names.NOT_UNIQUE.at(at, f"{message} already")
         taken.add((one.topology_key, one.when_unsatisfiable))
         if one.min_domains is not None and one.min_domains <= 0:
-            yield SCHEDULING.at((*at, "minDomains"), f"{one.min_domains} is not more than 0")
+            yield SCHEDULING.at((*at, "minDomains"), f"{one.min_domains} {formats.NOT_POSITIVE}")
         if one.min_domains is not None and one.when_unsatisfiable != "DoNotSchedule":
             yield SCHEDULING.at((*at, "minDomains"), "goes with DoNotSchedule only")
         for field, policy in (
@@ -307,7 +307,7 @@ def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
             for i, entry in enumerate(container.resources.claims):
                 whole = f"{entry.name}/{entry.request}".rstrip("/")
                 if entry.name in seen or whole in seen or (entry.name in named and not entry.request):
-                    yield names.NOT_UNIQUE.at((*used, i), f"claim {shown(whole)} is there already")
+                    yield names.NOT_UNIQUE.at((*used, i), f"claim {shown(whole)} is listed twice")
                 seen.add(whole)
                 named.add(entry.name)
                 if entry.request:

@@ -31,7 +31,7 @@ NO_CLAIM = unschedulable(
 )
 NOT_GIVEN = info(
     "DRA203",
-    "reference that can't be judged",
+    "reference that can't be checked",
     "The input has no object of that kind at all, so that it is probably elsewhere.",
     "Name the files that have the objects too, for example the output of `kubectl get deviceclasses -o yaml`.",
 )
@@ -59,7 +59,7 @@ ADMIN_UNKNOWN = warning(
 SAME_RESOURCE = warning(
     "DRA207",
     "extended resource name of several classes",
-    "Of several classes with one name the newest wins, and with equal age the first by name; the others serve nobody.",
+    "Of several classes with one name the newest wins, and with equal age the first by name; the others are not used.",
     "Give each class a name of its own.",
 )
 UNUSED_CLAIM = warning(

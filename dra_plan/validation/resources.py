@@ -126,7 +126,7 @@ def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
     if value is None:
         return
     if value.sign < 0:
-        yield AMOUNT.at(path, f"{written} is less than 0")
+        yield AMOUNT.at(path, f"{written} is negative")
     elif (name in COUNTED_OBJECTS or is_extended_resource(name)) and value.milli % 1000:
         yield AMOUNT.at(path, f"{written} of {shown(name)} is not whole")
 

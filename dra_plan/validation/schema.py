@@ -92,7 +92,7 @@ ZERO_BY_DEFAULT = info(
     "DRA012",
     "required field left out, so it is 0 or empty",
     "The schema asks for the field; the API server takes its absence for zero, or for an object without fields.",
-    "Write the value, so that nobody has to know this.",
+    "Write the value, so that the reader need not know this.",
 )
 UNDECODABLE = refused(
     "DRA013",

@@ -182,7 +182,7 @@ def _field(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Pr
 
 
 def _no_operator(path: FieldPath, operator: str, known: Sequence[str]) -> Problem:
-    message = f"{shown(operator)} is none of {', '.join(known)}"
+    message = f"{shown(operator)} is not one of {', '.join(known)}"
     return NODE_SELECTOR.at((*path, "operator"), message, nearest(operator, known) or "")
 
 
@@ -225,7 +225,7 @@ def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:
     if not tainted.effect:
         yield from names.required((*path, "effect"), "")
     elif tainted.effect not in _EFFECTS:
-        message = f"{shown(tainted.effect)} is none of {', '.join(_EFFECTS)}"
+        message = f"{shown(tainted.effect)} is not one of {', '.join(_EFFECTS)}"
         yield TAINT.at((*path, "effect"), message, nearest(tainted.effect, _EFFECTS) or "")
 
 
@@ -247,5 +247,5 @@ def _toleration(path: FieldPath, toleration: DeviceToleration) -> Iterator[Probl
         message = f"{shown(toleration.operator)} is neither Exists nor Equal"
         yield TOLERATION.at((*path, "operator"), message, nearest(toleration.operator, ("Exists", "Equal")) or "")
     if toleration.effect and toleration.effect not in _EFFECTS:
-        message = f"{shown(toleration.effect)} is none of {', '.join(_EFFECTS)}"
+        message = f"{shown(toleration.effect)} is not one of {', '.join(_EFFECTS)}"
         yield TOLERATION.at((*path, "effect"), message, nearest(toleration.effect, _EFFECTS) or "")

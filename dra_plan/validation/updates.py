@@ -27,14 +27,14 @@ IMMUTABLE = refused(
     "change of a field that can't be changed",
     "Claims and templates keep their spec, slices their driver, pool and node, pods and jobs the claims that they use, "
     "and an allocation stays as it is until it is taken away. The API server refuses the update. Told with --against.",
-    "Leave the field as it is, or delete the object and create it anew, perhaps with another name.",
+    "Leave the field as it is, or delete the object and create it again, perhaps with another name.",
 )
 BEING_DELETED = refused(
     "DRA302",
     "something new on an object that is being deleted",
     "An object with a deletionTimestamp gets no more finalizers, and a claim no more users. The API server refuses the "
     "update. Told with --against.",
-    "Wait until the object is gone, and create it anew.",
+    "Wait until the object is gone, and create it again.",
 )
 RULES = (IMMUTABLE, BEING_DELETED)
 

@@ -173,7 +173,7 @@ def _numbers(written: Mapping[str, Any], path: FieldPath, fields: tuple[str, ...
     for field in fields:
         number = value_at(written, (*path, field))
         if isinstance(number, int) and number < 0:
-            yield NUMBER.at((*path, field), f"{number} is less than 0", "0")
+            yield NUMBER.at((*path, field), f"{number} is negative", "0")
 
 
 def check_other(obj: Object) -> Iterator[Problem]:
@@ -191,7 +191,7 @@ def _budget(budget: PodDisruptionBudget) -> Iterator[Problem]:
     for field, amount in (("minAvailable", spec.min_available), ("maxUnavailable", spec.max_unavailable)):
         at = (*_SPEC, field)
         if isinstance(amount, int) and amount < 0:
-            yield NUMBER.at(at, f"{amount} is less than 0", "0")
+            yield NUMBER.at(at, f"{amount} is negative", "0")
         elif isinstance(amount, str):
             digits = amount.removesuffix("%")
             if digits == amount or not (digits.isascii() and digits.isdigit()):

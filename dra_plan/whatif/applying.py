@@ -1,4 +1,4 @@
-"""Edits that write: objects that are applied over those of a cluster, and every pod placed anew."""
+"""Edits that write: objects that are applied over those of a cluster, and every pod placed again."""
 
 from __future__ import annotations
 

@@ -320,7 +320,7 @@ def is_bare(pod: Pod) -> bool:
 
 def bare_pod_notice(pod: Pod, node: str) -> Notice:
     """The warning that the pod is gone for good when the node is drained."""
-    message = f"no controller makes this pod anew: when {node} is drained, it is gone"
+    message = f"no controller recreates this pod: when {node} is drained, it is gone"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")
 
 

@@ -258,7 +258,7 @@ class AddNodes:
 
         template = load([like])
         if len(template.nodes) != 1:
-            raise UsageError(f"{os.fspath(like)}: wanted one Node as a model, found {len(template.nodes)}")
+            raise UsageError(f"{os.fspath(like)}: expected one Node as a model, found {len(template.nodes)}")
         return cls(count, template.nodes[0].metadata.name, template)
 
     def apply(self, inventory: Inventory) -> Edited:
@@ -309,7 +309,7 @@ def _check_reach(model: Node, copy: Node, slices: Sequence[ResourceSlice], *, fo
         reason = "is not node-local" if foreign else "reaches the node by its name, or by a label that is its own"
         raise UsageError(
             f"{not_like(model.metadata.name)}: ResourceSlice {slice_.metadata.name!r} {reason} "
-            f"({_node_field(slice_)}), so that nobody knows what the new node would see of it"
+            f"({_node_field(slice_)}), so it is not known what the new node would see of it"
         )
 
 

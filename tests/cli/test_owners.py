@@ -111,7 +111,7 @@ def test_what_was_named_and_is_not_planned_is_said() -> None:
         (["job/serv"], "no job is named 'serv' (did you mean deployment/serve in namespace "),
         (["webb"], "no file, pod, workload or claim is named 'webb' (did you mean 'web'?)"),
         (["no/gpu-a"], "--node gpu-a chooses the node"),
-        (["a/b/c"], "'a/b/c' is no name: wanted NAME, KIND/NAME"),
+        (["a/b/c"], "'a/b/c' is not a name: expected NAME, KIND/NAME"),
         (["web", "-l", "a=b"], "can't be given together"),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_pod_whose_device_gets_a_taint_is_lost_at_once() -> None:
         "device taint",
         0.0,
     )
-    assert f"{ENDED}; nobody makes it anew" in str(diff)
+    assert f"{ENDED}; nothing recreates it" in str(diff)
     assert JUDGE.all_verdicts(Gate(), diff.document) == [Verdict.FAILED]
 
 
@@ -144,7 +144,7 @@ def test_what_never_settles_is_told() -> None:
     before = [*base, workload("StatefulSet", "w", shape, replicas=1), owned_by(pod_, "StatefulSet", "w"), made]
     diff = Cluster.of(before).diff(Cluster.of(tainted(before, "gpu-0", GONE)))
     assert [one.change for one in diff.pods] == ["Restarted"]
-    assert diff.document.after.unsettled == "pods are evicted and made again without end"
+    assert diff.document.after.unsettled == "pods are evicted and recreated endlessly"
     assert "The cluster after never settles" in str(diff)
     assert Verdict.FAILED in JUDGE.all_verdicts(Gate(), diff.document)
 
@@ -215,7 +215,7 @@ def test_a_pod_that_nobody_makes_anew_is_lost_with_the_reason() -> None:
     [row] = [row for row in cluster.drain_each() if row.name == "a"]
     [lost] = row.lost
     assert (lost.name, lost.running, lost.ended_by) == ("low", True, "preemption by default/high")
-    assert "ends (preemption by default/high); nobody makes it anew" in str(cluster.drain_each())
+    assert "ends (preemption by default/high); nothing recreates it" in str(cluster.drain_each())
 
 
 # -- room --------------------------------------------------------------------------------------------------------------

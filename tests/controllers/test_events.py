@@ -19,11 +19,11 @@ CLUSTER = [node("a"), pod("p")]
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        ([], r"wanted an object such as \{\"create\": \.\.\.\}, got list"),
-        ({}, "wanted one of create, patch, status, delete, drain, wait, settle, got none"),
+        ([], r"expected an object such as \{\"create\": \.\.\.\}, got list"),
+        ({}, "expected one of create, patch, status, delete, drain, wait, settle, got none"),
         ({"create": {}, "wait": 1}, "got 'create', 'wait'"),
         ({"creat": {}}, "unknown step 'creat' .did you mean 'create'"),
-        ({"create": []}, "create: wanted an object"),
+        ({"create": []}, "create: expected an object"),
         ({"create": {"kind": "Pod", "apiVersion": "v1", "spec": []}}, "Pod: spec: expected an object, got a list"),
         ({"create": {"kind": "Widget", "apiVersion": "x.io/v1"}}, "events cannot make objects of kind 'Widget'"),
         (
@@ -37,12 +37,12 @@ CLUSTER = [node("a"), pod("p")]
             },
             "",
         ),
-        ({"patch": ["Pod", "p"]}, r"patch: wanted \[KIND, NAME, PATCH\]"),
+        ({"patch": ["Pod", "p"]}, r"patch: expected \[KIND, NAME, PATCH\]"),
         ({"patch": ["Pod", "q", {}]}, "patch: no Pod 'q'"),
         ({"delete": ["Pood", "q"]}, "unknown kind 'Pood' .did you mean 'Pod'"),
         ({"drain": "b"}, "drain: no node 'b'"),
-        ({"wait": -1}, "wait: wanted seconds"),
-        ({"wait": 1, "time": "x"}, "time: wanted seconds, got 'x'"),
+        ({"wait": -1}, "wait: expected seconds"),
+        ({"wait": 1, "time": "x"}, "time: expected seconds, got 'x'"),
     ],
 )
 def test_what_is_no_step(step: Any, message: str) -> None:

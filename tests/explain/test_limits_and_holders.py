@@ -31,8 +31,8 @@ CPU = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "200"}}
 @pytest.mark.parametrize(
     ("objects", "begins"),
     [
-        (asking(**CPU), "Not judged here: resource requests of pod/default/train. `dra-plan schedule`"),
-        (forty(), "Each was judged on its own, against the cluster as it is: deployment/default/serve wants 40 pods."),
+        (asking(**CPU), "Not checked here: resource requests of pod/default/train. `dra-plan schedule`"),
+        (forty(), "Each row is checked alone: deployment/default/serve needs 40 pods."),
     ],
 )
 def test_explain_says_the_same_limits_as_allocate(objects: list[Object], begins: str) -> None:
@@ -43,7 +43,9 @@ def test_explain_says_the_same_limits_as_allocate(objects: list[Object], begins:
 
 
 def test_nothing_is_said_where_everything_was_judged() -> None:
-    assert "judged" not in str(explain(asking(), together=False))
+    told = str(explain(asking(), together=False))
+    assert "Not checked here" not in told
+    assert "is checked alone" not in told
 
 
 def holders(*held: Object) -> tuple[str, str]:

@@ -55,7 +55,7 @@ def test_an_error_of_one_pod() -> None:
     broken = request(selectors=[{"cel": {"expression": 'device.attributes["x.example"].y == 1'}}])
     objects = [node("n"), slice_("n", "gpu-0"), device_class(), claim("c", broken), pod_group()]
     headline, *details = told([*objects, member("a", claims={"x": "c"}), member("b")])
-    assert headline == "podgroup/default/g: does not start: an error ends the attempt for all of its pods."
+    assert headline == "podgroup/default/g: does not start: the scheduler stops with an error for all of its pods."
     assert "failed to schedule other pod from a pod group: " in details[0]
 
 

@@ -112,7 +112,7 @@ THREADS: list[tuple[Any, list[str]]] = [
     (misplaced_tolerations, ["the API server refuses it", "spec.spec.tolerations"]),
     (without_tolerations, ["is Pending", "taint broken:NoExecute not tolerated"]),
     (count_of_zero_slices, ["is Pending", "never complete: resourceSliceCount is 0"]),
-    (bound_without_devices, ["is stuck on n1", "nobody will allocate any"]),
+    (bound_without_devices, ["is stuck on n1", "nothing will allocate any"]),
     (a_gpu_for_each_container, ["it asks for 2 nvidia.com/gpu, and no node has more than 1"]),
     (a_resource_misspelt, ["nvidia.com/mig-7g.79gb: 1 asked", "there is nvidia.com/mig-7g.80gb"]),
     (no_slices, ["no node with such devices is there yet"]),

@@ -17,6 +17,7 @@ from tests.cli.running import ROOT, in_process
 
 PATIENCE = 20.0
 """Seconds within which something has to be so; it usually is within one."""
+PAUSE = 0.05
 VERSION = '{"major":"1","minor":"36","gitVersion":"v1.36.3"}'
 
 
@@ -48,11 +49,10 @@ def runs(pid: int) -> bool:
 
 
 def until(holds: Callable[[], bool]) -> bool:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
+    for _ in range(round(PATIENCE / PAUSE)):
         if holds():
             return True
-        time.sleep(0.05)
+        time.sleep(PAUSE)
     return False
 
 
@@ -70,11 +70,9 @@ def test_a_signal_ends_kubectl_and_what_it_started(number: int, status: int, tmp
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks into /proc for what still runs")
 def test_a_time_limit_ends_kubectl(tmp_path: Path) -> None:
-    began = time.monotonic()
     ran = in_process("pools", "--live", "--timeout", "1", KUBECTL_PATH=hanging(tmp_path))
     assert ran.status == 3
     assert "--timeout" in ran.err
-    assert time.monotonic() - began < PATIENCE
     assert pids(tmp_path)
     assert until(lambda: not any(runs(pid) for pid in pids(tmp_path)))
 

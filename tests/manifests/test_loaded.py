@@ -103,7 +103,7 @@ def test_what_holds_no_objects_is_refused_at_once(path):
 
 
 def test_a_string_is_no_list_of_objects():
-    with pytest.raises(dra_plan.UsageError, match=r"^objects: wanted Kubernetes objects, got 'dir'"):
+    with pytest.raises(dra_plan.UsageError, match=r"^objects: expected Kubernetes objects, got 'dir'"):
         dra_plan.allocate("dir")
 
 

@@ -90,7 +90,7 @@ def test_an_answer_of_allocate_says_where_or_why_not_in_a_sentence() -> None:
     made = _filled("gpu-fleet", lambda cluster: cluster.allocate())
     summaries = {article.name: [line.text for line in article.summary] for article in made.articles}
     assert summaries["pod/research/burn-in"] == ["On hopper-2, ada-1."]
-    assert summaries["pod/research/next-gen"] == ["In the way: selector on cudaComputeCapability (0 of 1 for gpu)."]
+    assert summaries["pod/research/next-gen"] == ["Why not: selector on cudaComputeCapability (0 of 1 for gpu)."]
 
 
 def test_with_new_nodes_the_head_says_when_so_much_is_free() -> None:

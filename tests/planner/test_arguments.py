@@ -101,21 +101,21 @@ def test_a_wrong_type_is_refused(argument: str, wrong: Any) -> None:
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda: CLUSTER.allocate(max_steps=-1), "max_steps: wanted a whole number of at least 1, got -1"),
-        (lambda: CLUSTER.allocate(max_steps=True), "max_steps: wanted a whole number, got True"),
-        (lambda: CLUSTER.schedule(max_steps=0), "max_steps: wanted a whole number of at least 1, got 0"),
-        (lambda: CLUSTER.allocate(timeout=-0.1), "timeout: wanted a number of seconds, at least 0, got -0.1"),
-        (lambda: CLUSTER.allocate(timeout=float("nan")), "timeout: wanted a number of seconds, at least 0, got nan"),
-        (lambda: CLUSTER.allocate(jobs=0), "jobs: wanted a whole number of at least 1, got 0"),
-        (lambda: CLUSTER.allocate(together="no"), "together: wanted True or False, got 'no'"),  # type: ignore[arg-type]
-        (lambda: CLUSTER.at(feature_gates={"A": 1}), "feature_gates: A: wanted True or False, got 1"),
-        (lambda: CLUSTER.at(feature_gates={"A": "true"}), "wanted True or False, got 'true'"),  # type: ignore[dict-item]
-        (lambda: CLUSTER.allocate(nodes=HUGE), "nodes: wanted a name or several, got a number of 16610 bits"),  # type: ignore[arg-type]
-        (lambda: CLUSTER.allocate(""), "'' is no name"),
-        (lambda: CLUSTER.reported({"A": 1}), "gates: A: wanted True or False, got 1"),
-        (lambda: CLUSTER.edited("drain"), "edits: wanted edits, got 'drain'"),  # type: ignore[arg-type]
-        (lambda: CLUSTER.schedule(extenders=["x"]), "extenders: wanted extenders, got 'x'"),  # type: ignore[list-item]
-        (lambda: Cluster.load([], snapshot="x"), "snapshot: wanted a Snapshot, got 'x'"),  # type: ignore[arg-type]
+        (lambda: CLUSTER.allocate(max_steps=-1), "max_steps: expected a whole number of at least 1, got -1"),
+        (lambda: CLUSTER.allocate(max_steps=True), "max_steps: expected a whole number, got True"),
+        (lambda: CLUSTER.schedule(max_steps=0), "max_steps: expected a whole number of at least 1, got 0"),
+        (lambda: CLUSTER.allocate(timeout=-0.1), "timeout: expected a number of seconds, at least 0, got -0.1"),
+        (lambda: CLUSTER.allocate(timeout=float("nan")), "timeout: expected a number of seconds, at least 0, got nan"),
+        (lambda: CLUSTER.allocate(jobs=0), "jobs: expected a whole number of at least 1, got 0"),
+        (lambda: CLUSTER.allocate(together="no"), "together: expected True or False, got 'no'"),  # type: ignore[arg-type]
+        (lambda: CLUSTER.at(feature_gates={"A": 1}), "feature_gates: A: expected True or False, got 1"),
+        (lambda: CLUSTER.at(feature_gates={"A": "true"}), "expected True or False, got 'true'"),  # type: ignore[dict-item]
+        (lambda: CLUSTER.allocate(nodes=HUGE), "nodes: expected a name or several, got a number of 16610 bits"),  # type: ignore[arg-type]
+        (lambda: CLUSTER.allocate(""), "'' is not a name"),
+        (lambda: CLUSTER.reported({"A": 1}), "gates: A: expected True or False, got 1"),
+        (lambda: CLUSTER.edited("drain"), "edits: expected edits, got 'drain'"),  # type: ignore[arg-type]
+        (lambda: CLUSTER.schedule(extenders=["x"]), "extenders: expected extenders, got 'x'"),  # type: ignore[list-item]
+        (lambda: Cluster.load([], snapshot="x"), "snapshot: expected a Snapshot, got 'x'"),  # type: ignore[arg-type]
     ],
 )
 def test_the_argument_is_named(ask: Callable[[], object], said: str) -> None:

@@ -104,7 +104,7 @@ def test_wrong_questions_are_refused() -> None:
         cluster.capacity("want")
     with pytest.raises(UsageError, match="copies are made of pods and workloads"):
         cluster.capacity("resourceclaim/lone")
-    with pytest.raises(UsageError, match="limit: wanted a whole number of at least 1, got 0"):
+    with pytest.raises(UsageError, match="limit: expected a whole number of at least 1, got 0"):
         cluster.capacity(limit=0)
     with pytest.raises(InputError, match="no Node objects"):
         Cluster.of([WANTS]).capacity()

@@ -84,7 +84,7 @@ def test_the_nodes_looked_at_are_those_that_devices_are_in_the_way_on() -> None:
     """A node without devices is looked at, too, so that the numbers agree; one that lacks cpu as well is not."""
     objects = [*gpus("a", "b"), node("bare"), template("one")]
     told = str(Cluster.of(objects).capacity(WANTS))
-    assert "In the way of one more: devices on 2 nodes with copies and 1 without\n    of 3 nodes: too few free" in told
+    assert "Why not one more: devices on 2 nodes with copies and 1 without\n    of 3 nodes: too few free" in told
     assert "(0 of 1 for r) on 2, no devices on 1\n" in told
     told = str(Cluster.of([*objects, node("c", cpu="500m")]).capacity(WANTS))
     assert "devices on 2 nodes with copies and 2 without\n    3 of these 4 nodes looked at: too few free" in told

@@ -91,10 +91,10 @@ def test_where_nothing_else_helps_that_is_said() -> None:
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        (2, "2 of its 2 replicas have a node: copies would come beside."),
-        (3, "2 of its 3 replicas have a node: the missing one is part of the 2 more."),
-        (4, "2 of its 4 replicas have a node: the 2 missing ones are part of the 2 more."),
-        (6, "2 of its 6 replicas have a node: of the 4 missing ones 2 would get one."),
+        (2, "2 of its 2 replicas have a node; the copies are further ones."),
+        (3, "Its pending replica is included in the 2."),
+        (4, "Its 2 pending replicas are included in the 2."),
+        (6, "2 of its 6 replicas have a node: of the 4 pending ones, 2 would get one."),
     ],
 )
 def test_replicas_without_a_node_are_part_of_the_number(replicas: int, said: str) -> None:
@@ -106,15 +106,17 @@ def test_replicas_without_a_node_are_part_of_the_number(replicas: int, said: str
 def test_of_what_has_no_replicas_nothing_is_said() -> None:
     assert item([*CLUSTER, pod("wants", templates={"gpu": "one"})], "po/wants")["replicas"] is None
     assert item([*gpus("a"), template("one"), web(1, kind="DaemonSet")], "ds/web")["replicas"] is None
-    assert "None of its 2 replicas has a node" in str(Cluster.of([*gpus("a"), template("one"), web(2)]).capacity())
+    assert "Its 2 pending replicas are included in the 2." in str(
+        Cluster.of([*gpus("a"), template("one"), web(2)]).capacity()
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"limit": 1}, "of the 4 missing ones at least 1 would get one, more is not known."),
-        ({"max_steps": 1}, "whether the 4 missing ones would get one is not known."),
-        ({"max_steps": 1, "mix": True}, "whether the 4 missing ones would get one is not known."),
+        ({"limit": 1}, "of the 4 pending ones, at least 1 would get one; more is not known."),
+        ({"max_steps": 1}, "whether the 4 pending ones would get one is not known."),
+        ({"max_steps": 1, "mix": True}, "whether the 4 pending ones would get one is not known."),
     ],
 )
 def test_of_replicas_of_a_count_that_was_ended_it_is_not_said_that_they_get_no_node(

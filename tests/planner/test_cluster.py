@@ -88,7 +88,7 @@ def test_another_target_is_another_cluster(cluster: Cluster) -> None:
     assert cluster.target.version == "1.36"
     assert old.allocate().to_dict() == Cluster.load(QUICKSTART, **asked).allocate().to_dict()
     assert old.validate().target == old.target
-    with pytest.raises(dra_plan.UsageError, match=r"'1\.x' is no Kubernetes version"):
+    with pytest.raises(dra_plan.UsageError, match=r"'1\.x' is not a Kubernetes version"):
         cluster.at("1.x")
 
 
@@ -166,12 +166,12 @@ def test_labels_as_text(cluster: Cluster) -> None:
 @pytest.mark.parametrize(
     ("ask", "expected"),
     [
-        (lambda: Cluster.of("dir"), "objects: wanted Kubernetes objects, got 'dir'"),
-        (lambda: dra_plan.schedule(QUICKSTART), "objects: wanted Kubernetes objects"),
-        (lambda: dra_plan.schedule([], then="dir"), "then: wanted a list of states"),
-        (lambda: dra_plan.schedule([], then=["dir"]), "then: wanted Kubernetes objects, got 'dir'"),
-        (lambda: dra_plan.allocate([], feature_gates="A=true"), "feature_gates: wanted a dict"),
-        (lambda: Cluster.of([]).at(feature_gates="A=true"), "feature_gates: wanted a dict"),
+        (lambda: Cluster.of("dir"), "objects: expected Kubernetes objects, got 'dir'"),
+        (lambda: dra_plan.schedule(QUICKSTART), "objects: expected Kubernetes objects"),
+        (lambda: dra_plan.schedule([], then="dir"), "then: expected a list of states"),
+        (lambda: dra_plan.schedule([], then=["dir"]), "then: expected Kubernetes objects, got 'dir'"),
+        (lambda: dra_plan.allocate([], feature_gates="A=true"), "feature_gates: expected a dict"),
+        (lambda: Cluster.of([]).at(feature_gates="A=true"), "feature_gates: expected a dict"),
     ],
 )
 def test_a_string_where_something_else_is_meant(ask: Any, expected: str) -> None:

@@ -271,7 +271,7 @@ def test_an_error_that_ends_the_attempt_is_said_beside_the_nodes_that_would_do()
         device["attributes"] = {}
     change, was, now = cells(Cluster.of(objects), Cluster.of(broken))
     assert (change, was) == ("Lost", "fits on 2 nodes: a, b")
-    assert now.startswith("an error ends the attempt: claim default/wants-gpu: selector #0: CEL runtime error")
+    assert now.startswith("the scheduler stops with an error: claim default/wants-gpu: selector #0: CEL runtime error")
     assert now.endswith("; its devices would fit on a")
 
 

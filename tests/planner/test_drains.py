@@ -24,7 +24,7 @@ Plain = dict[str, Any]
 
 
 def fleet(nodes: int, pods: int, *, each: int = 2, waiting: int = 0, seed: int = 1) -> list[Plain]:
-    """Nodes with devices, and pods on them that have some; a tenth of these nobody would make anew."""
+    """Nodes with devices, and pods on them that have some; a tenth of these nothing would recreate."""
     chance = random.Random(seed)
     names = [f"node-{index}" for index in range(nodes)]
     objects = [gpus()[0], template("one"), template("two", request(count=2))]

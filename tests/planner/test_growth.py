@@ -322,11 +322,11 @@ def test_kinds_of_which_no_node_can_be_made_are_refused() -> None:
     [
         ({"like": "node-11"}, r"unknown node 'node-11' \(did you mean 'node-1'"),
         ({"like": []}, "no kind of node to add"),
-        ({"like": 3}, "like: wanted a list of paths, got 3"),
+        ({"like": 3}, "like: expected a list of paths, got 3"),
         ({"like": "node-1", "cost": {"node-2": 3}}, "a cost of 'node-2', which is not to be added: 'node-1' is"),
         ({"like": "node-1", "cost": {"node-1": 0}}, "a number above 0 is wanted"),
         ({"like": "node-1", "cost": {"node-1": float("nan")}}, "a number above 0 is wanted"),
-        ({"like": "node-1", "cost": {"node-1": "much"}}, "cost: wanted a number for"),
+        ({"like": "node-1", "cost": {"node-1": "much"}}, "cost: expected a number for"),
         ({"like": "node-1", "limit": 0}, "at least 1"),
         ({"like": "node-1", "limit": 10_001}, "from 1 to 10,000"),
     ],

@@ -56,7 +56,7 @@ def test_the_first_table_says_what_is_in_the_way(code: str) -> None:
     said = UNKNOWN if claim_set["outcome"] == "Unknown" else said
     assert claim_set["leading"][0]["nodes"] == (2 if code == "no-devices" else 1)
     lines = str(plan).splitlines()
-    assert lines[0].split() == ["CLAIM", "SET", "OUTCOME", "NODES", "FITS", "ON", "REASON"]
+    assert lines[0].split() == ["WORKLOAD", "OUTCOME", "NODES", "FITS", "ON", "REASON"]
     assert lines[1].endswith(said)
     assert lines[3] == f"1 {claim_set['outcome']}."
     assert "cannot allocate all claims" not in str(plan)

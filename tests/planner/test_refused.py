@@ -123,7 +123,7 @@ def test_finding_and_fix_stand_before_the_answer(command: tuple[str, ...]) -> No
     assert ran.status == 1
     assert ran.out.startswith("The API server refuses:\n  -:")
     finding, fix = ran.out.splitlines()[1:3]
-    told = 'error[DRA104] Pod team/pod: spec.containers[0].resources.claims[1]: claim "gpu" is there already'
+    told = 'error[DRA104] Pod team/pod: spec.containers[0].resources.claims[1]: claim "gpu" is listed twice'
     assert finding.endswith(told)
     assert fix.strip().startswith("help: ")
 

@@ -94,7 +94,7 @@ def test_many_nodes_cost_no_more_than_some() -> None:
     ]
     [message] = warned({**case, "objects": [*text, *others]})
     assert "on n-0, n-1, n-2 and 13 more (about" in message
-    assert message.endswith("; 4 more nodes with long searches were not judged")
+    assert message.endswith("; 4 more nodes with long searches were not checked")
 
 
 def spec_of(obj: dict[str, Any], index: int) -> dict[str, Any]:

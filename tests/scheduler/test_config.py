@@ -193,7 +193,7 @@ def test_the_next_cycle_starts_where_the_last_one_ended():
     ("bad", "text"),
     [
         ({"kind": "Pod", "apiVersion": "v1"}, "not a scheduler configuration"),
-        (document({}, {}), "profile default-scheduler is there more than once"),
+        (document({}, {}), "profile default-scheduler is listed more than once"),
         (document({"plugins": {"score": {"enabled": [{"name": "Nope"}]}}}), "no plugin named Nope exists"),
         (document({"plugins": {"permit": {"enabled": [{"name": "NodeName"}]}}}), "NodeName does not extend permit"),
         (document({"plugins": {"bind": {"disabled": [{"name": "*"}]}}}), "at least one bind plugin"),

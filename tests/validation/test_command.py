@@ -114,11 +114,12 @@ def test_table(run: Run) -> None:
         "PLACE              SEVERITY   CODE     OBJECT                     MESSAGE\n"
         "input.yaml:1:13    warning    DRA010   ResourceSlice node-a-gpu   apiVersion: resource.k8s.io/v1beta2 is"
         " deprecated, resource.k8s.io/v1 replaces it\n"
-        'input.yaml:49:13   error      DRA101   ResourceClaim team/wrong   spec.devices.requests[0].name: "A B" is no'
-        " request name: lower case letters, digits and '-', at most 63, starting and ending with a letter or digit\n"
-        "\n1 error, 1 warning in 4 objects. Judged as Kubernetes 1.36.3.\n"
+        'input.yaml:49:13   error      DRA101   ResourceClaim team/wrong   spec.devices.requests[0].name: "A B" is not'
+        " a valid request name: lower case letters, digits and '-', at most 63, starting and ending with a letter or"
+        " digit\n"
+        "\n1 error, 1 warning in 4 objects. Checked against Kubernetes 1.36.3.\n"
     )
-    assert run(GOOD).out == "nothing found in 3 objects. Judged as Kubernetes 1.36.3.\n"
+    assert run(GOOD).out == "3 objects checked, no findings. Checked against Kubernetes 1.36.3.\n"
 
 
 def test_wide_has_the_correction_and_the_reason(run: Run) -> None:
@@ -139,7 +140,7 @@ def test_options_go_before_settings(run: Run) -> None:
     assert run(WRONG, "--ignore", "DRA010", "-o", "name").out == "resourceclaim/team/wrong\n"
     assert run(WRONG, "--select", "DRA0,DRA2", "-o", "name").out == "resourceslice/node-a-gpu\n"
     assert run(WRONG, "--select", "DRA0", "--ignore", "DRA010").out.startswith(
-        "nothing found in 4 objects; 2 left out."
+        "4 objects checked, no findings (2 ignored)."
     )
 
 

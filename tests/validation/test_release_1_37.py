@@ -31,7 +31,7 @@ def of_policy(obj: Data, version: str = "1.37", **options: Any) -> list[str]:
 def test_steps_of_ranges_with_fractions_are_counted_in_thousandths() -> None:
     odd = ranged("350m", min="100m", step="100m")
     assert of_policy(odd, "1.36") == []
-    assert of_policy(odd) == ["DRA135 step: the default is no whole number of steps of 100m above min 100m"]
+    assert of_policy(odd) == ["DRA135 step: the default is not a whole number of steps of 100m above min 100m"]
     assert of_policy(odd, feature_gates={"DRAFractionalCapacityRange": False}) == []
     even = ranged("4", min="1", step="1500m")
     assert len(of_policy(even, "1.36")) == 1
@@ -41,7 +41,7 @@ def test_steps_of_ranges_with_fractions_are_counted_in_thousandths() -> None:
 @pytest.mark.parametrize(
     ("valid", "said"),
     [
-        ({"min": "0", "step": "0"}, "DRA135 step: 0 is not more than 0"),
+        ({"min": "0", "step": "0"}, "DRA135 step: 0 is not greater than 0"),
         ({"min": "0", "step": "-1"}, "DRA135 step: -1 is negative"),
         ({"min": "-1"}, "DRA135 min: -1 is negative"),
         ({"min": "0", "max": "10E"}, "DRA135 max: 10E is more than an int64 holds"),

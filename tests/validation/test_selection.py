@@ -101,7 +101,7 @@ def test_settings_in_pyproject(tmp_path: Path) -> None:
         ('select = "DRA1"', "select: expected a list of codes"),
         ("ignore = [1]", "ignore: expected a list of codes"),
         ('ignore-unknown = "yes"', "ignore-unknown: expected true or false"),
-        ('fail-on = "errors"', "fail-on: 'errors' is none of error, info, warning"),
+        ('fail-on = "errors"', "fail-on: 'errors' is not one of error, info, warning"),
         ("per-file-ignores = 1", "per-file-ignores: expected a table"),
         ('[per-file-ignores]\n"a" = "DRA1"', "per-file-ignores: a: expected a list of codes"),
     ],

@@ -37,7 +37,7 @@ def test_a_place_of_a_template_is_told_as_one(text: str, code: str, tmp_path: Pa
     rendered = f'{key}: "{{{{ .Values.x }}}}"' if value else '"{{ .Values.x }}": '
     [found] = judged(tmp_path, SLICE.replace(text, rendered)).findings
     assert (found.code, found.suggestion) == (code, "")
-    assert found.message.startswith('"{{ .Values.x }}" is no ')
+    assert found.message.startswith('"{{ .Values.x }}" is not a valid ')
     assert found.message.endswith(": a template has to be rendered first")
 
 

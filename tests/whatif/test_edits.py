@@ -244,7 +244,7 @@ def test_a_model_may_come_from_a_file(tmp_path: Path) -> None:
     assert names(grown.inventory.nodes) == ["a", "big-new-1"]
     assert len(grown.inventory.slices[-1].spec.devices) == 4
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": gpus("big", "huge")}))
-    with pytest.raises(UsageError, match="wanted one Node as a model, found 2"):
+    with pytest.raises(UsageError, match="expected one Node as a model, found 2"):
         grown.add_nodes(1, like=str(file))
 
 
@@ -286,7 +286,7 @@ def test_slices_that_reach_the_model_by_its_name_are_an_obstacle(tmp_path: Path)
         Cluster.of(objects).add_nodes(1, like="a")
     assert str(caught.value) == (
         "no node can be added like 'a': ResourceSlice 'x-net.example.com' reaches the node by its name, or by a label "
-        "that is its own (spec.nodeSelector), so that nobody knows what the new node would see of it"
+        "that is its own (spec.nodeSelector), so it is not known what the new node would see of it"
     )
     file = tmp_path / "model.json"
     file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node("a"), _network(allNodes=True)]}))

@@ -51,7 +51,7 @@ def allocate(
     report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Say where claims fit and which devices they get.
+    """Show where claims fit and which devices they get.
 
     PATH... hold the cluster (nodes, resource slices, device classes, allocated claims) and what is to be planned
     (pods, workloads, claims, claim templates), in any order: files, directories, or - for standard input. Each pod,
@@ -90,7 +90,7 @@ def allocate(
         if plan.is_empty and not (document.refusals or allow_empty):
             print_warnings(document.warnings)
             if plan.unplanned:
-                raise InputError("nothing to plan: what was named waits for no devices (--allow-empty accepts that)")
+                raise InputError("nothing to plan: what was named needs no devices (--allow-empty accepts that)")
             where = f", in namespace {asked.namespace}" if asked.namespace else ""
             where += f", with labels {context.params['selector']}" if asked.selector is not None else ""
             raise InputError(

@@ -40,7 +40,7 @@ def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | N
         parts = allocation_table.table(alone, None)[2:-1]  # without the row and the count that the sentence tells
         article = told.Article(f"pick-{number}", claim_set_name(one), tone, word, sentence)
         article.summary = told.lines(_where(one))
-        article.blocks = told.blocks(told.without(parts, "CLAIM SET"))
+        article.blocks = told.blocks(told.without(parts, "WORKLOAD"))
         made.articles.append(article)
     explained = [
         (one.name, one.tone, one.word, brief(one, each))
@@ -54,4 +54,4 @@ def _where(of: PlannedClaimSet) -> Iterator[str]:
     if of.fitting_nodes:
         yield f"On {node_list(of.fitting_nodes)}."
     elif in_the_way := allocation_table.in_the_way(of):
-        yield f"In the way: {in_the_way}."
+        yield f"Why not: {in_the_way}."

@@ -104,7 +104,7 @@ def table(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
 def _summary(groups: Groups) -> Table:
     """One row per claim set, or for those with the same answer: where they fit, or what is in the way."""
     refused = any(in_the_way(group[0]) for group in groups)
-    headers = ("CLAIM SET", "OUTCOME", "NODES", "FITS ON", *(["REASON"] if refused else []))
+    headers = ("WORKLOAD", "OUTCOME", "NODES", "FITS ON", *(["REASON"] if refused else []))
     made = Table(headers, flexible=(0, 3, 4) if refused else (0, 3))
     for group in groups:
         claim_set = group[0]
@@ -143,7 +143,7 @@ def _examples(groups: Groups) -> Table:
         if node.name == next(iter(claim_set.fitting_nodes), None)
         for cells in _devices(node)
     ]
-    headers = ("CLAIM SET", "EXAMPLE NODE", "CLAIM", "REQUEST", "DEVICE", "CONSUMES")
+    headers = ("WORKLOAD", "EXAMPLE NODE", "CLAIM", "REQUEST", "DEVICE", "CONSUMES")
     shown = len(headers) if any(row[-1] for row in rows) else len(headers) - 1
     made = Table(headers[:shown], grouped=2, flexible=range(2, shown))
     for row in rows:
@@ -169,7 +169,7 @@ def _others(groups: Groups) -> Table:
         for (outcome, message, codes), nodes in said.items():
             count = f"{len(nodes)}/{len(group[0].nodes)}"
             rows.append((stories.names(group), count, outcome, message, codes, node_list(nodes)))
-    headers = ("CLAIM SET", "NODES", "OUTCOME", "MESSAGE", "REASONS", "ON")
+    headers = ("WORKLOAD", "NODES", "OUTCOME", "MESSAGE", "REASONS", "ON")
     shown = [column for column in range(6) if column != 4 or any(row[4] for row in rows)]
     made = Table([headers[column] for column in shown], grouped=1, flexible=range(3, len(shown)))
     for row in rows:
@@ -184,7 +184,7 @@ def _says_more(node: PlannedNode) -> bool:
 
 def _excluded(groups: Groups) -> Table:
     """Nodes that the scheduler's rules keep the pods off, whatever devices they have."""
-    made = Table(("CLAIM SET", "NODES", "EXCLUDED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
+    made = Table(("WORKLOAD", "NODES", "REFUSED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
     for group in groups:
         for nodes, found in stories.excluded_nodes(group[0]):
             count = f"{len(nodes)}/{len(group[0].nodes)}"
@@ -200,7 +200,7 @@ def _codes(node: PlannedNode) -> str:
 
 def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
     """Every node of every claim set, one row per device that it would give."""
-    headers = ("CLAIM SET", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
+    headers = ("WORKLOAD", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
     made = Table(headers, grouped=4, flexible=(4, 5, 6, 7, 8))
     for claim_set in document.claim_sets:
         for node in claim_set.nodes:

@@ -519,7 +519,7 @@ def count_copies(
     Raises InputError for an input without nodes, UsageError for a limit below 1.
     """
     if limit < 1:
-        raise UsageError(f"limit: {limit} is no number of copies: at least 1")
+        raise UsageError(f"limit: {limit} is not a number of copies: it must be at least 1")
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     view = View.of(inventory, target)
     fleet = Fleet(view, inventory.nodes)

@@ -19,11 +19,11 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, total=False):
         bool | None,
         Flag(
             "--possible/--no-possible",
-            "Seek the best placement, whatever the scheduler does, however long it takes; or not at all. Usually it is"
-            " sought for a few seconds, and not with --mix.",
+            "Search for the best placement, whatever the scheduler does, without a time limit; or not at all. The "
+            "default is a few seconds, and none with --mix.",
         ),
     ]
-    limit: Annotated[int | None, Flag("--limit", "Try so many copies at most (default: 10,000).", metavar="N", least=1)]
+    limit: Annotated[int | None, Flag("--limit", "Try at most N copies (default: 10,000).", metavar="N", least=1)]
 
 
 @spelled_out

@@ -42,7 +42,7 @@ def capacity(
     output: options.Output = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Say how many copies of a pod there is room for.
+    """Count how many more copies of a pod fit.
 
     PATH... hold the cluster and the pods: files, directories, or - for standard input. Copies of each waiting pod and
     of each workload's pod, or of those that are named (pod/train, deploy/serve, train), are created one after the other

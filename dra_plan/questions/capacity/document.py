@@ -83,7 +83,7 @@ class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
         Meta(description="Verified pod by pod, in this order: the scheduler's own where no better one was found."),
     ]
     brief: Annotated[
-        bool, Meta(description="It was sought for a few seconds only: with --possible more may come to light.")
+        bool, Meta(description="The search took a few seconds only: with --possible there may be more.")
     ] = False
     besides: Annotated[
         list[str],
@@ -199,7 +199,7 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
     ]
     reasons: list[StrandedFor]
     most_on_one_node: Annotated[Amount, Meta(description="The largest number that is idle on one node.")]
-    node: Annotated[str, Meta(description="The first node that has so many.")] = ""
+    node: Annotated[str, Meta(description="The first node that has this number.")] = ""
 
 
 class FleetFigures(DocumentPart, frozen=True, kw_only=True):

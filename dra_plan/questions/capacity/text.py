@@ -222,20 +222,21 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
     had = f"  {number} {of.wanted:,} replicas {'have' if there > 1 else 'has'} a node"
     if of.wanted == 1:
         had = f"  Its 1 replica has {'a' if there else 'no'} node"
-    missing = "the missing one" if of.missing == 1 else f"the {of.missing:,} missing ones"
+    missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}: copies would come beside."
+        yield f"{had}; the copies are further ones."
     elif of.missing <= copies:
-        yield f"{had}: {missing} {'is' if of.missing == 1 else 'are'} part of the {copies:,} more."
+        pending = "Its pending replica is" if of.missing == 1 else f"Its {of.missing:,} pending replicas are"
+        yield f"  {pending} included in the {copies:,}."
     elif scheduled.ended in OPEN_ENDS:
         some = (
-            f"of {missing} at least {copies:,} would get one, more is"
+            f"of {missing}, at least {copies:,} would get one; more is"
             if copies
             else f"whether {missing} would get one is"
         )
         yield f"{had}: {some} not known."
     else:
-        yield f"{had}: of {missing} {copies:,} would get one." if copies else f"{had}: {missing} would get none."
+        yield f"{had}: of {missing}, {copies:,} would get one." if copies else f"{had}: {missing} would get none."
 
 
 def better(scheduled: ScheduledCopies, of: PossibleCopies | None) -> Iterator[str]:
@@ -243,7 +244,7 @@ def better(scheduled: ScheduledCopies, of: PossibleCopies | None) -> Iterator[st
     if of is not None and of.copies > scheduled.copies:
         yield f"  {of.copies} are possible: {', '.join(spread(of.nodes))}"
     if of is not None and of.brief and of.at_most not in (None, of.copies):
-        yield f"  whether more than {of.copies} are possible stayed open: --possible seeks longer"
+        yield f"  whether more than {of.copies} are possible stayed open: --possible searches longer"
     if of is not None and of.besides:
         yield f"  the bound does not count with {listed(of.besides)}"
 
@@ -300,7 +301,7 @@ def _used(of: Sequence[DevicesInUse]) -> Iterator[str]:
 def lines(of: NextCopy) -> Iterator[str]:
     """What is in the way of one more, and what would help, each on a line."""
     for one in of.obstacles[:MOST_OBSTACLES]:
-        yield f"  In the way of one more: {_obstacle(one)}"
+        yield f"  Why not one more: {_obstacle(one)}"
         if one.kind == "Devices":
             yield from (f"    {line}" for line in _devices(of))
     if len(of.obstacles) > MOST_OBSTACLES:

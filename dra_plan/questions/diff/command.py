@@ -44,7 +44,7 @@ def diff(
         typer.Option("--after", metavar="PATH", help="The state that it is compared with; repeatable."),
     ] = None,
     restarted: Annotated[
-        bool, typer.Option("--restarted", help="After: with every pod placed anew, as by an upgrade of all nodes.")
+        bool, typer.Option("--restarted", help="After: with every pod placed again, as by an upgrade of all nodes.")
     ] = False,
     to_kubernetes_version: Annotated[
         str | None, typer.Option("--to-kubernetes-version", metavar="VERSION", help="The release of the state after.")
@@ -60,7 +60,7 @@ def diff(
     output: options.MarkdownOutput = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Say what changes, and for whom.
+    """Compare two cluster states.
 
     BEFORE is a file or directory with a cluster. What follows is applied over it, or is another whole state if it has
     nodes as well (--before and --after always say states). Without either, the state after is the first one, changed by

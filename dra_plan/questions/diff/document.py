@@ -51,7 +51,7 @@ for it was cut short."""
 ComparedOutcome = Literal[
     "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown", "Ended"
 ]
-"""What `schedule` says of a pod; Ended: it is gone, and nobody makes it anew."""
+"""What `schedule` says of a pod; Ended: it is gone, and nothing recreates it."""
 
 
 HeldDeviceChange = Literal["Lost", "Gained"]

@@ -109,7 +109,7 @@ def _add(
             tone,
             word,
             "",
-            blocks=told.blocks(told.without(parts, "CLAIM SET", "POD", "CLAIM", "CHANGE")),
+            blocks=told.blocks(told.without(parts, "WORKLOAD", "POD", "CLAIM", "CHANGE")),
         )
     )
 

@@ -73,7 +73,7 @@ def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
 
 def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
     """The same, with every node of every claim set."""
-    made = Table(("CLAIM SET", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
+    made = Table(("WORKLOAD", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
     for one in document.claim_sets:
         for node in one.nodes:
             made.add(claim_set_name(one), node.name, node.before or "", node.after or "")
@@ -91,7 +91,7 @@ def _tables(document: DiffDocument, *, whole: bool = False) -> Iterator[Table]:
 
 
 def _claim_sets(document: DiffDocument) -> Table:
-    made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
+    made = Table(("WORKLOAD", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
     alike: dict[tuple[str, ...], list[str]] = {}
     for one in document.claim_sets:
         alike.setdefault((change(one.change), *_set_states(one)), []).append(claim_set_name(one))
@@ -120,7 +120,7 @@ def _set_state(state: ComparedSet | None) -> str:
         return "not there"
     if state.outcome is Outcome.ERROR and state.messages:
         fits = f"; its devices would fit on {node_list(state.fitting_nodes)}" if state.fitting_nodes else ""
-        return f"an error ends the attempt: {state.messages[0]}{fits}"
+        return f"the scheduler stops with an error: {state.messages[0]}{fits}"
     if state.fitting_nodes:
         return f"fits on {counted(len(state.fitting_nodes), 'node')}: {node_list(state.fitting_nodes)}"
     word = "undecided" if state.outcome is Outcome.UNDECIDED else "fits nowhere"
@@ -185,7 +185,7 @@ def _places(states: Sequence[ComparedPod | None]) -> str:
     seconds = sorted({state.ended.second for state in there if state.ended is not None})
     times = " to ".join(dict.fromkeys(when(second) for second in (seconds[0], seconds[-1])))
     ends = f"end {times} ({first.ended.by})"
-    return f"{ends}, made again: {place}" if first.ended.recreated_as else f"{ends}; {NOT_MADE}"
+    return f"{ends}, recreated: {place}" if first.ended.recreated_as else f"{ends}; {NOT_MADE}"
 
 
 def _other_messages(document: DiffDocument) -> Iterator[str]:
@@ -222,7 +222,7 @@ def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
     ends = f"ends {when(state.ended.second)} ({state.ended.by})"
     if not state.ended.recreated_as:
         return f"{ends}; {NOT_MADE}"
-    return f"{ends}, made again: {_place(state, whole=whole)}"
+    return f"{ends}, recreated: {_place(state, whole=whole)}"
 
 
 def _place(state: ComparedPod, *, whole: bool) -> str:

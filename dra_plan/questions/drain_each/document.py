@@ -17,7 +17,7 @@ class LostPod(DocumentPart, frozen=True, kw_only=True):
     running: Annotated[bool, Meta(description="It runs there; else it waits, and the scheduler would bind it.")] = False
     message: Annotated[str | None, Meta(description="What the scheduler would say.")]
     undecided: Annotated[bool, Meta(description="Whether a search was cut short for it.")] = False
-    ended_by: Annotated[str, Meta(description="What ends it, where nobody would make it anew.")] = ""
+    ended_by: Annotated[str, Meta(description="What ends it, where nothing would recreate it.")] = ""
 
 
 class DrainedNode(DocumentPart, frozen=True, kw_only=True):
@@ -26,7 +26,7 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
     name: Annotated[Text, Meta(description="The node, or LABEL=VALUE of those that are drained together.")]
     nodes: Annotated[list[str], Meta(description="The nodes, where several are drained together.")] = []
     lost: Annotated[list[LostPod], Meta(description="Pods that would have no node.")]
-    gone: Annotated[list[ObjectName], Meta(description="Pods that nobody would make anew, or that have to go.")]
+    gone: Annotated[list[ObjectName], Meta(description="Pods that nothing would recreate, or that have to go.")]
     moved: Annotated[Amount, Meta(description="Pods that would be bound to another node.")]
     gained: Annotated[Amount, Meta(description="Pods that would have a node, and have none now.")]
     undecided: Annotated[
@@ -39,7 +39,7 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
     held_by: HeldDrains = []
     absent: Annotated[
         list[ObjectName],
-        Meta(description="Pods that claims on this node are reserved for and that the input lacks: not judged."),
+        Meta(description="Pods that claims on this node are reserved for and that the input lacks: not checked."),
     ] = []
 
 

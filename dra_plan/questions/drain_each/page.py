@@ -84,7 +84,7 @@ def _said(node: DrainedNode) -> tuple[str, str]:
 def _numbers(node: DrainedNode) -> str:
     parts = [
         (node.moved, f"{words.counted(node.moved, 'pod')} would be bound to other nodes"),
-        (len(node.gone), f"{words.counted(len(node.gone), 'pod')} would be gone, as nobody makes them anew"),
+        (len(node.gone), f"{words.counted(len(node.gone), 'pod')} would be gone, as nothing recreates them"),
         (node.gained, f"{words.counted(node.gained, 'pod')} without a node would get one"),
         (len(node.undecided), f"of {words.counted(len(node.undecided), 'pod')} it is undecided: {CUT_SHORT}"),
     ]

@@ -17,7 +17,7 @@ from dra_plan.text.words import NOT_MADE, counted, listed
 HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "THE SCHEDULER SAYS")
 
 
-GONE = "gone: nobody makes it anew, or it makes room for another pod"
+GONE = "gone: nothing recreates it, or it makes room for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:

@@ -18,7 +18,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
         Names,
         Flag(
             "--device",
-            "Tell the whole story of this device; repeatable.",
+            "Show every check of this device; repeatable.",
             metavar="DRIVER/POOL/DEVICE",
             complete="devices",
             kind=list[str] | None,
@@ -29,7 +29,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
         Flag("--together", "Take all claims that wait, those of pods and workloads too, as one set on one node."),
     ]
     moves: Annotated[
-        int | None, Flag("--moves", "Seek up to N running pods whose move makes room.", metavar="N", least=1)
+        int | None, Flag("--moves", "Find up to N running pods to move to make room.", metavar="N", least=1)
     ]
 
 

@@ -49,12 +49,12 @@ def explain(
         ),
     ] = "text",
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Tell of every kind of node; as text, folded to a screen otherwise.")
+        bool, typer.Option("--verbose", "-v", help="Show every kind of node (text is folded to a screen otherwise).")
     ] = False,
     report: options.Reports = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Say why pods are pending, and what would help.
+    """Explain why pods are pending, and what would help.
 
     First what becomes of each, as schedule says it, then what keeps it from the nodes: the reasons go down to the
     device; of what fits, why a device was chosen and not an earlier one. PATH... are as for allocate. Arguments that

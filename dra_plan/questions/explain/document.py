@@ -82,7 +82,7 @@ class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 RoomOutcome = Literal["Fits", "Moves", "Preemption", "Impossible", "Undecided"]
-"""Fits: nobody has to move. Moves: some pods move, and all that ran goes on running. Preemption: pods of lower priority
+"""Fits: no pod has to move. Moves: some pods move, and all that ran goes on running. Preemption: pods of lower priority
 have to go, and find no other place. Impossible: it is proved that neither does, with so many pods. Undecided: neither
 was found, nor excluded."""
 

@@ -40,11 +40,7 @@ def _details(of: RoomForPod) -> Iterator[str]:
     for number, step in enumerate(of.steps, start=1):
         yield f"{number}. {_STEPS[step.action](step)}{_with(step)}."
     if of.steps:
-        yield (
-            "Fewer do not do, which is proved."
-            if of.fewest
-            else "Whether fewer do is open: not all sets of pods could be tried to the end."
-        )
+        yield ("No fewer pods will do." if of.fewest else "Fewer may do: not all sets of pods were tried.")
     if any(step.devices_matter for step in of.steps):
         yield "The devices matter: with others, which the scheduler might choose by itself, a later step fails."
     if of.left_alone:
@@ -52,7 +48,7 @@ def _details(of: RoomForPod) -> Iterator[str]:
 
 
 _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
-    "Fits": lambda _of: "there is enough, nobody has to move",
+    "Fits": lambda _of: "there is enough room, no pod has to move",
     "Moves": lambda of: f"enough when {counted(of.moved, 'running pod')} {_move(of.moved)}, and all go on running",
     "Preemption": lambda of: (
         f"enough when {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
@@ -60,7 +56,7 @@ _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
         + "; to move pods alone does not do"
         + ("" if of.fewest else ", as far as that was tried")
     ),
-    "Impossible": lambda of: f"none, whichever {counted(of.limit, 'running pod')} would have to leave",
+    "Impossible": lambda of: f"none, no matter which {counted(of.limit, 'running pod')} would have to leave",
     "Undecided": lambda of: (
         f"none was found with {counted(of.limit, 'running pod')} or fewer, and it is not proved that there is none"
     ),
@@ -79,7 +75,7 @@ _STEPS: dict[str, Callable[[MoveStep], str]] = {
     "Move": lambda step: (
         f"{_name(step)} moves from {step.from_node} to {step.node}"
         if step.node != step.from_node
-        else f"{_name(step)} starts anew on {step.node}"
+        else f"{_name(step)} restarts on {step.node}"
     ),
     "Evict": lambda step: f"{_name(step)} leaves {step.from_node} and waits",
     "Place": lambda step: f"{_name(step)} starts on {step.node}",
@@ -94,7 +90,7 @@ def _with(step: MoveStep) -> str:
 
 
 _REASONS: dict[str, Callable[[str], str]] = {
-    "NoController": lambda pods: f"{pods} that nothing would make anew",
+    "NoController": lambda pods: f"{pods} that nothing would recreate",
     "DaemonSet": lambda pods: f"{pods} of DaemonSets",
     "Static": lambda pods: f"{pods} of nodes themselves (static pods)",
     "DisruptionBudget": lambda pods: f"{pods} that a PodDisruptionBudget protects",
@@ -147,7 +143,7 @@ def _is_served(of: UnplannedOwner) -> bool:
 
 def _users(of: UnplannedOwner) -> str:
     users = [f"{user.kind.lower()}/{user.name}" for user in of.used_by]
-    return f", reserved for {words.listed(users)}" if users else ", and nobody has reserved it"
+    return f", reserved for {words.listed(users)}" if users else ", and no pod has reserved it"
 
 
 def _having(of: UnplannedOwner) -> Iterator[str]:
@@ -262,7 +258,7 @@ def _group_name(pod: TriedPod) -> str:
 _GROUP_HEADLINES: dict[str, Callable[[ExplainedPodGroup], str]] = {
     "Scheduled": lambda of: f"starts: {of.bound} of its {counted(of.pods, 'pod')} {_have(of.bound)} a node",
     "Unschedulable": lambda of: f"does not start: {_needed(of)}",
-    "Error": lambda _of: "does not start: an error ends the attempt for all of its pods",
+    "Error": lambda _of: "does not start: the scheduler stops with an error for all of its pods",
     "Gated": lambda of: f"is not tried: {_there(of)}",
     "Empty": lambda _of: "has no pods",
     "Alone": lambda _of: "counts for nothing",

@@ -1,6 +1,6 @@
 """Which running pods may be asked to leave for another one, and why the others are left alone.
 
-Those that nothing would make anew, that belong to their node, that a disruption budget protects, and those of higher
+Those that nothing would recreate, that belong to their node, that a disruption budget protects, and those of higher
 priority stay. What is gained by a move is not asked here.
 """
 

@@ -97,7 +97,7 @@ _TONES = {"Fits": picks.GOOD, "Moves": picks.GOOD, "Preemption": picks.OTHER, "U
 
 
 _WORDS = {
-    "Fits": "nobody has to move",
+    "Fits": "no pod has to move",
     "Moves": "moves make room",
     "Preemption": "pods have to go",
     "Impossible": "no room",

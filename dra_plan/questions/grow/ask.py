@@ -58,7 +58,7 @@ class GrowOptions(Chosen, Bounded, total=False):
         ),
     ]
     limit: Annotated[
-        int | None, Flag("--limit", "Try so many nodes of a kind at most (default: 10,000).", metavar="N", least=1)
+        int | None, Flag("--limit", "Try at most N nodes of a kind (default: 10,000).", metavar="N", least=1)
     ]
 
 

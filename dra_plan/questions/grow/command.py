@@ -31,7 +31,7 @@ def grow(
     output: options.Output = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Say how many new nodes are needed for every pod that waits.
+    """Find out how many new nodes the pending pods need.
 
     PATH... hold the cluster and its pods: files, directories, or - for standard input. The fewest nodes like those of
     --like are sought, or the cheapest, with which kube-scheduler binds all of them; it is asked about each number. -n

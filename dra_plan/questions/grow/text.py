@@ -108,7 +108,7 @@ def _least(document: GrowthDocument) -> str:
     said = f"{'Nothing cheaper is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
     if document.exact:
         return f"{said}{cost}."
-    return f"{said}{cost}, as far as it was asked: not every smaller number was."
+    return f"{said}{cost}, as far as it was asked: not every smaller number was tried."
 
 
 def _priced(document: GrowthDocument) -> bool:

@@ -37,7 +37,7 @@ def impact(
     output: options.MarkdownOutput = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Say what objects would do to a cluster if they were applied.
+    """Show what applying objects would do to running pods.
 
     -f holds the objects: a taint rule, a class, slices of a new driver, a quota. CLUSTER is a file or directory with
     the cluster, or --live. Told is who ends and when, where the pods in their place go, who gets none, what would

@@ -23,7 +23,7 @@ PodEffect = Literal[
     "Waits",
     "Other",
 ]
-"""Gone: it runs, ends, and nobody makes it anew. WithoutPlace: the pod made in its place gets no node. Moves, Restarts:
+"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: the pod made in its place gets no node. Moves, Restarts:
 that one gets another place, or the same. Starts, NoLongerStarts: it waits, and gets a node only after, or only before.
 Elsewhere: it waits, and gets another place. Refused: the API server no longer takes it. Undecided: a search was cut
 short. Waits: it is new, and gets no node. Other: it waits in both, and the scheduler says something else."""

@@ -128,7 +128,7 @@ def _state(states: Sequence[ComparedPod | None], *, whole: bool) -> str:
 
 
 def _claim_sets(document: ImpactDocument) -> Table:
-    made = Table(("CLAIM SET", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
+    made = Table(("WORKLOAD", "CHANGE", "BEFORE", "AFTER"), flexible=(0, 2, 3))
     alike: dict[tuple[str, str, str], list[ChangedClaimSet]] = {}
     for one in document.claim_sets:
         alike.setdefault((one.change, _fits(one.before), _fits(one.after)), []).append(one)
@@ -165,7 +165,7 @@ def _quotas(document: ImpactDocument) -> Table:
 def _sentences(document: ImpactDocument) -> Iterator[str]:
     hidden = [pod for pod in document.pods if pod.effect in _QUIET]
     if hidden:
-        yield f"{counted(len(hidden), 'waiting pod')} would be told another reason (-o wide)."
+        yield f"{counted(len(hidden), 'waiting pod')} would get another reason (-o wide)."
     for word, said in (("Lost", "has devices that no driver publishes any more"), ("Gained", "has its devices back")):
         held = [one.holder for one in document.held_devices if one.change == word]
         for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):

@@ -31,9 +31,7 @@ class MaintainOptions(Bounded, total=False):
             read=_each,
         ),
     ]
-    at_once: Annotated[
-        int | None, Flag("--at-once", "So many nodes in a wave at most (default: 1).", metavar="N", least=1)
-    ]
+    at_once: Annotated[int | None, Flag("--at-once", "At most N nodes in a wave (default: 1).", metavar="N", least=1)]
 
 
 @spelled_out

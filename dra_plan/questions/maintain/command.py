@@ -21,7 +21,7 @@ def maintain(
     output: options.MarkdownOutput = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Say in which order nodes can be drained and given back.
+    """Find an order in which nodes can be drained safely.
 
     PATH... hold the cluster. Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption
     budgets allow, and given back before the next; scheduler and controllers place what comes back. Told is an order in

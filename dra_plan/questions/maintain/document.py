@@ -14,7 +14,7 @@ MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
 
 StopReason = Literal["Budget", "NoPlace", "NotMadeAnew"]
 """Budget: one does not let the pod go. NoPlace: the pod made in its place, or one that it displaces, gets no node.
-NotMadeAnew: no controller makes it anew."""
+NotMadeAnew: no controller recreates it."""
 
 
 class MovedPod(DocumentPart, frozen=True, kw_only=True):

@@ -41,7 +41,7 @@ def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     if document.outcome == "Possible":
         yield (
             f"{counted(nodes, 'node')} can be drained and given back in {counted(len(document.waves), 'wave')}, in this"
-            " order: every pod that runs has a place all the time but for its move, and every budget is kept."
+            " order: every pod that runs has a place all the time except during its move, and every budget is kept."
         )
     elif document.outcome == "Impossible":
         yield f"There is no such order: every one was tried ({counted(document.tried, 'drain')})."
@@ -58,7 +58,7 @@ def _stopped(stop: Stop) -> str:
         case "Budget":
             return f"{said}: budget {stop.budget} does not let it go (a replica more, or a lower budget, would)"
         case "NotMadeAnew":
-            return f"{said}: no controller makes it anew"
+            return f"{said}: no controller recreates it"
     no_place = "which would have no place (a node more, --add-nodes, may help)"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 

@@ -40,7 +40,7 @@ def place(
     report: options.Pages = None,
     progress: options.Progress = True,
 ) -> Exit:
-    """Say whether all pods that wait can run together.
+    """Find out whether all pending pods can run together.
 
     PATH... hold the cluster and its pods: files, directories, or - for standard input. A placement of all of them is
     sought, with nodes and devices, whatever kube-scheduler would do; -n and -l choose which pods, or arguments that are

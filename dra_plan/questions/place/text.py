@@ -42,7 +42,7 @@ _EFFECTS = {
     "StatefulSet": _REPLACED,
     "ReplicaSet": _STAY,
     "ReplicationController": _STAY,
-    "Job": "The template of a Job can be changed only as long as it is suspended; else make the Job anew.",
+    "Job": "The template of a Job can be changed only as long as it is suspended; otherwise recreate the Job.",
     "CronJob": "It counts for the Jobs that are made from then on.",
 }
 
@@ -51,7 +51,7 @@ _HEAD = """\
 What keeps pods to the nodes of this placement: strategic merge patches, one for each pod or workload.
 Workloads take them as they are, and so do pods with scheduling gates that have no required node affinity yet:
   kubectl apply --server-side --force-conflicts -f FILE
-Any other pod that exists keeps the affinity it has. Make it anew, each with its own patch:
+Any other pod that exists keeps the affinity it has. Recreate it, each with its own patch:
   kubectl get pod NAME -o yaml | kubectl patch --local -f - --patch-file PATCH -o yaml | kubectl replace --force -f -
 The scheduler chooses the devices on a node itself: `dra-plan schedule` says what it does with the patched pods."""
 
@@ -191,7 +191,7 @@ def proof(of: ImpossibilityProof) -> Paragraph:
         minimal = ", and without any one of them the others can" if of.minimal else ""
         lines = [
             f"These {len(of.pods)} can't run at the same time{minimal}: {names}.",
-            f"With {counted(of.together, 'of them', 'of them')} placed, in the way of {_pod(of.left)}:",
+            f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
 
@@ -247,8 +247,12 @@ def _priorities(document: PlacementDocument) -> Iterator[Part]:
         yield made
 
 
-_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: "whether more fit is open."}
-_BETTER = {True: "no placement is better.", False: "a better one exists.", None: "whether a better one exists is open."}
+_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: "whether more fit is not known."}
+_BETTER = {
+    True: "no placement is better.",
+    False: "a better one exists.",
+    None: "whether a better one exists is not known.",
+}
 
 
 def _scheduler(document: PlacementDocument) -> Iterator[str]:

@@ -30,7 +30,7 @@ def rule(
         ),
     ] = "text",
 ) -> Exit:
-    """Explain rules of validate, with examples.
+    """Explain the rules of validate, with examples.
 
     A rule says what it is about, why it matters and what to do; of a bad example what validate prints, and next to it
     a good one. Without CODE all rules are listed; docs/rules.md has the same.

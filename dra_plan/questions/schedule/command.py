@@ -58,7 +58,7 @@ def schedule(
     output: options.Output = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Put pods through the scheduler and say where each one goes.
+    """Show where the scheduler puts each pod, and why not.
 
     PATH... hold the cluster and its pods, bound and pending: files, directories, or - for standard input. Pods are
     taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l
@@ -144,7 +144,7 @@ def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | N
         return None, None
     found = load_items([path])
     if len(found) != 1:
-        raise UsageError(f"--config {path}: wanted one {config.KIND}, found {len(found)} documents")
+        raise UsageError(f"--config {path}: expected one {config.KIND}, found {len(found)} documents")
     [item] = found
     document = item.value
     config.check_kind(document)

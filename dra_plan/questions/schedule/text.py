@@ -270,7 +270,7 @@ def parts(settled: SettledCluster) -> list[Part]:
 
 
 def _ended(settled: SettledCluster) -> Table:
-    made = Table(("ENDED POD", "NODE", "BY", "AFTER", "MADE AGAIN AS"), flexible=(2, 4))
+    made = Table(("ENDED POD", "NODE", "BY", "AFTER", "RECREATED AS"), flexible=(2, 4))
     for pod in settled.evicted:
         again = ", ".join(pod.recreated_as[:MOST_NAMED])
         more = len(pod.recreated_as) - MOST_NAMED

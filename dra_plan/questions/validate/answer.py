@@ -87,8 +87,8 @@ def _of_coverage(target: Target) -> list[Notice]:
     if not stands:
         return []
     text = (
-        f"what the API server of {target.release} refuses was not recorded: objects are judged by rules of {stands},"
-        f" with the fields, versions and limits of {target.version} (docs/releases.md)"
+        f"what the API server of {target.release} refuses was not recorded: objects are checked against the rules of"
+        f" {stands}, with the fields, versions and limits of {target.version} (docs/releases.md)"
     )
     return [Notice("rules-of-another-release", text)]
 

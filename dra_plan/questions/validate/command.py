@@ -45,7 +45,7 @@ def validate(
     ] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option("--against", metavar="OLD", help="Judge objects as updates of those in OLD, which is as PATH."),
+        typer.Option("--against", metavar="OLD", help="Check objects as updates of those in OLD (same as PATH)."),
     ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Write corrections that are certain into the files, and tell what is left.")
@@ -66,7 +66,7 @@ def validate(
     ] = "text",
     report: options.Reports = None,
 ) -> Exit:
-    """Say what is wrong with manifests.
+    """Check manifests.
 
     PATH... are files, directories, or - for standard input. Objects are judged one by one, as the API server does,
     and together: what they name in each other, what selectors do with the devices of the input, which requests

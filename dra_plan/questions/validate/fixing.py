@@ -60,7 +60,7 @@ def _encoded(source: FixedSource) -> bytes:
     data = Path(source.name).read_bytes()
     encoding, mark = next((known for known in _MARKED if data.startswith(known[1])), ("utf-8", b""))
     if data != mark + source.before.encode(encoding):
-        raise InputError(f"{source.name}: has changed while it was judged; nothing is written")
+        raise InputError(f"{source.name}: changed while it was being checked; nothing is written")
     return mark + source.after.encode(encoding)
 
 

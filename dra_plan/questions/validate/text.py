@@ -70,9 +70,10 @@ def summary(document: ValidationDocument) -> str:
     counts = document.summary
     nouns = (("error", counts.errors), ("warning", counts.warnings), ("info", counts.infos))
     found = [_counted(number, noun) for noun, number in nouns if number]
-    spared = f"; {counts.spared} left out" if counts.spared else ""
-    told = f"{', '.join(found) or 'nothing found'} in {_counted(counts.objects, 'object')}{spared}"
-    return f"{told}. Judged as {release(document.target)}."
+    spared = f" ({counts.spared} ignored)" if counts.spared else ""
+    objects = _counted(counts.objects, "object")
+    said = f"{', '.join(found)} in {objects}" if found else f"{objects} checked, no findings"
+    return f"{said}{spared}. Checked against {release(document.target)}."
 
 
 def _counted(number: int, noun: str) -> str:

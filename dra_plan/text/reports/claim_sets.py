@@ -23,7 +23,7 @@ RULES = {
     "does-not-fit": RuleText("The claims fit on no node", "dra-plan explain says why, down to the device."),
     "too-few-nodes": RuleText("The claims fit on too few nodes", "--min-nodes asks for more; see dra-plan explain."),
     "allocation-error": RuleText(
-        "An error ends the scheduling attempt", "The scheduler would place the pod on no node, whatever fits elsewhere."
+        "The scheduler stops with an error", "The scheduler would place the pod on no node, whatever fits elsewhere."
     ),
     "undecided": RuleText(SEARCH_ENDED, "Allow more steps with --max-steps."),
     "unknown": RuleText("What decides is not in the input", "The warnings say with which command to bring it."),
@@ -94,7 +94,7 @@ def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
         return "unknown", f"not known: {words.UNKNOWN}"
     if claim_set.outcome is Outcome.ERROR:
         also = f"; it would fit on {words.listed(fitting)}" if fitting else ""
-        return "allocation-error", f"an error ends the scheduling attempt on all nodes{also}{_messages(claim_set)}"
+        return "allocation-error", f"the scheduler stops with an error{also}{_messages(claim_set)}"
     if undecided and len(fitting) + undecided >= gate.min_nodes:
         return "undecided", f"undecided within the step budget on {undecided} of {total}"
     if fitting:

@@ -62,7 +62,7 @@ def _renderers() -> dict[str, Callable[[Content], str]]:
 
 
 RULES = {
-    "input-error": RuleText("The input can't be read", "Mend what the message names; nothing was planned."),
+    "input-error": RuleText("The input can't be read", "Fix what the message names; nothing was planned."),
     "usage-error": RuleText("The command line is wrong", "See dra-plan COMMAND --help; nothing was planned."),
     "internal-error": RuleText("dra-plan failed", "This is a defect of dra-plan; the log says how to report it."),
 }

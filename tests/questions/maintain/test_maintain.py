@@ -195,7 +195,7 @@ def test_a_bare_pod_and_a_budget_stop_it() -> None:
     bare = [running("bare", "a", "bare-gpu-x7k2p", templates={"gpu": "one"}, metadata={"uid": "u-bare"})]
     found = Cluster.of([*objects, *bare, generated("bare", "gpu", "a", "gpu-0")]).maintain()
     assert (found.outcome, found.stop.node, found.stop.pod) == ("Impossible", "a", "default/bare")
-    assert "no controller makes it anew" in str(found)
+    assert "no controller recreates it" in str(found)
     metadata = {"uid": "u-serve", "labels": {"app": "serve"}, **owned("ReplicaSet", "serve")}
     serves = running("serve", "a", "serve-gpu-x7k2p", templates={"gpu": "one"}, metadata=metadata)
     found = Cluster.of([*objects, serves, generated("serve", "gpu", "a", "gpu-0"), budget("serve", 1)]).maintain()

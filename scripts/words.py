@@ -1,0 +1,79 @@
+"""The texts that people read are in plain English: words and phrases that none of them has. `make lint` runs it.
+
+A text is a literal of the package with a space in it, or a piece of one between the holes of an f-string. Docstrings
+are none, nor are the messages of Kubernetes, which are repeated to the letter (FOLDERS_OF_KUBERNETES). The list is that
+of docs/internals/style.md, which says what to write instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from scripts.texts import PACKAGE, modules
+
+FOLDERS_OF_KUBERNETES = {"scheduler", "cel", "allocator", "controllers"}
+"""Packages whose texts are for the most part Kubernetes' own."""
+
+REFUSED = {
+    r"\bsought\b": "searched for",
+    r"\b[Ss]eeks?\b": "find, search",
+    r"\bso many\b": "at most N, N",
+    r"\bwhole story\b": "every check",
+    r"\bnobody\b": "nothing, no pod, not known",
+    r"\bwhoever\b": "the user who",
+    r"\banew\b": "again, recreated",
+    r"\b[Jj]udged?\b": "checked",
+    r"\bis no (?:valid|semantic|device|name|request|Kubernetes|number|UUID|address|port|weight|start)\b": "is not",
+    r"\bis none of\b": "is not one of",
+    r"\bis there already\b": "is listed twice",
+    r"\bis not more than\b": "is not greater than",
+    r"\ban error ends\b": "the scheduler stops with an error",
+    r"\b[Ee]xcluded by\b": "refused by",
+    r"\b[Ii]n the way of\b": "why not",
+    r"\bthat it is asked for\b": "leave it out",
+    r"\bwhatever devices are there\b": "before any device is checked",
+    r"\bmissing ones\b": "pending replicas",
+    r"\bCLAIM SET\b": "WORKLOAD",
+    r"\b[Mm]end(?:s|ed)? it\b": "fix",
+    r": wanted ": ": expected ",
+    r"\b(?:is|are|can't be|would be) told\b": "shown, known",
+}
+"""What is refused, as patterns, and what is better."""
+
+
+def texts(tree: ast.Module) -> Iterator[ast.Constant]:
+    """The texts of a module that somebody may read."""
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in said:
+            continue
+        if " " in node.value.strip():
+            yield node
+
+
+def refused(package: Path = PACKAGE) -> list[str]:
+    """A line for each refused word: FILE:LINE, the text, and what is better."""
+    found = []
+    for path, tree in modules(package):
+        if FOLDERS_OF_KUBERNETES.intersection(path.parts[1:2]):
+            continue
+        for node in texts(tree):
+            for pattern, better in REFUSED.items():
+                if re.search(pattern, node.value):
+                    found.append(f"{path}:{node.lineno}: {node.value!r}: rather {better}")
+    return found
+
+
+def main() -> int:
+    """Print what is refused; the exit status is 1 if there is any."""
+    lines = refused()
+    print("\n".join(lines), end="\n" if lines else "")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
