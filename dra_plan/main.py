@@ -37,7 +37,7 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is printed escaped rather than ending the run.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    if sys.argv[1:] == ["--version"]:
+    if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"dra-plan {__version__}")
         return
     gc.set_threshold(50_000)  # importing and loading make many objects and little garbage

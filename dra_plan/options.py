@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Names = str | Iterable[str] | None
 """One name, or several; None or none at all for no choice."""
 
-DEFAULTS: Mapping[str, Any] = {"quirks": "upstream", "jobs": 1}
+DEFAULTS: Mapping[str, Any] = {"quirks": "upstream", "jobs": 1, "color": "auto"}
 """What an option is if it is not given; of those that are not here, False for a truth value and None for all else."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 from typer.main import get_command
 
 from dra_plan import __version__
+from dra_plan.cli import helping
 from dra_plan.cli.app import EPILOG
 from dra_plan.main import program
 
@@ -42,18 +42,24 @@ def _lines(command: Any, context: typer.Context, commands: dict[str, Any]) -> It
     yield f".B {escaped(context.command_path)}"
     yield escaped(" ".join(command.collect_usage_pieces(context)))
     yield ".SH DESCRIPTION"
-    for paragraph in re.split(r"\n\s*\n", (command.help or "").strip()):
+    said = helping.parts(command.help)
+    for paragraph in (said.sentence, *said.paragraphs):
         yield ".PP"
-        yield escaped(" ".join(paragraph.split()))
+        yield escaped(paragraph)
+    if said.examples:
+        yield ".SH EXAMPLES"
+        yield ".nf"
+        yield from map(escaped, said.examples)
+        yield ".fi"
     if commands:
         yield ".SH COMMANDS"
         for name, sub in commands.items():
             yield from _term(f"{PROGRAM}-{name}(1)", sub.get_short_help_str(limit=200))
     yield ".SH OPTIONS"
-    for parameter in command.get_params(context):
-        record = parameter.get_help_record(context)
-        if record is not None:
-            yield from _term(*record)
+    for title, rows in helping.sections(command.get_params(context), context):
+        yield f".SS {escaped(title)}"
+        for row in rows:
+            yield from _term(*row)
     yield ".SH EXIT STATUS"
     yield escaped(EPILOG.removeprefix("Exit status: "))
     yield ".SH SEE ALSO"

@@ -18,22 +18,29 @@ from dra_plan.cli.watching import WatchingCommand
 from dra_plan.cli.whatif import PlanningCommand
 
 EPILOG = (
-    "Exit status: 0 everything fits (explain: whatever it finds, unless --require-fit); 1 something does not, or is "
-    "wrong; 2 usage or input error, nothing planned; 3 undecided within the step budget; 4 internal error."
+    "Exit status: 0 everything fits (explain: always, unless --require-fit is given); 1 something does not fit, or is "
+    "wrong; 2 usage or input error; 3 undecided, as a limit was reached; 4 internal error."
 )
 
 
 CLUSTER = (
-    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nFrom a dump:\n"
-    f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME"
+    f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same from a file:\n"
+    f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME\n\n"
+    "`dra-plan COMMAND --help` has examples and the options of a command."
 )
 """Not wrapped, so that it can be copied."""
+
+
+SENTENCE = (
+    "Find out why pods are pending, and what fits where, on a cluster or from files, with kube-scheduler's own answer. "
+    "Knows devices (DRA) as well as resources, taints, affinity, volumes, quotas and preemption."
+)
 
 
 _ROOT = typer.Typer(
     name="dra-plan",
     cls=Group,
-    help="Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does.",
+    help=SENTENCE,
     epilog=f"{CLUSTER}\n\n{EPILOG}",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -62,10 +69,11 @@ def _print_version(wanted: bool) -> None:
 @_ROOT.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Plan Kubernetes Dynamic Resource Allocation from manifests alone, and answer as kube-scheduler does."""
+    """The program without a command."""
 
 
 class ListedCommand(Protocol):

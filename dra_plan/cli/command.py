@@ -6,6 +6,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from . import helping
+
 
 class _TakenAsTheyAre:
     """Takes what is of the right type already as it is.
@@ -22,9 +24,29 @@ class _TakenAsTheyAre:
 class Command(_TakenAsTheyAre, TyperCommand):
     """A command."""
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """What it does, with examples."""
+        program = ctx.find_root().info_name or helping.PROGRAM
+        helping.written(self.help, program, formatter)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options, by topic."""
+        for title, rows in helping.sections(self.get_params(ctx), ctx):
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
 
 class Group(_TakenAsTheyAre, TyperGroup):
     """The program, with options of its own."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands, by what they are for."""
+        for topic, names in helping.TOPICS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, command.get_short_help_str(limit=200)) for name, command in commands if command]
+            if rows:
+                with formatter.section(topic):
+                    formatter.write_dl(rows, col_max=12)
 
 
 def _converting_if_needed(params: Any) -> Any:

@@ -56,7 +56,10 @@ def completion(
 ) -> Exit:
     """Print the completion script of a shell.
 
-    For bash: source <(dra-plan completion bash)
+    Examples:
+      source <(dra-plan completion bash)
+      dra-plan completion fish > ~/.config/fish/completions/dra-plan.fish
+
     """
     print(script(shell))
     return Exit.OK

@@ -29,8 +29,8 @@ OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaim
 
 
 DUMP = (
-    "kubectl get nodes,pods,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates -A -o json"
-    " > cluster.json"
+    "kubectl get nodes,pods,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates"
+    " -A -o json > cluster.json"
 )
 """Makes the file that answers most questions, with kubectl alone."""
 

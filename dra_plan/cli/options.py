@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 
 from . import completing
+from .telling import COLOURS, paint
 
 if TYPE_CHECKING:
     from dra_plan.text.gate import Gate
@@ -49,8 +50,29 @@ class Ended(TypedDict, total=False):
     time_limit: TimeLimit
 
 
+Color = Annotated[
+    str,
+    typer.Option(
+        "--color",
+        "--colour",
+        autocompletion=completing.of(*COLOURS),
+        callback=paint,
+        metavar="WHEN",
+        help="auto, always or never; auto also follows NO_COLOR and FORCE_COLOR.",
+    ),
+]
+
+
+class Screens(TypedDict, total=False):
+    """How text is shown."""
+
+    color: Color
+
+
 class Messages(TypedDict, total=False):
-    """What is said beside the answer."""
+    """What is said beside the answer, and how it is shown."""
+
+    color: Color
 
     ignore_warnings: Annotated[
         list[str] | None,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from typing import TextIO
 
 from dra_plan import shown
 from dra_plan.api.inventory import Notice
-from dra_plan.cli.telling import is_quiet, owe
+from dra_plan.cli.telling import has_colour, is_quiet, owe
 from dra_plan.errors import InputError
 from dra_plan.text.columns import Screen
 from dra_plan.text.formats import D, Format
@@ -21,13 +20,21 @@ QUOTED = " | "
 """How the lines of an error begin that show the expression at fault."""
 
 
+ANY_WIDTH = 100_000
+"""Characters: lines are not folded for what has no width, such as a pager that is sent colours."""
+
+
 def screen(stream: TextIO) -> Screen | None:
-    """The terminal behind `stream`, or None. COLUMNS overrides its width; NO_COLOR and TERM=dumb take colours away."""
-    if not stream.isatty():
-        return None
+    """The terminal behind `stream`, with COLUMNS as its width; one of any width where only colours are asked for.
+
+    None for a stream that is neither, which gets plain text.
+    """
+    terminal = stream.isatty()
+    colour = has_colour(terminal=terminal)
+    if not terminal:
+        return Screen(width=ANY_WIDTH, colour=True) if colour else None
     import shutil
 
-    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return Screen(width=shutil.get_terminal_size().columns, colour=colour)
 
 

@@ -41,8 +41,14 @@ def snapshot(
 ) -> Exit:
     """Save a cluster snapshot.
 
+    Examples:
+      dra-plan snapshot -o cluster.json.gz
+      dra-plan snapshot --anonymize -o cluster.json
+      dra-plan explain cluster.json.gz pod/train
+
     The cluster of kubectl's current context is read through kubectl, and written as one List, with its version and
     feature gates: every command reads it back. No Secret, no ConfigMap and no managedFields are ever asked for or kept.
+
     """
     from dra_plan.live.snapshot import cluster_role
     from dra_plan.manifests import unwrap

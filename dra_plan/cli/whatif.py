@@ -62,10 +62,7 @@ _ORDER = "dra_plan.what_if"
 
 
 class PlanningCommand(Command):
-    """A command that plans: it can ask a cluster, and takes what-if options, whose order it remembers.
-
-    Both are shown in parts of their own.
-    """
+    """A command that plans: it can read a cluster, and takes what-if options, whose order it remembers."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -82,17 +79,6 @@ class PlanningCommand(Command):
         """As ever; which cluster is asked is no argument of the command."""
         live.put_aside(ctx)
         return super().invoke(ctx)
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The options, those of what-if and of clusters apart."""
-        records = [
-            (_part(param.name), record) for param in self.get_params(ctx) if (record := param.get_help_record(ctx))
-        ]
-        for part in _PARTS:
-            rows = [record for title, record in records if title == part]
-            if rows:
-                with formatter.section(part):
-                    formatter.write_dl(rows)
 
 
 def _joined(args: Sequence[str]) -> Iterator[str]:
@@ -114,14 +100,6 @@ def _joined(args: Sequence[str]) -> Iterator[str]:
 
 
 _OF_NODES = ("--cordon", "--drain", "--node", "--nodes")
-
-
-_PARTS = ("Options", "What if, in the order given", "Ask a cluster, through kubectl")
-
-
-def _part(name: str | None) -> str:
-    """The part of the help in which an option stands."""
-    return _PARTS[1 if name in NAMES else 2 if name in live.NAMES else 0]
 
 
 EACH = "each"

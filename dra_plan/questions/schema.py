@@ -37,7 +37,12 @@ def schema(
 ) -> Exit:
     """Print the JSON Schema of a document, or list them.
 
+    Examples:
+      dra-plan schema
+      dra-plan schema AllocationPlan > allocation-plan.schema.json
+
     First the documents that dra-plan prints, then those that it reads. A kind alone stands for its newest version.
+
     """
     from dra_plan.errors import UsageError
     from dra_plan.text import accepted, structured

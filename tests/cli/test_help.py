@@ -9,6 +9,7 @@ import pytest
 
 from dra_plan import __version__
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
+from dra_plan.cli.helping import TOPICS
 from dra_plan.cli.inputs import DUMP
 from dra_plan.main import program
 
@@ -35,9 +36,40 @@ def test_the_default_of_max_steps_is_told() -> None:
 
 
 def test_the_list_of_commands_has_whole_sentences() -> None:
-    listed = in_process("--help").out.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
-    assert len(listed) == len(COMMANDS)
+    shown = in_process("--help").out
+    listed = [
+        line for topic in TOPICS for line in shown.partition(f"\n{topic}:\n")[2].partition("\n\n")[0].splitlines()
+    ]
+    assert [line.split()[0] for line in listed] == [name for names in TOPICS.values() for name in names]
+    assert sorted(line.split()[0] for line in listed) == sorted(COMMANDS)
     assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_begins_with_examples_that_are_its_own(command: str) -> None:
+    """They stand before the options, and each names the command with options that it has."""
+    ran = in_process(command, "--help")
+    before, _, rest = ran.out.partition("\nExamples:\n")
+    assert before.count("\n\n") == 1, "the sentence"
+    examples = [line.strip() for line in rest.partition("\n\n")[0].splitlines()]
+    assert len(examples) >= (2 if command in ("schema", "completion") else 3)
+    known = set(re.findall(r"(?<![\w-])-{1,2}[a-zA-Z][a-z-]*", rest.partition("\n\n")[2]))
+    assert any(re.search(rf"dra-plan {command}\b", line) for line in examples)
+    for line in examples:
+        own = re.search(rf"dra-plan {command} (.*?)(?:\)|$)", line)
+        options = re.findall(r"(?<!\S)-{1,2}[a-zA-Z][a-z-]*", own[1]) if own else []
+        assert set(options) <= known, line
+
+
+def test_no_option_tells_how_its_parser_checks_it() -> None:
+    for command in COMMANDS:
+        assert not re.search(r"\[x[<>]|<list|\[default: None", in_process(command, "--help").out), command
+
+
+def test_the_plugin_s_examples_are_called_as_a_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dra_plan.cli.live.is_plugin", lambda: True)
+    text = in_process("explain", "--help").out
+    assert "  kubectl dra-plan explain --live pod/train\n" in text
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
@@ -51,7 +83,7 @@ def test_version() -> None:
 
 def test_no_arguments_show_help() -> None:
     ran = in_process()
-    assert "Commands:" in ran.out + ran.err
+    assert "\nAsk:\n" in ran.out + ran.err
     assert f"\n    {DUMP}\n" in ran.out + ran.err, "the command that makes a dump, on a line of its own, to be copied"
     assert ran.status == 2
 

@@ -53,10 +53,16 @@ def allocate(
 ) -> Exit:
     """Show where claims fit and which devices they get.
 
-    PATH... hold the cluster (nodes, resource slices, device classes, allocated claims) and what is to be planned
-    (pods, workloads, claims, claim templates), in any order: files, directories, or - for standard input. Each pod,
-    workload and lone claim is planned on its own, against the cluster as it is. Arguments that are no files choose
-    what is planned, as kubectl names it: pod/train, deploy/serve, po train, train.
+    Examples:
+      dra-plan allocate manifests/
+      dra-plan allocate cluster.json job.yaml --require-fit
+      dra-plan allocate --live pod/train -o wide
+
+    Each pod, workload and lone claim is planned alone, on the cluster as it is: `schedule` lets them compete. PATH is a
+    file, a directory, or - for standard input; the cluster (nodes, slices, classes, claims in use) and what is to be
+    planned may be in any of them. Arguments that are not files are names as kubectl takes them: pod/train,
+    deploy/serve, po train, train.
+
     """
     from dra_plan.cli.inputs import opened, options_of
     from dra_plan.cli.live import progress_bar

@@ -44,9 +44,15 @@ def capacity(
 ) -> Exit:
     """Count how many more copies of a pod fit.
 
-    PATH... hold the cluster and the pods: files, directories, or - for standard input. Copies of each waiting pod and
-    of each workload's pod, or of those that are named (pod/train, deploy/serve, train), are created one after the other
-    beside what is on the nodes, until kube-scheduler refuses one.
+    Examples:
+      dra-plan capacity cluster.json pod.yaml
+      dra-plan capacity --live deploy/serve
+      dra-plan capacity cluster.json deploy/serve --at-least 10
+
+    Copies of each pending pod and of each workload's pod, or of those that are named, are created one after the other
+    beside what runs, until kube-scheduler refuses one. POSSIBLE is what the best choice of nodes and devices holds.
+    PATH is a file, a directory, or - for standard input.
+
     """
     from dra_plan.cli.inputs import opened, options_of
     from dra_plan.cli.printing import nothing_to_do, print_document

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dra_plan.text.formats import Format
 
 
-@takes(options.Sources, GateOptions, options.Ended)
+@takes(options.Sources, GateOptions, options.Ended, options.Screens)
 def cel(
     context: typer.Context,
     expression: Annotated[
@@ -37,9 +37,15 @@ def cel(
 ) -> Exit:
     """Check a selector expression, and evaluate it on devices.
 
-    Prints the type of EXPRESSION, the cost that the API server estimates for it, and what it reads. With PATH...
-    (files, directories, or - for standard input, which hold resource slices) it says for every device whether it
-    matches; with --device what every sub-expression gives.
+    Examples:
+      dra-plan cel 'device.driver == "gpu.example.com"'
+      dra-plan cel 'device.capacity["gpu.example.com"].memory' slices.yaml
+      dra-plan cel - slices.yaml --device gpu.example.com/n1/gpu-0 < expr.cel
+
+    Prints the type of EXPRESSION, the cost that the API server estimates for it, and what it reads. With PATH (a file,
+    a directory, or - for standard input, with resource slices) it says for every device whether it matches; with
+    --device, what every sub-expression gives.
+
     """
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError

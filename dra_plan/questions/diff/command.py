@@ -62,11 +62,18 @@ def diff(
 ) -> Exit:
     """Compare two cluster states.
 
-    BEFORE is a file or directory with a cluster. What follows is applied over it, or is another whole state if it has
-    nodes as well (--before and --after always say states). Without either, the state after is the first one, changed by
-    what-if options, or under another release (--to-...). Compared are claim sets, pods as kube-scheduler takes them,
-    pools, and what selectors match. --drain each drains each node in turn, --drain each-by LABEL those of each value
-    together. Exit status 1 if anything is lost. With --live BEFORE is the cluster, with the files applied after.
+    Examples:
+      dra-plan diff cluster.json new-class.yaml
+      dra-plan diff cluster.json --drain gpu-node-1
+      dra-plan diff cluster.json --drain each
+      dra-plan diff cluster.json --to-kubernetes-version 1.37
+
+    BEFORE is a file or directory with a cluster. The files after it are applied over it, or are a state of their own
+    if they have nodes (--before and --after always name states). Without files the second state is the first one,
+    changed by the what-if options or by --to-... options. Compared are claims, pods as kube-scheduler places them,
+    pools, and what selectors match. --drain each drains one node after the other, --drain each-by LABEL all nodes of a
+    value together. With --live, BEFORE is the cluster. Exit status 1 if anything is lost.
+
     """
     from dra_plan.cli.inputs import namespace_of, selected
     from dra_plan.cli.printing import print_document

@@ -56,12 +56,19 @@ def explain(
 ) -> Exit:
     """Explain why pods are pending, and what would help.
 
-    First what becomes of each, as schedule says it, then what keeps it from the nodes: the reasons go down to the
-    device; of what fits, why a device was chosen and not an earlier one. PATH... are as for allocate. Arguments that
-    are no files name pods, workloads and claims as kubectl does: pod/train, deploy/serve, po train, train; those that
-    run already or have no claims are told, too. podgroup/train says why a pod group starts or does not.
+    Examples:
+      dra-plan explain --live pod/train
+      dra-plan explain cluster.json pod/train
+      dra-plan explain cluster.json deploy/serve --require-fit
+      dra-plan explain cluster.json pod/train --moves 2
 
-    Exit status 0 whatever is found, unless --require-fit is given; 2 and 4 as everywhere.
+    The verdict comes first: no node fits, held, refused, waiting for others, or its place. Then each node's reason:
+    taints, labels, cpu and memory, volumes, ports, quotas, and for devices the reason of each device. Suggestions were
+    tried; the node on which the pod then fits is named. PATH is a file, a directory, or - for standard input. Arguments
+    that are not files are names as kubectl takes them: pod/train, deploy/serve, po train, train, podgroup/gang.
+
+    The exit status is 0 whatever is found, unless --require-fit is given.
+
     """
     from dra_plan.cli.inputs import keep_until_exit, opened, options_of
     from dra_plan.cli.live import progress_bar

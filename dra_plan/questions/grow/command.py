@@ -33,10 +33,15 @@ def grow(
 ) -> Exit:
     """Find out how many new nodes the pending pods need.
 
-    PATH... hold the cluster and its pods: files, directories, or - for standard input. The fewest nodes like those of
-    --like are sought, or the cheapest, with which kube-scheduler binds all of them; it is asked about each number. -n
-    and -l choose which pods are scheduled, or arguments that are no files: pod/train, deploy/serve, train. What no
-    number of nodes helps is said first, and is exit status 1.
+    Examples:
+      dra-plan grow cluster.json --like gpu-node-1
+      dra-plan grow cluster.json --like a.yaml --like b.yaml --cost b.yaml=3
+      dra-plan grow --live --like gpu-node-1 -n team-a
+
+    The answer is the fewest nodes like those of --like, or the cheapest, with which kube-scheduler binds all pending
+    pods. -n, -l and names (pod/train, deploy/serve) choose pods. Pods that no number of nodes helps are listed first;
+    then the exit status is 1. PATH is a file, a directory, or - for standard input.
+
     """
     from dra_plan.cli.inputs import opened, options_of
     from dra_plan.cli.printing import nothing_to_do, print_document

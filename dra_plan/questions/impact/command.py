@@ -39,10 +39,16 @@ def impact(
 ) -> Exit:
     """Show what applying objects would do to running pods.
 
+    Examples:
+      dra-plan impact -f taint-rule.yaml cluster.json
+      dra-plan impact -f quota.yaml --live
+      kubectl dra-plan impact -f new-slices/
+
     -f holds the objects: a taint rule, a class, slices of a new driver, a quota. CLUSTER is a file or directory with
-    the cluster, or --live. Told is who ends and when, where the pods in their place go, who gets none, what would
-    start, and which selectors match nothing any more, after controllers and scheduler have settled. Exit status 1 if a
-    running pod loses its place, or anything else is lost.
+    the cluster, or --live. The answer says which pods end and when, where their replacements go, which get no node,
+    what would start, and which selectors no longer match a device, once controllers and scheduler have settled. Exit
+    status 1 if a running pod loses its place, or anything else is lost.
+
     """
     from dra_plan.cli.inputs import load_cluster, loaded, namespace_of, refuse_missing_files, selected, tell_apart
     from dra_plan.cli.printing import print_document

@@ -23,9 +23,16 @@ def maintain(
 ) -> Exit:
     """Find an order in which nodes can be drained safely.
 
-    PATH... hold the cluster. Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption
-    budgets allow, and given back before the next; scheduler and controllers place what comes back. Told is an order in
-    which every pod that runs finds a place, or that there is none, and the node and pod where it stops.
+    Examples:
+      dra-plan maintain cluster.json --nodes rack=r2
+      dra-plan maintain --live --nodes pool=gpu --at-once 2
+      dra-plan maintain cluster.json --nodes node-1,node-2 -o json
+
+    Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption budgets allow, and uncordoned
+    before the next one; scheduler and controllers place the pods again. The answer is an order in which every running
+    pod finds a place, or that there is none, with the node and pod where it stops. PATH is a file, a directory, or -
+    for standard input.
+
     """
     from dra_plan.cli.inputs import opened
     from dra_plan.cli.printing import print_document

@@ -42,10 +42,16 @@ def place(
 ) -> Exit:
     """Find out whether all pending pods can run together.
 
-    PATH... hold the cluster and its pods: files, directories, or - for standard input. A placement of all of them is
-    sought, with nodes and devices, whatever kube-scheduler would do; -n and -l choose which pods, or arguments that are
-    no files: pod/train, deploy/serve, podgroup/gang. Placed is exit status 0; Impossible 1, with a set of pods that
-    proves it; Undecided 3, with both bounds. Ctrl-C ends the search, and tells what is known by then.
+    Examples:
+      dra-plan place cluster.json
+      dra-plan place cluster.json podgroup/train --most
+      dra-plan place --live -n team-a --timeout 10
+
+    Searches for a placement of all of them, with nodes and devices, whatever kube-scheduler would choose. -n, -l and
+    names (pod/train, deploy/serve, podgroup/gang) choose pods. Exit status 0: Placed; 1: Impossible, with a set of pods
+    that proves it; 3: Undecided, with both bounds. Ctrl-C ends the search and prints what is known by then. PATH is a
+    file, a directory, or - for standard input.
+
     """
     from dra_plan.cli.inputs import opened, options_of
     from dra_plan.cli.live import progress_bar

@@ -28,8 +28,14 @@ def pools(
 ) -> Exit:
     """Show the resource pools and what is left of them.
 
-    PATH... hold nodes, resource slices and allocated claims: files, directories, or - for standard input. Pools are
-    shown as the allocator gathers them: state, slices, devices left, counters left; -o wide lists every device.
+    Examples:
+      dra-plan pools --live
+      dra-plan pools cluster.json --node gpu-node-1 -o wide
+      dra-plan pools cluster.json --state Incomplete
+
+    Pools are shown as the allocator sees them: state, slices, devices left, counters left; -o wide lists every device.
+    PATH holds nodes, resource slices and claims in use: a file, a directory, or - for standard input.
+
     """
     from dra_plan.allocator import AllocationError
     from dra_plan.cli.inputs import loaded

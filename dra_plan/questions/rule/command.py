@@ -32,8 +32,14 @@ def rule(
 ) -> Exit:
     """Explain the rules of validate, with examples.
 
-    A rule says what it is about, why it matters and what to do; of a bad example what validate prints, and next to it
-    a good one. Without CODE all rules are listed; docs/rules.md has the same.
+    Examples:
+      dra-plan rule DRA230
+      dra-plan rule DRA1
+      dra-plan rule -o json
+
+    Shows what a rule is about, why it matters and what to do, what validate prints for a bad example, and a good one.
+    Without CODE all rules are listed; docs/rules.md has the same.
+
     """
     from dra_plan.cli.printing import print_document
     from dra_plan.questions.rule.text import parse

@@ -60,9 +60,15 @@ def schedule(
 ) -> Exit:
     """Show where the scheduler puts each pod, and why not.
 
-    PATH... hold the cluster and its pods, bound and pending: files, directories, or - for standard input. Pods are
-    taken in the scheduler's order and compete for nodes and devices; workloads count with their replicas. -n and -l
-    choose which pending pods are scheduled, or arguments that are no files: pod/train, deploy/serve, po train, train.
+    Examples:
+      dra-plan schedule cluster.json job.yaml
+      dra-plan schedule cluster.json manifests/ --settle --require-fit
+      dra-plan schedule --live -n team-a
+
+    Pods are taken in the scheduler's order and compete for nodes and devices; workloads count with all their replicas.
+    -n, -l and names (pod/train, deploy/serve, po train, train) choose which pending pods are scheduled. PATH holds the
+    cluster and its pods: a file, a directory, or - for standard input.
+
     """
     from dra_plan.cli.inputs import load_cluster, opened, options_of
     from dra_plan.cli.printing import nothing_to_do, print_document

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Codes = list[str] | None
 
 
-@takes(options.Sources, ask.RuleOptions, QuirkOptions, options.Ended)
+@takes(options.Sources, ask.RuleOptions, QuirkOptions, options.Ended, options.Screens)
 def validate(
     context: typer.Context,
     *,
@@ -68,9 +68,15 @@ def validate(
 ) -> Exit:
     """Check manifests.
 
-    PATH... are files, directories, or - for standard input. Objects are judged one by one, as the API server does,
-    and together: what they name in each other, what selectors do with the devices of the input, which requests
-    nothing can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE` in YAML spares a field from one.
+    Examples:
+      dra-plan validate manifests/
+      dra-plan validate cluster.json manifests/ --fail-on warning
+      dra-plan validate manifests/ --fix
+
+    Objects are checked alone, by the rules of the API server, and together: the objects that they name, what selectors
+    do with the devices of the input, which requests no device can meet. docs/rules.md lists the rules;
+    `# dra-plan: ignore=CODE` in YAML ignores one for a field. PATH is a file, a directory, or - for standard input.
+
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests
     from dra_plan.cli.printing import print_document

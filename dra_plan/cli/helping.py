@@ -1,0 +1,100 @@
+"""What `--help` prints: a sentence, examples to be copied, what the command does, and its options by topic.
+
+The docstring of a command has these parts as paragraphs. The one that begins with `Examples:` is printed as it stands.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from . import live
+
+EXAMPLES = "Examples:"
+PROGRAM = "dra-plan"
+
+TOPICS = {
+    "Ask": ("explain", "schedule", "allocate", "pools"),
+    "Plan": ("capacity", "place", "grow", "diff", "impact", "maintain"),
+    "Check": ("validate", "rule", "cel"),
+    "Other": ("snapshot", "schema", "completion"),
+}
+"""The commands by what they are for, in the order of `--help`."""
+
+_SECTIONS = {
+    "Arguments": ("codes", "kind", "shell", "expression"),
+    "Input": ("filenames", "recursive", "objects", "before", "after", "against", "infer_nodes", "config", "anonymize"),
+    "What is planned": (
+        *("all_namespaces", "namespace", "selector", "nodes", "drivers", "states", "device", "devices", "devices_only"),
+        *("together", "moves", "mix", "most", "possible", "like", "cost", "order", "at_once", "jobs"),
+        *("select", "ignore", "ignore_unknown", "restarted", "settle", "then", "events", "never_ready"),
+        *("allow_extenders",),
+    ),
+    "What if, in the order given": ("cordon", "drain", "without", "add_nodes"),
+    "Cluster, read through kubectl": live.NAMES,
+    "Release": (
+        *("kubernetes_version", "feature_gates", "quirks", "strict_version", "runtime_config"),
+        *("to_kubernetes_version", "to_feature_gates", "to_quirks"),
+    ),
+    "Limits": ("limit", "max_steps", "timeout", "time_limit"),
+    "Exit status": ("require_fit", "min_nodes", "at_least", "fail_on", "ignore_warnings", "allow_empty"),
+}
+_OUTPUT = "Output"
+"""Where every other option stands."""
+
+_TYPE = re.compile(r" <[^>]*>$")
+"""What the parser adds to the name of an argument."""
+_BOUND = re.compile(r"(; |  \[)x>=?[\d.]+(?:<=?[\d.]+)?\]?|\[x>=?[\d.]+; ")
+"""What the parser adds of the least value of a number, which its error says as well."""
+
+
+class Help(NamedTuple):
+    """The parts of a command's docstring: the first sentence, the lines of its examples, the other paragraphs."""
+
+    sentence: str
+    examples: list[str]
+    paragraphs: list[str]
+
+
+def parts(text: str | None) -> Help:
+    """The parts of a docstring; a paragraph has no line ends."""
+    found = re.split(r"\n\s*\n", inspect.cleandoc(text or "").replace("\b\n", ""))
+    examples = [line.strip() for each in found if each.startswith(EXAMPLES) for line in each.splitlines()[1:]]
+    sentence, *others = [" ".join(each.split()) for each in found if not each.startswith(EXAMPLES)]
+    return Help(sentence, examples, others)
+
+
+def written(text: str | None, program: str, formatter: Any) -> None:
+    """Writes the help of a command as the parser's formatter sets it; `program` is what examples begin with."""
+    said = parts(text)
+    formatter.write_paragraph()
+    with formatter.indentation():
+        formatter.write_text(said.sentence)
+    if said.examples:
+        with formatter.section(EXAMPLES.removesuffix(":")):
+            for line in said.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{called(line, program)}\n")
+    for paragraph in said.paragraphs:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(paragraph)
+
+
+def called(line: str, program: str) -> str:
+    """An example as it is typed: kubectl's plugin is called otherwise."""
+    return re.sub(rf"^{PROGRAM}\b", program, line)
+
+
+def sections(params: Iterable[Any], context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The options with their help, by topic; a topic without options is left out."""
+    records = [(_section(param.name), record) for param in params if (record := param.get_help_record(context))]
+    for title in (*_SECTIONS, _OUTPUT):
+        rows = [(_TYPE.sub("", names), _BOUND.sub("", text).strip()) for topic, (names, text) in records if topic == title]
+        if rows:
+            yield title, rows
+
+
+def _section(name: str) -> str:
+    return next((title for title, names in _SECTIONS.items() if name in names), _OUTPUT)
