@@ -15,7 +15,7 @@ from dra_plan import Cluster, shown
 from dra_plan.questions.explain.text import render
 from dra_plan.text.columns import Screen
 
-FIXTURE, OWNER = "fixtures/gpu-fleet", "pod/next-gen"
+FIXTURE, OWNER = "fixtures/pending", "pod/train"
 COLUMNS, WIDTH, HEIGHT = 100, 8.4, 19
 TYPING, LINE = 0.05, 0.12
 """Seconds for a character that is typed, and between two lines of the answer."""

@@ -1,5 +1,6 @@
 """Every example of the README is run, and prints what the README says."""
 
+import gzip
 import re
 import shlex
 import subprocess
@@ -69,8 +70,37 @@ def test_python_example(example: str) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) >= 5
+    assert len([command for example in EXAMPLES for command in commands(example)]) >= 4
     assert PYTHON
+
+
+def test_paragraphs_are_short() -> None:
+    """Three lines of a page: who looks for an answer does not read more."""
+    text = re.sub(r"^```.*?^```$", "", README, flags=re.DOTALL | re.MULTILINE)
+    long = [line for line in text.splitlines() if len(line) > 360 and not line.startswith(("|", "![", "- "))]
+    assert long == []
+
+
+RECORDED = ROOT / "tests" / "conformance"
+GROUPS = {
+    "allocations": ["cases", "cases-1.34", "cases-1.35", "cases-1.36.3", "cases-1.37"],
+    "hard searches": ["hard", "quirks"],
+    "whole schedules": ["schedule", "gang", "gang-quirks", "volume", "nodealloc"],
+    "copies": ["capacity"],
+    "objects": ["validate"],
+    "CEL": ["cel", "cel_cost"],
+    "controllers": ["control", "settled"],
+}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_number_of_recorded_cases_is_that_of_the_files(group: str) -> None:
+    [row] = [line for line in README.splitlines() if line.startswith(f"| {group}")]
+    cases = 0
+    for name in GROUPS[group]:
+        with gzip.open(RECORDED / f"{name}.jsonl.gz") as lines:
+            cases += sum(1 for _ in lines)
+    assert row.split("|")[2].strip() == f"{cases:,}"
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\((?!https?:|#)([^)#]+)", README))

@@ -74,7 +74,7 @@ def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
     rest = [story for at, story in enumerate(stories) if at not in chosen]
     others = counted(sum(len(story.nodes) for story in rest), "more node")
     told = counted(len(rest), "other story", "other stories")
-    return [stories[at] for at in sorted(chosen)], f"{others} with {told}: -o json has them all, --node NODE tells one."
+    return [stories[at] for at in sorted(chosen)], f"{others} with {told}: -o json has them all, --node NODE shows one."
 
 
 def headline(of: ExplainedClaimSet, name: str = "") -> str:

@@ -83,14 +83,15 @@ def _resource(of: NodeObstacle) -> str:
         return "no room for another pod"
     if of.room in ("", "0"):
         near = f"; there is {of.near}" if of.near else ""
-        return f"{of.resource}: {of.need} asked, the node has none{near}"
+        return f"{of.resource}: needs {of.need}, the node has none{near}"
     left = f"at most {of.left}" if of.left_from else of.left
-    return f"{of.resource}: {of.need} asked, {left} left of {of.room}"
+    return f"{of.resource}: needs {of.need}, {left} of {of.room} free"
 
 
 def _devices(of: NodeObstacle) -> str:
     if of.room and of.devices is not None:
-        return f"devices: {of.devices.need} of a kind asked for {of.devices.request}, no more than {of.room} there"
+        match = {"0": "no device here matches", "1": "only 1 here matches"}.get(of.room, f"at most {of.room} here match")
+        return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
     said = words.cell(of.devices) if of.devices is not None else ""
     return f"devices: {said}{', as pods that come first take some' if of.taken_before else ''}"
 
@@ -163,7 +164,7 @@ def _volume_in_use(of: NodeObstacle) -> str:
 
 def _volume_limit(of: NodeObstacle) -> str:
     left = f"at most {of.left}" if of.left_from else of.left
-    return f"volumes of driver {of.resource}: {of.need} more asked, {left} left of {of.room}"
+    return f"volumes of driver {of.resource}: needs {of.need} more, {left} of {of.room} free"
 
 
 _WORDS: dict[str, Callable[[NodeObstacle], str]] = {
@@ -449,8 +450,8 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     else:
         when = f", at {last.time}" if last.time else ""
     if last.same_today:
-        return f"The cluster said the same last{when}."
-    said = f"The cluster said last{when}: {last.message}"
+        return f"The cluster last said the same{when}."
+    said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Since then: {words.listed([_since(one) for one in last.changed])}."
     return f"{said} That has changed since." if of.verdict in ("WouldBind", "WouldPreempt") else said

@@ -14,7 +14,7 @@ from tests.reports.checking import failures, validate
 from .fixture import QUICKSTART, project, run
 
 EXAMPLES = ROOT / "examples" / "ci"
-INSTALL = "pip install dra-plan"
+INSTALL = 'pip install "$DRA_PLAN"'
 POD = (QUICKSTART / "workloads.yaml").read_text(encoding="utf-8").split("kind: Pod")[0].count("\n")
 """The line at which the pod begins."""
 

@@ -14,5 +14,5 @@ def test_the_recording(golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     made = recording.recording()
     golden(ROOT / "docs" / "images" / "explain.svg", made)
     said = "".join(text.text or "" for text in ElementTree.fromstring(made).iter("{http://www.w3.org/2000/svg}text"))
-    assert "pod/research/next-gen is Pending: no node can take it (0 of 4)." in said
+    assert "pod/ml/train is Pending: no node can take it (0 of 3)." in said
     assert "http" not in made.replace("http://www.w3.org/2000/svg", "")

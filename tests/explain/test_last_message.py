@@ -64,10 +64,10 @@ def test_of_a_message_that_counts_nothing_no_change_is_told(said: str) -> None:
     told = last(said, *SMALL)
     assert not told["sameToday"]
     assert "changed" not in told
-    assert f"The cluster said last: {said}" in str(explain([*SMALL, waiting(said)], "pod/p"))
+    assert f"The cluster last said: {said}" in str(explain([*SMALL, waiting(said)], "pod/p"))
 
 
 def test_a_pod_that_would_be_bound_now() -> None:
     said = "0/1 nodes are available: 1 Insufficient cpu."
     told = str(explain([node("a"), waiting(said)], "pod/p"))
-    assert f"The cluster said last: {said} That has changed since." in told
+    assert f"The cluster last said: {said} That has changed since." in told

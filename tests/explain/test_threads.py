@@ -114,7 +114,7 @@ THREADS: list[tuple[Any, list[str]]] = [
     (count_of_zero_slices, ["is Pending", "never complete: resourceSliceCount is 0"]),
     (bound_without_devices, ["is stuck on n1", "nothing will allocate any"]),
     (a_gpu_for_each_container, ["it asks for 2 nvidia.com/gpu, and no node has more than 1"]),
-    (a_resource_misspelt, ["nvidia.com/mig-7g.79gb: 1 asked", "there is nvidia.com/mig-7g.80gb"]),
+    (a_resource_misspelt, ["nvidia.com/mig-7g.79gb: needs 1", "there is nvidia.com/mig-7g.80gb"]),
     (no_slices, ["no node with such devices is there yet"]),
     (old_kubelet, ["The kubelet of n1 is 1.33"]),
     (attribute_on_some_devices, ["fails on device gpu.example.com/n1/gpu-0", '"sharing" in device.attributes']),

@@ -66,7 +66,7 @@ def test_no_node_with_a_line_for_each_kind_of_node() -> None:
     wants = "wants pool=H100 (did you mean h100?)"
     assert lines(answer)[:4] == [
         "pod/default/train is Pending: no node can take it (0 of 3).",
-        f"  2 nodes (a, b): {wants}, has pool=h100 on 1 and no label pool on 1; cpu: 16 asked, at most 8 left of 8",
+        f"  2 nodes (a, b): {wants}, has pool=h100 on 1 and no label pool on 1; cpu: needs 16, at most 8 of 8 free",
         f"  c: taint dedicated=ml:NoSchedule; {wants}, has no label pool",
         "",
     ]
@@ -79,8 +79,8 @@ def test_devices_fit_and_cpu_is_short() -> None:
     owner = pod("train", cpu="16", claims={"gpu": "train"})
     answer = world(device_class(), gpu, claim("train", request("gpu")), owner)
     assert lines(answer)[1:3] == [
-        "  b: devices fit; cpu: 16 asked, 8 left of 8",
-        "  a: cpu: 16 asked, 4 left of 4; devices: no devices",
+        "  b: devices fit; cpu: needs 16, 8 of 8 free",
+        "  a: cpu: needs 16, 4 of 4 free; devices: no devices",
     ]
 
 
@@ -144,7 +144,7 @@ def test_an_owner_is_told_on_a_screen() -> None:
     answer = explain(SITUATIONS["many-different-stories"]())
     whole = parse("text", Telling(verbose=True))(answer.document, None)
     assert len(wrapped(lines(answer), 80)) <= 25
-    assert "more kinds of nodes: -v tells of them" in str(answer)
+    assert "more kinds of nodes: -v shows them" in str(answer)
     assert len(whole.splitlines()) > 60
     assert "-v tells" not in whole
 
@@ -155,7 +155,7 @@ def test_many_owners_have_a_line_each() -> None:
     said = lines(answer)
     assert [line.partition(" ")[0] for line in said[:6]] == [f"pod/default/p{at}" for at in range(1, 7)]
     assert said[0].endswith("is Pending: no node can take it (0 of 2). 2 nodes (a, b): wants no=1, has no label no")
-    assert "`explain OWNER` tells one of them" in said[6]
+    assert "`explain OWNER` explains one of them" in said[6]
     assert "What would make it fit" in parse("text", Telling(details=True))(answer.document, None)
 
 
@@ -181,9 +181,9 @@ def test_what_the_cluster_said_last() -> None:
     said = "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available."
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
     same = world(pod("train", cpu="16", status={"conditions": [condition]}))
-    assert lines(same)[1] == "  The cluster said the same last."
+    assert lines(same)[1] == "  The cluster last said the same."
     other = world(pod("train", cpu="6", status={"conditions": [condition]}))
-    assert lines(other)[1] == f"  The cluster said last: {said} That has changed since."
+    assert lines(other)[1] == f"  The cluster last said: {said} That has changed since."
 
 
 DISK = {"name": "d", "gcePersistentDisk": {"pdName": "d"}}
@@ -202,7 +202,7 @@ def using(name: str) -> Object:
     [
         (
             [csi_node("a", {CSI: 1}), *storage("v"), *storage("w"), placed("r", "a", volumes=mounts("v")), using("w")],
-            "a: volumes of driver csi.example.com: 1 more asked, 0 left of 1",
+            "a: volumes of driver csi.example.com: needs 1 more, 0 of 1 free",
         ),
         (
             [*storage("v", "ReadWriteOncePod"), placed("r", "a", volumes=mounts("v")), using("v")],

@@ -44,7 +44,7 @@ MOST_BLOCKS = 4
 """Owners that are told at length unless they were named; of more than that, each has a line."""
 
 
-WHOLE = "-v tells"
+WHOLE = "-v shows"
 
 
 ONE_MORE = "  What follows is about the claims of one more pod like these."
@@ -128,7 +128,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
             others = counted(len(stories) - kept, "more kind of nodes", "more kinds of nodes")
-            rest = f"{others}: {WHOLE} of {'it' if len(stories) - kept == 1 else 'them'}, --node NODE of one node."
+            rest = f"{others}: {WHOLE} {'it' if len(stories) - kept == 1 else 'them'}, --node NODE shows one node."
     yield from head
     for each in paragraphs:
         yield from each
@@ -176,7 +176,7 @@ def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
     yield "What would make it fit (each was tried):"
     yield from (f"  {number}. {line}" for number, line in enumerate(told[:kept], start=1))
     if kept < len(told):
-        yield f"  and {len(told) - kept} more: {WHOLE} of them."
+        yield f"  and {len(told) - kept} more: {WHOLE} them."
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
