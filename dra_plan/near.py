@@ -33,6 +33,16 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return by_folded[alike[0]] if alike else None
 
 
+def the_nearest(name: str, known: Iterable[str]) -> str | None:
+    """The nearest name, if no other is as near: of `hdd` and `ssd` for `sdd`, either may be meant."""
+    found = nearest(name, known)
+    if found is None:
+        return None
+    others = {other.lower() for other in known} - {found.lower()}
+    errors = distance(name.lower(), found.lower(), len(name))
+    return None if any(distance(name.lower(), other, errors) <= errors for other in others) else found
+
+
 def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None:
     """For sorting: typing errors, then how little the ends and the beginnings share; None beyond the limit."""
     if abs(len(name) - len(other)) > limit or not other:

@@ -99,10 +99,21 @@ class CronJobSpec(Object, frozen=True):
     suspend: bool = False
 
 
+class WorkloadCondition(Object, frozen=True):
+    """A condition of a Deployment or ReplicaSet; ReplicaFailure says why the API server refused its pods."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+
+
 class WorkloadStatus(Object, frozen=True):
-    """What the controller of a StatefulSet says of its revisions."""
+    """What the controller of a StatefulSet says of its revisions, and of others why pods could not be made."""
 
     update_revision: str = ""
+    conditions: list[WorkloadCondition] = []
 
 
 class Workload(Object, frozen=True):

@@ -91,7 +91,9 @@ def sections(params: Iterable[Any], context: Any) -> Iterator[tuple[str, list[tu
     """The options with their help, by topic; a topic without options is left out."""
     records = [(_section(param.name), record) for param in params if (record := param.get_help_record(context))]
     for title in (*_SECTIONS, _OUTPUT):
-        rows = [(_TYPE.sub("", names), _BOUND.sub("", text).strip()) for topic, (names, text) in records if topic == title]
+        rows = [
+            (_TYPE.sub("", names), _BOUND.sub("", text).strip()) for topic, (names, text) in records if topic == title
+        ]
         if rows:
             yield title, rows
 

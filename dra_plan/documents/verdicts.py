@@ -54,10 +54,12 @@ HeldBy = Literal[
     "Preemption",
     "NodeName",
     "OtherScheduler",
+    "Order",
     "Plugin",
 ]
 """What holds a pod: its gates, its group, claims that do not exist, volumes or devices that are not ready, pods that
-have to go first, a node that is not there, another scheduler, another plugin."""
+have to go first, a node that is not there, another scheduler, a pod of its StatefulSet that is not ready, another
+plugin."""
 
 PodOutcome = Literal[
     "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown"
@@ -196,6 +198,22 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
     rule: Annotated[str, Meta(description="The DeviceTaintRule that sets the taint, if one does.")] = ""
 
 
+class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
+    """A PersistentVolumeClaim of a pod that volumes keep from nodes: its volume, or the class that is to make it."""
+
+    name: str
+    volume: Annotated[str, Meta(description="Empty if it is not bound.")] = ""
+    storage_class: str = ""
+    class_missing: Annotated[bool, Meta(description="No such StorageClass is in the input, which has others.")] = False
+    near: Annotated[str, Meta(description="A StorageClass with a name like that.")] = ""
+    waits: Annotated[bool, Meta(description="The volume is made once the pod has a node (WaitForFirstConsumer).")] = (
+        False
+    )
+    labels: Annotated[
+        list[str], Meta(description="What the labels of a node have to be: for the volume, or for the class.")
+    ] = []
+
+
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     """What becomes of an owner, with all pods of the input that wait, and why."""
 
@@ -230,6 +248,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     nodes: Annotated[
         list[RefusingNodes], Meta(description="Why each node refuses; those nearest to taking it come first.")
     ] = []
+    volume_claims: Annotated[
+        list[VolumeClaimNeeds], Meta(description="Where volumes keep it from nodes: its claims on volumes.")
+    ] = []
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
@@ -239,6 +260,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = []
     scheduled: Annotated[PodOutcome | Literal[""], Meta(description="What `schedule` calls it, of a pod.")] = ""
     pods: Annotated[Amount, Meta(description="Of a workload: its pods that have no node, or wait to be made.")] = 0
+    wanted: Annotated[Amount, Meta(description="Of a workload: the pods that it wants, those with nodes too.")] = 0
     would_bind: Annotated[Amount, Meta(description="Of these: those that would be bound.")] = 0
     alone: Annotated[AloneVerdict | None, Meta(description="Without the other pods that wait, where that differs.")] = (
         None

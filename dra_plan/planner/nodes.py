@@ -157,11 +157,21 @@ def _controller(pod: Pod) -> Owner | None:
     return Owner(owner.kind, pod.metadata.namespace, owner.name) if owner is not None else None
 
 
-def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Storage objects that the claims on volumes of these pods need, and of which not one is in the input."""
-    from dra_plan.scheduler.cluster.volumes import Claim, pod_volumes
+def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
+    """The kinds of storage objects that these pods need, and of which not one is in the input."""
+    return _lacking_volumes(inventory, _volume_claims(pods))
 
-    wanted = sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
+
+def _volume_claims(pods: Iterable[Pod]) -> list[tuple[str, str]]:
+    """Namespace and name of the claims on volumes that pods name."""
+    from dra_plan.scheduler.cluster.volumes import pod_volumes
+
+    return sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
+
+
+def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) -> list[str]:
+    from dra_plan.scheduler.cluster.volumes import Claim
+
     known = {(claim.metadata.namespace, claim.metadata.name): Claim(claim) for claim in inventory.volume_claims}
     claims = [known[key] for key in wanted if key in known]
     drivers = any(volume.spec.csi is not None for volume in inventory.volumes)
@@ -171,7 +181,13 @@ def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
         "StorageClass": any(claim.class_name for claim in claims) and not inventory.storage_classes,
         "CSINode": bool(claims) and drivers and not inventory.csi_nodes,
     }
-    names = [name for name, lacks in lacking.items() if lacks and not was_listed(inventory, name)]
+    return [name for name, lacks in lacking.items() if lacks and not was_listed(inventory, name)]
+
+
+def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
+    """Storage objects that the claims on volumes of these pods need, and of which not one is in the input."""
+    wanted = _volume_claims(pods)
+    names = _lacking_volumes(inventory, wanted)
     if not names:
         return []
     uses = "1 claim on a volume is" if len(wanted) == 1 else f"{len(wanted)} claims on volumes are"

@@ -16,6 +16,7 @@ from dra_plan.documents.verdicts import (
     OtherPod,
     OwnerVerdict,
     RefusingNodes,
+    VolumeClaimNeeds,
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
@@ -53,10 +54,12 @@ def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
 
 
 def _who(nodes: list[str]) -> str:
-    """`gpu-1`, `3 nodes (gpu-1, gpu-2, ...)`."""
+    """`gpu-1`, `3 nodes (gpu-1, gpu-2, gpu-3)`, `5 nodes (gpu-1, gpu-2, ...)`."""
     if len(nodes) == 1:
         return nodes[0]
-    more = ", ..." if len(nodes) > MOST_NAMES else ""
+    if len(nodes) <= MOST_NAMES + 1:
+        return f"{len(nodes)} nodes ({', '.join(nodes)})"
+    more = ", ..."
     return f"{words.counted(len(nodes), 'node')} ({', '.join(nodes[:MOST_NAMES])}{more})"
 
 
@@ -80,7 +83,7 @@ def obstacle(of: NodeObstacle) -> str:
 
 def _resource(of: NodeObstacle) -> str:
     if of.resource == "pods":
-        return "no room for another pod"
+        return f"no room for another pod: it has {of.room} of {of.room}" if of.room else "no room for another pod"
     if of.room in ("", "0"):
         near = f"; there is {of.near}" if of.near else ""
         return f"{of.resource}: needs {of.need}, the node has none{near}"
@@ -90,7 +93,9 @@ def _resource(of: NodeObstacle) -> str:
 
 def _devices(of: NodeObstacle) -> str:
     if of.room and of.devices is not None:
-        match = {"0": "no device here matches", "1": "only 1 here matches"}.get(of.room, f"at most {of.room} here match")
+        match = {"0": "no device here matches", "1": "only 1 here matches"}.get(
+            of.room, f"at most {of.room} here match"
+        )
         return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
     said = words.cell(of.devices) if of.devices is not None else ""
     return f"devices: {said}{', as pods that come first take some' if of.taken_before else ''}"
@@ -137,10 +142,10 @@ def _affinity(of: NodeObstacle) -> str:
     if not where:
         return f"pod affinity: the node has no label {of.topology_key}"
     if of.term == "affinity":
-        return f"pod affinity: no pod that it wants to be with has {where}"
+        return f"pod affinity: no pod that it wants to be with is there ({where})"
     if of.term == "existing":
         return f"pod {of.pod} on {where} wants no such pod near it (anti-affinity)"
-    return f"pod anti-affinity: pod {of.pod} has {where}"
+    return f"pod anti-affinity: pod {of.pod} runs there ({where})"
 
 
 def _spread(of: NodeObstacle) -> str:
@@ -153,7 +158,22 @@ def _spread(of: NodeObstacle) -> str:
 def _volume(of: NodeObstacle) -> str:
     if of.volume:
         return f"volume {of.volume} of claim {of.claim} can't be used there"
-    return f"no volume for claim {of.claim} can be had there"
+    return f"claim {of.claim} can't get a volume there"
+
+
+def _volume_claim(of: VolumeClaimNeeds) -> str:
+    """Where the volume of a claim can be used, or what keeps the claim from having one."""
+    claim = f"PersistentVolumeClaim {of.name}"
+    if of.volume:
+        return f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}."
+    if of.class_missing:
+        near = f" Did you mean {of.near}?" if of.near else ""
+        return f"{claim}: StorageClass {of.storage_class} does not exist.{near}"
+    whose = f"StorageClass {of.storage_class}" if of.storage_class else "no StorageClass"
+    if of.waits:
+        where = f" on nodes with {words.listed(of.labels)}" if of.labels else " when the pod has a node"
+        return f"{claim}: {whose} makes its volume{where}."
+    return f"{claim} has no volume yet ({whose}): kubectl describe pvc {of.name} says why."
 
 
 def _volume_in_use(of: NodeObstacle) -> str:
@@ -210,8 +230,9 @@ def in_vain(groups: Sequence[RefusingNodes]) -> str:
     if len(devices) >= len(groups) and len(requests) == 1:
         need = next(one.devices.need for one in devices if one.devices is not None and one.room)
         room = max(int(one.room) for one in devices if one.room)
-        what = f"request {min(requests)} needs {need} devices"
-        return f"Waiting will not help: {what}, and no node has more than {room} that would do."
+        what = f"request {min(requests)} needs {words.counted(need or 0, 'device')}"
+        more = "no node has any that matches" if room == 0 else f"no node has more than {room} that match"
+        return f"Waiting will not help: {what}, and {more}."
     return ""
 
 
@@ -238,8 +259,11 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     fitting = devices.fitting_nodes if devices is not None else []
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
-    if of.nodes and not (devices is not None and is_told_elsewhere(of.nodes, fitting)):
+    is_known = of.verdict != "Unknown"
+    if is_known and of.nodes and not (devices is not None and is_told_elsewhere(of.nodes, fitting)):
         yield from indented(node_lines(of, asks_for_devices=devices is not None))
+    if of.verdict != "Unknown":
+        yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.verdict == "Unschedulable" and (said := in_vain(of.nodes)):
         yield f"  {said}"
 
@@ -308,11 +332,11 @@ def _pending(whose: _Whose) -> str:
         return " are Pending" if whose.several else " is Pending"
     if of.kind == "ResourceClaim":
         return ""
-    if of.pods <= 1:
-        return ": its pod is Pending"
     if of.would_bind:
         return f": {of.would_bind} of {of.pods} pods would be bound now, the others are Pending"
-    return f": its {of.pods} pods are Pending"
+    if of.pods < of.wanted:
+        return f": {of.pods} of its {of.wanted} pods {'is' if of.pods == 1 else 'are'} Pending"
+    return ": its pod is Pending" if of.pods <= 1 else f": its {of.pods} pods are Pending"
 
 
 def _unschedulable(whose: _Whose) -> str:
@@ -333,6 +357,11 @@ def _error(whose: _Whose) -> str:
 
 
 def _held(whose: _Whose) -> str:
+    of = whose.of
+    if of.held_by == "Order":
+        there, ready = of.wanted - of.pods, words.listed(of.held) or "those before it"
+        are = "pods exists" if there == 1 else "pods exist"
+        return f": {there} of its {of.wanted} {are}; its controller makes the next one when {ready} is ready."
     return f"{_pending(whose)}: {_HOLDS[whose.of.held_by](whose.of)}."
 
 
@@ -342,13 +371,17 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
         f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of.held)}"
     ),
     "PodGroup": lambda of: f"it waits for its pod group {words.listed(of.held)}{_there(of)}",
-    "MissingClaim": lambda of: f"it waits for {words.listed(of.held) or 'its claims'}, which is not there",
+    "MissingClaim": lambda of: (
+        f"it waits for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist"
+        if of.held
+        else "it waits for its claims, which do not exist yet"
+    ),
     "Volumes": lambda of: f"{_bound_to(of)}its volumes are not bound yet",
     "BindingConditions": lambda of: f"{_bound_to(of)}its devices are not ready yet",
     "Preemption": lambda _of: "it waits until the pods that make room for it are gone",
     "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, and there is no such node",
     "OtherScheduler": lambda of: (
-        f"it waits for another scheduler; schedulerName {words.listed(of.held)} is not simulated"
+        f"it is left to scheduler {words.listed(of.held)} (schedulerName); if none of that name runs, it stays Pending"
     ),
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
 }
@@ -377,8 +410,10 @@ def _suspended(whose: _Whose) -> str:
 
 def _refused(whose: _Whose) -> str:
     of = whose.of
-    if of.forbidden and not whose.is_pod:
-        which = f"{of.forbidden} of its {of.pods} pods" if 1 < of.pods != of.forbidden else "its pods"
+    if (of.forbidden or of.last_message is not None) and not whose.is_pod:
+        refused = of.forbidden or of.pods
+        all_of_them = refused in (0, max(of.pods, of.wanted))
+        which = "its pods" if all_of_them else f"{refused} of its {max(of.pods, of.wanted)} pods"
         return f": the API server refuses {which}."
     return ": the API server refuses it."
 
@@ -429,7 +464,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             " from a scheduler that knows no claims: delete it, and let kube-scheduler choose the node."
         )
     if of.verdict == "Unknown":
-        yield f"If the cluster has any: kubectl get {','.join(of.missing)} -o yaml"
+        yield f"If the cluster has any, add the output of: kubectl get {','.join(of.missing)} -A -o yaml"
         if "resourceslices" in of.missing:
             yield "If it has none, no node with such devices is there yet, or their driver does not run."
     if of.kubelet:
@@ -454,7 +489,7 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
         return f"{said.removesuffix('.')}. Since then: {words.listed([_since(one) for one in last.changed])}."
-    return f"{said} That has changed since." if of.verdict in ("WouldBind", "WouldPreempt") else said
+    return f"{said} It would fit now." if of.verdict in ("WouldBind", "WouldPreempt") else said
 
 
 def _since(of: ChangedReason) -> str:

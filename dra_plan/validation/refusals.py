@@ -18,6 +18,7 @@ from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 from dra_plan.claims.index import Index
+from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.manifests import kinds
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import pod_spec_of
@@ -60,7 +61,26 @@ class ApiServerRefusals:
         First those of the object, then of its controllers in the input, and of claims, templates and classes in the
         order in which it names them. Empty if the API server takes them all, as far as the input tells.
         """
-        return tuple(dict.fromkeys(finding for each in self._about(asked) for finding in self._findings(each)))
+        found = [finding for each in self._about(asked) for finding in self._findings(each)]
+        return tuple(dict.fromkeys([*found, *self._of_claims_to_come(asked)]))
+
+    def _of_claims_to_come(self, asked: Question) -> Iterator[Finding]:
+        """Of claims that are still to be made from templates which the cluster has: the API server judges them anew."""
+        if isinstance(asked, ResourceClaim | ResourceClaimTemplate):
+            return
+        for entry in pod_spec_of(asked).resource_claims:
+            template = self._index.template(asked.metadata.namespace, entry.resource_claim_template_name)
+            is_made = isinstance(asked, Pod) and not is_unmade(asked, entry)
+            if template is None or is_made or not template.metadata.is_stored:
+                continue
+            key: ObjectKey = (template.kind, template.metadata.namespace, template.metadata.name)
+            origin = self._inventory.origins.get(key, Origin(""))
+            kind = kinds.find(template.api_version, template.kind)
+            subject = Subject(
+                {}, Place(origin.source, line=origin.line), label(*key), kind, "v1", *key[1:], obj=template
+            )
+            for problem in self._of_admin_access(template):
+                yield replace(subject.finding(problem), line=origin.line)
 
     def _about(self, asked: Question) -> Iterator[Object]:
         yield asked
@@ -140,12 +160,20 @@ class ApiServerRefusals:
         if kind is not None and kind.pod_spec:
             for problem in self._admission.pod(kind.pod_spec, pod_spec_of(obj), namespace):
                 yield problem if isinstance(obj, Pod) else of_workload(problem)
-        if isinstance(obj, ResourceClaim | ResourceClaimTemplate) and self._target.gates["DRAAdminAccess"]:
-            path: FieldPath = ("spec",) if isinstance(obj, ResourceClaim) else ("spec", "spec")
-            for index, request in enumerate(_claim_spec(obj).devices.requests):
-                if request.exactly is not None and request.exactly.admin_access:
-                    at = (*path, "devices", "requests", index, "exactly", "adminAccess")
-                    yield from references.admin_label(at, namespace, self._labels)
+        if isinstance(obj, ResourceClaim | ResourceClaimTemplate):
+            yield from self._of_admin_access(obj)
+
+    def _of_admin_access(self, obj: ResourceClaim | ResourceClaimTemplate) -> Iterator[Problem]:
+        """Requests with admin access where the namespace does not allow it."""
+        if not self._target.gates["DRAAdminAccess"]:
+            return
+        path: FieldPath = ("spec",) if isinstance(obj, ResourceClaim) else ("spec", "spec")
+        for index, request in enumerate(_claim_spec(obj).devices.requests):
+            if request.exactly is not None and request.exactly.admin_access:
+                at = (*path, "devices", "requests", index, "exactly", "adminAccess")
+                for problem in references.admin_label(at, obj.metadata.namespace, self._labels):
+                    if problem.rule.severity is Severity.ERROR:
+                        yield problem
 
 
 def _nameless(written: WrittenText, name: str) -> tuple[str, str, bytes] | None:

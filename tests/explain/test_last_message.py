@@ -70,4 +70,4 @@ def test_of_a_message_that_counts_nothing_no_change_is_told(said: str) -> None:
 def test_a_pod_that_would_be_bound_now() -> None:
     said = "0/1 nodes are available: 1 Insufficient cpu."
     told = str(explain([node("a"), waiting(said)], "pod/p"))
-    assert f"The cluster last said: {said} That has changed since." in told
+    assert f"The cluster last said: {said} It would fit now." in told

@@ -105,7 +105,7 @@ def test_another_pod_comes_first() -> None:
         ({"schedulingGates": [{"name": "x.io/quota"}]}, "is Pending: held by its scheduling gate x.io/quota."),
         (
             {"schedulerName": "volcano"},
-            "is Pending: it waits for another scheduler; schedulerName volcano is not simulated.",
+            "is Pending: it is left to scheduler volcano (schedulerName); if none of that name runs, it stays Pending.",
         ),
         ({"nodeName": "gone"}, "is Pending: its nodeName is gone, and there is no such node."),
     ],
@@ -120,7 +120,7 @@ def test_held(spec: Object, said: str) -> None:
 
 def test_a_claim_template_that_is_missing() -> None:
     answer = world(pod("train", cpu="1", templates={"gpu": "one-gpu"}))
-    assert lines(answer)[0].endswith("it waits for resourceclaimtemplate/default/one-gpu, which is not there.")
+    assert lines(answer)[0].endswith("it waits for resourceclaimtemplate/default/one-gpu, which does not exist.")
 
 
 def test_a_bound_pod_whose_claim_has_no_devices() -> None:
@@ -183,7 +183,7 @@ def test_what_the_cluster_said_last() -> None:
     same = world(pod("train", cpu="16", status={"conditions": [condition]}))
     assert lines(same)[1] == "  The cluster last said the same."
     other = world(pod("train", cpu="6", status={"conditions": [condition]}))
-    assert lines(other)[1] == f"  The cluster last said: {said} That has changed since."
+    assert lines(other)[1] == f"  The cluster last said: {said} It would fit now."
 
 
 DISK = {"name": "d", "gcePersistentDisk": {"pdName": "d"}}

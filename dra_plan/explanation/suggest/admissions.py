@@ -26,7 +26,7 @@ MOST_NODES = 4
 
 MOST_CHANGES = 2
 
-_RESERVED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+RESERVED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints that controllers set for as long as something is wrong: to lift them mends nothing."""
 
@@ -36,7 +36,7 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
 
     What is reserved for the control plane comes last.
     """
-    reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in _RESERVED for change in changes)
+    reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in RESERVED for change in changes)
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
 
 

@@ -13,6 +13,7 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.claims.index import Index
+from dra_plan.claims.owners import is_waiting
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.documents.claim_sets import DeviceStory, ExcludedNodes, ExplainedClaimSet, NodeExclusion
@@ -20,7 +21,7 @@ from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.errors import UsageError
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.claim_sets import ClaimSetPlan, set_summary
-from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
+from dra_plan.planner.nodes import choose_nodes, of_leaving, of_volumes, with_nodes
 from dra_plan.planner.owners import tell_groups_apart
 from dra_plan.planner.question import Question
 from dra_plan.planner.refused import OwnerRefusals
@@ -109,13 +110,16 @@ def explain_claim_sets(
     lacking = of_leaving(Index(inventory), "a move") if needed else []
     nodes = choose_nodes(inventory.nodes, question.nodes)
     sets = [planned.claim_set for planned in plan]
+    judged = _verdicts(inventory, view, question, plan, refusals, deadline)
+    told = {(one.namespace, one.name) for one in judged or () if one.kind == "Pod"}
+    waiting = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) in told and is_waiting(pod)]
     return Explanation(
         plan,
         tuple(_device(view, nodes, sets, text) for text in devices),
         tuple(explained),
         room,
-        tuple(lacking),
-        _verdicts(inventory, view, question, plan, refusals, deadline),
+        (*lacking, *of_volumes(inventory, waiting)),
+        judged,
     )
 
 

@@ -170,7 +170,7 @@ def _devices(claim: PlannedClaim) -> Iterator[str]:
 def _asking(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
     if not of.asks:
         return
-    yield f"It asks its node for {words.listed([f'{ask.name}={ask.amount}' for ask in of.asks], len(of.asks))}."
+    yield f"It requests {words.listed([f'{ask.name}={ask.amount}' for ask in of.asks], len(of.asks))}."
     for ask in of.asks:
         yield from _extended(ask)
     if of.state == "WithoutClaims" and headed:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
+from dra_plan.allocator import Outcome
 from dra_plan.documents.claim_sets import ExplainedClaimSet
 from dra_plan.documents.suggestions import TriedChanges
 from dra_plan.documents.verdicts import OwnerVerdict
@@ -112,6 +113,10 @@ def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
 
 def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded: bool) -> Lines:
     """The first lines with what is told of the devices; nodes that the verdict tells of are not told of again."""
+    if verdict is not None and _is_told_whole(verdict, of):
+        yield from head
+        yield from [RELEASED] if verdict.verdict != "Unknown" else []
+        return
     if of.fault is not None:
         head = [*head, *indented(obstacles.fault(of.fault))]
     stories = stories_of(of, verdict)
@@ -134,6 +139,17 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
         yield from each
     yield from ("", rest) if rest else ()
     yield from tail
+
+
+RELEASED = "  Devices that its claims hold now are not in use and out of reach: kube-scheduler takes them back first."
+"""Said of a pod that would be bound although its claims, as they are, do not fit (DynamicResources' PostFilter)."""
+
+
+def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
+    """Whether what is known of devices would say something else than the verdict: it looks at claims as they are."""
+    if verdict.verdict == "Unknown":
+        return True
+    return verdict.verdict in ("WouldBind", "WouldPreempt") and of.outcome is Outcome.DOES_NOT_FIT
 
 
 def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:

@@ -18,6 +18,7 @@ from dra_plan.allocator import Allocator, Outcome, View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.claims.index import Index, pod_owner
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import ClaimSet, Owner
@@ -31,7 +32,8 @@ from dra_plan.documents.verdicts import (
     NodeRefusalReason,
     RefusingNodes,
 )
-from dra_plan.near import nearest
+from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED
+from dra_plan.near import nearest, the_nearest
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
@@ -395,6 +397,7 @@ def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
     return frozenset(answer.node for answer in answers if answer.outcome is Outcome.FITS)
 
 
+PODS = "pods"
 MOST_FOUND = 4
 """Values of a label that are told of the nodes."""
 
@@ -406,7 +409,10 @@ class _AlikeNodes:
 
 
 def refusing_nodes(found: NodeRefusals, nodes: Mapping[str, Node], of_devices: DeviceReasons) -> list[RefusingNodes]:
-    """The groups, those nearest to taking the pod first: with the fewest reasons, then of the most nodes."""
+    """The groups, those nearest to taking the pod first: with the fewest reasons, then of the most nodes.
+
+    Nodes that are kept for the control plane, or that are not ready, come last.
+    """
     groups: dict[Any, _AlikeNodes] = {}
     place = {name: at for at, name in enumerate(nodes)}
     for name in sorted(found.of_nodes, key=place.__getitem__):
@@ -419,7 +425,12 @@ def refusing_nodes(found: NodeRefusals, nodes: Mapping[str, Node], of_devices: D
     told = [
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, nodes, of_devices))) for group in groups.values()
     ]
-    return sorted(told, key=lambda one: (len(one.reasons), -len(one.nodes)))
+    return sorted(told, key=lambda one: (_is_kept_free(one), len(one.reasons), -len(one.nodes)))
+
+
+def _is_kept_free(of: RefusingNodes) -> bool:
+    taints = [one.taint.key for reason in of.reasons for one in reason.about if one.taint is not None]
+    return any(key in RESERVED or (key.startswith(CONDITIONS) and key != UNSCHEDULABLE.key) for key in taints)
 
 
 def _texts(refusal: NodeRefusal) -> tuple[str, ...]:
@@ -477,8 +488,17 @@ def _reasons(group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceRe
             if reason.about is not None:
                 at = own.index(reason)
                 about = [made for made in [_obstacle([each.obstacles[at] for each in same], nodes)] if made is not None]
+                about = [_with_most_pods(made, [nodes[name] for name in group.nodes]) for made in about]
             about += others if number == 0 else []
             yield NodeRefusalReason(plugin=refusal.plugin, message=reason.text, counted=place == 0, about=about)
+
+
+def _with_most_pods(of: NodeObstacle, nodes: Iterable[Node]) -> NodeObstacle:
+    """The obstacle; of pods, of which the scheduler only says that there are too many, with how many a node takes."""
+    if of.kind != "Resource" or of.resource != PODS:
+        return of
+    limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
+    return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
 
 
 def _of_plugin(
@@ -610,4 +630,4 @@ def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
     values = {each[wanted.key] for each in labels if wanted.key in each}
     if not wanted.values or values & set(wanted.values):
         return ""
-    return nearest(wanted.values[0], values) or ""
+    return the_nearest(wanted.values[0], values) or ""

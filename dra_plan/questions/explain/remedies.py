@@ -35,7 +35,7 @@ from dra_plan.documents.suggestions import (
 )
 from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNodes
 from dra_plan.explanation.suggest import patches
-from dra_plan.explanation.suggest.admissions import CONDITIONS, suggestion_rank
+from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED, suggestion_rank
 from dra_plan.manifests import kinds
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 
@@ -89,8 +89,8 @@ class Remedies:
         found: dict[tuple[str, ...], TriedChanges] = {}
         for remedies in sorted(self._combinations(verdict), key=_order):
             key = tuple(repr(one.told) for one in remedies)
-            if key in found or self._left <= 0:
-                continue
+            if key in found or self._left <= 0 or any(set(known) <= set(key) for known in found):
+                continue  # where a part of it helps already, the rest is needless
             self._left -= 1
             changed = _applied(self._inventory, remedies)
             node = self._tries(changed)
@@ -131,7 +131,7 @@ class Remedies:
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
         taint = one.taint
-        if taint is None or taint.key.startswith(CONDITIONS):
+        if taint is None or taint.key.startswith(CONDITIONS) or taint.key in RESERVED:
             return
         name = node.metadata.name
         toleration = Toleration(

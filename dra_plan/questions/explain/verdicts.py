@@ -21,10 +21,10 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import KUEUE_QUEUE
-from dra_plan.api.workloads import AnyWorkload
+from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, pod_owner, workload_owner
-from dra_plan.claims.owners import ended, is_over
+from dra_plan.claims.owners import ended, is_over, wanted
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import DeviceName
@@ -32,14 +32,16 @@ from dra_plan.documents.devices import TaintName
 from dra_plan.documents.verdicts import (
     AloneVerdict,
     HeldBy,
+    LastMessage,
     OtherPod,
     OwnerVerdict,
     TaintEviction,
     Verdict,
 )
+from dra_plan.manifests.kinds import named
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import NotCreated, has_quotas, not_created
-from dra_plan.planner.nodes import deciding
+from dra_plan.planner.nodes import deciding, lacking_volumes, was_listed
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
@@ -52,10 +54,12 @@ from dra_plan.questions.explain.reasons import (
     last_message,
     refusing_nodes,
 )
+from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
 from dra_plan.scheduler.simulation import Simulation
 
@@ -275,14 +279,38 @@ class _Verdicts:
         if is_over(workload):
             return made
         fates = self._fates(self._run, owner)
+        pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
+        made = structs.replace(made, wanted=max(wanted(workload, pods).number, len(pods)))
         if not fates and owner not in self._forbidden:
-            pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
             if pods:
-                return structs.replace(made, verdict="Bound", evictions=self._evictions(pods))
+                return self._of_placed(made, workload, pods)
             queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
             made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
             return self._refused(made, workload)
-        return self._refused(self._with_fates(made, owner, fates) if fates else made, workload)
+        made = self._with_fates(made, owner, fates) if fates else made
+        return self._refused_last(self._refused(made, workload), workload)
+
+    def _of_placed(self, made: OwnerVerdict, workload: AnyWorkload, pods: Sequence[Pod]) -> OwnerVerdict:
+        """The verdict on a workload of which no pod waits for a node: a StatefulSet may wait to make the next."""
+        made = structs.replace(made, verdict="Bound", evictions=self._evictions(pods))
+        if not is_ordered(workload) or len(pods) >= made.wanted:
+            return made
+        waiting = [pod.metadata.name for pod in pods if not is_ready(pod)]
+        return structs.replace(made, verdict="Held", held_by="Order", held=waiting[:1], pods=made.wanted - len(pods))
+
+    def _refused_last(self, made: OwnerVerdict, workload: AnyWorkload) -> OwnerVerdict:
+        """Refused, where the cluster says that its API server refused the pods and the input does not tell why not."""
+        info = self._inventory.cluster_info
+        failure = replica_failure(workload) if info is None or not info.anonymized else None
+        if failure is None or made.verdict not in ("WouldBind", "WouldPreempt"):
+            return made
+        last = LastMessage(
+            reason=failure.reason,
+            message=failure.message,
+            time=failure.last_transition_time or "",
+            same_today=False,
+        )
+        return structs.replace(made, verdict="Refused", node_name="", victims=[], last_message=last)
 
     @cached_property
     def _not_made(self) -> Sequence[NotCreated]:
@@ -396,12 +424,14 @@ class _Verdicts:
         attempt = self._run.attempts.get(pod_uid(record.pod))
         of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
+        of_volumes = any(each.plugin in _OF_VOLUMES for found in refusals.of_nodes.values() for each in found)
         return structs.replace(
             made,
             of_all_nodes=refusals.of_all,
             total_nodes=len(refusals.of_nodes),
             nodes=refusing_nodes(self._of_interest(refusals), self._nodes, of_devices),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
+            volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
         )
 
     def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
@@ -447,11 +477,21 @@ class _Verdicts:
 
     def _unknown(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         """Unknown where the input lacks every object of a kind that decides."""
-        if made.verdict not in ("Unschedulable", "Error") or not pod.spec.resource_claims:
-            return made
-        lacking = deciding(self._inventory)
-        missing = [resource for kind, resource in _RESOURCES.items() if kind in lacking]
+        missing: list[str] = []
+        if made.verdict in ("Unschedulable", "Error") and pod.spec.resource_claims:
+            lacking = deciding(self._inventory)
+            missing = [resource for kind, resource in _RESOURCES.items() if kind in lacking]
+        if made.verdict == "Unschedulable" and _OF_VOLUMES.issuperset(made.refused_by):
+            missing += [found.plural for name in self._lacking_volumes(pod) if (found := named(name))]
+        if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
+            made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
+            missing += ["resourceclaims"] if made_claims and not self._inventory.claims else []
         return structs.replace(made, verdict="Unknown", missing=missing) if missing else made
+
+    def _lacking_volumes(self, pod: Pod) -> list[str]:
+        """What a dump forgot, if it has none of the claims on volumes: then their volumes and classes, too."""
+        lacking = lacking_volumes(self._inventory, [pod])
+        return [*lacking, "PersistentVolume", "StorageClass"] if "PersistentVolumeClaim" in lacking else []
 
     # The fate of pods
 
@@ -474,7 +514,17 @@ class _Verdicts:
             return _Fate("Undecided", record)
         if record.on_its_way or not record.reason:
             return self._held(record)
+        if self._makes_room(run, pod):
+            return _Fate("Held", record, held_by="Preemption")
         return _Fate("Error" if record.reason == "SchedulerError" else "Unschedulable", record)
+
+    def _makes_room(self, run: VerdictRun, pod: Pod) -> bool:
+        """Whether pods of lower priority on the node that it is nominated for are being deleted already."""
+        node, own = pod.status.nominated_node_name, run.priority(pod)
+        leaving = (
+            each for each in self._inventory.pods if each.metadata.deletion_timestamp and each.spec.node_name == node
+        )
+        return bool(node) and any(run.priority(each) < own for each in leaving)
 
     def _victim(self, run: VerdictRun, pod: Pod) -> Iterator[OtherPod]:
         for eviction in run.victims(pod):
@@ -509,6 +559,17 @@ class _Verdicts:
                 yield f"resourceclaimtemplate/{namespace}/{template}"
 
 
+_OF_VOLUMES = frozenset(
+    [
+        plugin_names.VOLUME_BINDING,
+        plugin_names.VOLUME_ZONE,
+        plugin_names.VOLUME_RESTRICTIONS,
+        plugin_names.NODE_VOLUME_LIMITS,
+    ]
+)
+"""Plugins that look at volumes: what they refuse is not known while there is no such object in the input."""
+
+
 _RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}
 """What kubectl calls the kinds without which nothing is known."""
 
@@ -523,6 +584,18 @@ _OF_SETS: dict[Outcome, Verdict] = {
     Outcome.UNDECIDED: "Undecided",
 }
 """Of claims that no pod uses: what becomes of their devices."""
+
+
+def is_ready(pod: Pod) -> bool:
+    """Whether the kubelet says that the pod is ready."""
+    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+
+
+def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
+    """The condition with which a Deployment or ReplicaSet says that the API server refuses its pods."""
+    conditions = workload.status.conditions if isinstance(workload, Workload) else []
+    found = (each for each in conditions if each.type == "ReplicaFailure" and each.status == "True" and each.message)
+    return next(found, None)
 
 
 def _everybody(_pod: Pod) -> bool:

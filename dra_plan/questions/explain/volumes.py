@@ -1,0 +1,67 @@
+"""`explain`: what the claims on volumes of a pod need, where volumes keep it from nodes.
+
+The scheduler says that a node will not do; a person needs to know which volume it is, where that can be used, or which
+StorageClass is to make it (PersistentVolume spec.nodeAffinity, StorageClass allowedTopologies and volumeBindingMode).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dra_plan.api.core import NodeSelectorTerm, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.storage import PersistentVolumeClaim, StorageClass
+from dra_plan.documents.verdicts import VolumeClaimNeeds
+from dra_plan.near import nearest
+from dra_plan.scheduler.cluster.volumes import WAITS, Claim, pod_volumes
+
+MOST_VALUES = 4
+"""Values of a label that are named."""
+
+
+def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
+    """What each claim on a volume that the pod names needs, in the pod's order; of claims that are in the input."""
+    claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in inventory.volume_claims}
+    named = (claims.get((pod.metadata.namespace, use.name)) for use in pod_volumes(pod).claims)
+    return [_needs(inventory, claim) for claim in named if claim is not None]
+
+
+def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds:
+    claim = Claim(pvc)
+    made = VolumeClaimNeeds(name=pvc.metadata.name, volume=claim.volume_name, storage_class=claim.class_name)
+    if claim.volume_name:
+        volume = next((one for one in inventory.volumes if one.metadata.name == claim.volume_name), None)
+        reach = volume.spec.node_affinity.required if volume is not None and volume.spec.node_affinity else None
+        return _with(made, labels=list(_of_terms(reach.node_selector_terms if reach is not None else ())))
+    classes = {one.metadata.name: one for one in inventory.storage_classes}
+    found = classes.get(claim.class_name)
+    if found is None:
+        missing = bool(claim.class_name and classes)
+        return _with(made, class_missing=missing, near=nearest(claim.class_name, classes) or "" if missing else "")
+    return _with(made, waits=found.volume_binding_mode == WAITS, labels=list(_of_class(found)))
+
+
+def _with(made: VolumeClaimNeeds, **fields: object) -> VolumeClaimNeeds:
+    from msgspec import structs
+
+    return structs.replace(made, **fields)
+
+
+def _of_terms(terms: Iterable[NodeSelectorTerm]) -> Iterator[str]:
+    """`KEY=VALUE`, `KEY in (A, B)` of each requirement that names values."""
+    for term in terms:
+        for one in (*term.match_expressions, *term.match_fields):
+            if one.operator == "In":
+                yield _text(one.key, one.values)
+
+
+def _of_class(storage_class: StorageClass) -> Iterator[str]:
+    for term in storage_class.allowed_topologies:
+        yield from (_text(one.key, one.values) for one in term.match_label_expressions)
+
+
+def _text(key: str, values: list[str]) -> str:
+    if len(values) == 1:
+        return f"{key}={values[0]}"
+    more = ", ..." if len(values) > MOST_VALUES else ""
+    return f"{key} in ({', '.join(values[:MOST_VALUES])}{more})"

@@ -1,0 +1,179 @@
+"""Situations in which a reader who had not seen the tool got a wrong impression; each is asked about as they did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dra_plan import Cluster, explain
+from dra_plan.near import the_nearest
+from tests.build import (
+    Object,
+    allocated,
+    bare_pod,
+    claim,
+    deployment,
+    device,
+    device_class,
+    gpus,
+    manifest,
+    mounts,
+    node,
+    owned_by,
+    placed,
+    pod,
+    priority_class,
+    request,
+    slice_,
+    storage_class,
+    taint,
+    template,
+    volume_claim,
+    workload,
+)
+
+CONTROL_PLANE = taint("node-role.kubernetes.io/control-plane")
+
+
+def asks(**resources: str) -> list[Object]:
+    return [{"name": "app", "resources": {"requests": resources}}]
+
+
+def text(objects: list[Object], *owners: str, **options: Any) -> str:
+    return str(Cluster.of(objects).explain(*owners, **options))
+
+
+# -- volumes -----------------------------------------------------------------------------------------------------------
+
+
+def test_without_claims_on_volumes_nothing_is_known() -> None:
+    """A dump that forgot them: the scheduler of the cluster never said that the claim does not exist."""
+    objects = [node("a"), bare_pod("p", volumes=mounts("data"))]
+    told = Cluster.of(objects).explain("pod/p")
+    [verdict] = told.document.verdicts
+    assert (verdict.verdict, verdict.missing) == (
+        "Unknown",
+        ["persistentvolumeclaims", "persistentvolumes", "storageclasses"],
+    )
+    assert "The scheduler says" not in str(told)
+    assert "volumes-missing" in {one.code for one in told.document.warnings}
+    others = [*objects, volume_claim("other"), storage_class()]
+    assert Cluster.of(others).explain("pod/p").document.verdicts[0].verdict == "Unschedulable"
+
+
+def test_a_misspelt_storage_class_is_named() -> None:
+    objects = [node("a"), storage_class("gp3-fast"), volume_claim("data", of="gp3-fats")]
+    said = text([*objects, bare_pod("p", volumes=mounts("data"))], "pod/p")
+    assert "  PersistentVolumeClaim data: StorageClass gp3-fats does not exist. Did you mean gp3-fast?\n" in said
+
+
+def test_where_a_class_makes_volumes_is_said() -> None:
+    zone = {"topology.kubernetes.io/zone": ["d"]}
+    objects = [node("a"), storage_class("only-d", "csi.example.com", "WaitForFirstConsumer", zone)]
+    said = text([*objects, volume_claim("data", of="only-d"), bare_pod("p", volumes=mounts("data"))], "pod/p")
+    assert "StorageClass only-d makes its volume on nodes with topology.kubernetes.io/zone=d.\n" in said
+
+
+# -- what the API server refuses ---------------------------------------------------------------------------------------
+
+
+def failing(replicas: int = 2) -> Object:
+    made = deployment("runner", bare_pod("x"), replicas)
+    condition = {
+        "type": "ReplicaFailure",
+        "status": "True",
+        "reason": "FailedCreate",
+        "message": 'pods "runner-1-" is forbidden: serviceaccount "runner" not found',
+    }
+    return {**made, "status": {"conditions": [condition]}}
+
+
+def test_pods_that_the_cluster_could_not_make_are_no_yes() -> None:
+    told = Cluster.of([node("a"), failing()]).explain("deploy/runner")
+    assert told.document.verdicts[0].verdict == "Refused"
+    assert 'The cluster last said: pods "runner-1-" is forbidden' in str(told)
+    without = {key: value for key, value in failing().items() if key != "status"}
+    assert Cluster.of([node("a"), without]).explain("deploy/runner").document.verdicts[0].verdict == "WouldBind"
+
+
+def admin(stored: bool, **labels: str) -> list[Object]:
+    made = template("t", request(adminAccess=True))
+    if stored:
+        made["metadata"].update({"uid": "u-t", "resourceVersion": "7"})
+    namespace = manifest("Namespace", "default", metadata={"labels": labels})
+    return [*gpus("a"), namespace, made, pod("p", templates={"gpu": "t"})]
+
+
+def test_claims_that_are_still_to_be_made_from_a_template_are_checked() -> None:
+    """The template was let in once; its namespace has no label for admin access now, so no claim comes of it."""
+    for stored in (True, False):
+        told = Cluster.of(admin(stored)).explain("pod/p").document
+        assert [one.code for one in told.verdicts[0].findings] == ["DRA205"], stored
+        labelled = Cluster.of(admin(stored, **{"resource.kubernetes.io/admin-access": "true"})).explain("pod/p")
+        assert labelled.document.verdicts[0].verdict == "WouldBind"
+
+
+# -- controllers and preemption ----------------------------------------------------------------------------------------
+
+
+def kafka(ready: str) -> list[Object]:
+    made = workload("StatefulSet", "kafka", bare_pod("x"), replicas=3)
+    first = owned_by(placed("kafka-0", "a"), "StatefulSet", "kafka")
+    first["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]}
+    return [node("a"), made, first]
+
+
+def test_an_ordered_set_says_for_whom_it_waits() -> None:
+    said = text(kafka("False"), "sts/kafka")
+    assert "1 of its 3 pods exists; its controller makes the next one when kafka-0 is ready.\n" in said
+
+
+def test_a_pod_whose_victims_are_leaving_waits_for_them() -> None:
+    victim = bare_pod("low", nodeName="a", containers=asks(cpu="8"))
+    victim["metadata"].update({"deletionTimestamp": "2026-01-01T00:00:30Z", "deletionGracePeriodSeconds": 30})
+    victim["status"] = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}
+    urgent = bare_pod("urgent", containers=asks(cpu="8"), priorityClassName="high", priority=1000)
+    urgent["status"] = {"phase": "Pending", "nominatedNodeName": "a"}
+    objects = [node("a", cpu="8"), priority_class("high", 1000), victim, urgent]
+    told = Cluster.of(objects).explain("pod/urgent")
+    assert (told.document.verdicts[0].verdict, told.document.verdicts[0].held_by) == ("Held", "Preemption")
+    without = {**urgent, "status": {"phase": "Pending"}}
+    assert Cluster.of([*objects[:-1], without]).explain("pod/urgent").document.verdicts[0].verdict != "Held"
+
+
+# -- suggestions, names, order -----------------------------------------------------------------------------------------
+
+
+def test_no_suggestion_has_a_needless_half_and_none_opens_the_control_plane() -> None:
+    objects = [
+        node("a", cpu="5"),
+        node("cp", spec={"taints": [CONTROL_PLANE]}, cpu="4"),
+        bare_pod("p", containers=asks(cpu="6")),
+    ]
+    [verdict] = Cluster.of(objects).explain("pod/p").document.verdicts
+    assert [[change.code for change in one.changes] for one in verdict.suggestions] == [["lower-request"]]
+    assert [group.nodes for group in verdict.nodes] == [["a"], ["cp"]], "what is kept for the control plane comes last"
+
+
+def test_near_values_are_named_only_if_one_is_nearest() -> None:
+    assert the_nearest("sdd", ["hdd", "ssd"]) is None
+    assert the_nearest("ssdd", ["hdd", "ssd"]) == "ssd"
+    assert the_nearest("eu-west-1d", ["eu-west-1a", "eu-west-1b"]) is None
+
+
+def test_an_idle_claim_out_of_reach_does_not_contradict_the_verdict() -> None:
+    """kube-scheduler deallocates it and binds at the second attempt."""
+    mine = allocated("mine", "a/gpu-0", on="a")
+    objects = [*gpus("a", "b"), mine, pod("p", claims={"gpu": "mine"})]
+    cordoned = [node("a", spec={"unschedulable": True}) if one["metadata"]["name"] == "a" else one for one in objects]
+    told = Cluster.of(cordoned).explain("pod/p")
+    assert told.document.verdicts[0].verdict == "WouldBind"
+    assert "does not fit" not in str(told)
+    assert "kube-scheduler takes them back first" in str(told)
+
+
+def test_where_classes_or_slices_are_missing_nothing_is_said_of_devices() -> None:
+    for objects in ([node("a"), device_class()], [node("a"), slice_("a", device("gpu-0"))]):
+        said = str(explain([*objects, claim("c"), pod("p", claims={"gpu": "c"})]))
+        assert "not known whether a node can take it" in said
+        assert "does not exist" not in said
+        assert "No resource slice offers" not in said
