@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dra_plan.manifests.load import load_objects as load
     from dra_plan.planner.claim_sets import AllocatedClaim, ClaimSetPlan
     from dra_plan.questions.allocate.answer import AllocationPlan
+    from dra_plan.questions.autoscale.answer import AutoscalePlan
     from dra_plan.questions.capacity.answer import CapacityPlan
     from dra_plan.questions.diff.answer import ClusterDiff
     from dra_plan.questions.drain_each.answer import DrainList
@@ -58,6 +59,7 @@ _HOMES = {
     "DrainList": "dra_plan.questions.drain_each.answer",
     "GrowthPlan": "dra_plan.questions.grow.answer",
     "Impact": "dra_plan.questions.impact.answer",
+    "AutoscalePlan": "dra_plan.questions.autoscale.answer",
     "MaintenancePlan": "dra_plan.questions.maintain.answer",
     "SchedulePlan": "dra_plan.questions.schedule.answer",
     "Snapshot": "dra_plan.live",
@@ -78,6 +80,7 @@ __all__ = [
     "AllocatedClaim",
     "AllocationPlan",
     "Allocator",
+    "AutoscalePlan",
     "CapacityPlan",
     "ClaimSet",
     "ClaimSetPlan",

@@ -90,6 +90,7 @@ GROUPS = {
     "objects": ["validate"],
     "CEL": ["cel", "cel_cost"],
     "controllers": ["control", "settled"],
+    "scale-up": ["autoscale"],
 }
 
 

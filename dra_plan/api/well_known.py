@@ -14,6 +14,9 @@ BETA_REGION = "failure-domain.beta.kubernetes.io/region"
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 """The taint of a cordoned node, which the node controller keeps there as long as `spec.unschedulable` is set."""
 
+MIRROR_POD = "kubernetes.io/config.mirror"
+"""The annotation of a static pod's copy in the API server."""
+
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 """Before a class's name: the extended resource that every class serves."""
 

@@ -17,7 +17,7 @@ PROGRAM = "dra-plan"
 
 TOPICS = {
     "Ask": ("explain", "schedule", "allocate", "pools"),
-    "Plan": ("capacity", "place", "grow", "diff", "impact", "maintain"),
+    "Plan": ("capacity", "place", "grow", "diff", "impact", "maintain", "autoscale"),
     "Check": ("validate", "rule", "cel"),
     "Other": ("snapshot", "schema", "completion"),
 }
@@ -25,7 +25,18 @@ TOPICS = {
 
 _SECTIONS = {
     "Arguments": ("codes", "kind", "shell", "expression"),
-    "Input": ("filenames", "recursive", "objects", "before", "after", "against", "infer_nodes", "config", "anonymize"),
+    "Input": (
+        "filenames",
+        "recursive",
+        "objects",
+        "groups",
+        "before",
+        "after",
+        "against",
+        "infer_nodes",
+        "config",
+        "anonymize",
+    ),
     "What is planned": (
         *("all_namespaces", "namespace", "selector", "nodes", "drivers", "states", "device", "devices", "devices_only"),
         *("together", "moves", "mix", "most", "possible", "like", "cost", "order", "at_once", "jobs"),

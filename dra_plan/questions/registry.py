@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .allocate.ask import allocate
+from .autoscale.ask import autoscale
 from .capacity.ask import capacity
 from .diff.ask import diff
 from .drain_each.ask import drain_each
@@ -38,6 +39,7 @@ class Questions:
     __slots__ = ()
 
     allocate = allocate
+    autoscale = autoscale
     capacity = capacity
     diff = diff
     drain_each = drain_each
@@ -116,6 +118,7 @@ QUESTIONS = (
     QuestionRecord("drain_each", "DrainList", "DrainsDocument", command=""),
     QuestionRecord("impact", "Impact", "ImpactDocument", has_page=False),
     QuestionRecord("maintain", "MaintenancePlan", "MaintenanceDocument", has_page=False),
+    QuestionRecord("autoscale", "AutoscalePlan", "AutoscaleDocument", has_page=False),
     QuestionRecord("validate", "ValidationReport", "ValidationDocument", usual="text", command="plain"),
     QuestionRecord("rule", "RuleList", "RulesDocument", usual="text", has_page=False, command="plain"),
     QuestionRecord("cel", "SelectorReport", "SelectorDocument", has_page=False, command="plain"),

@@ -25,6 +25,12 @@ PRINTED = {
     "DrainList": ["diff", "fixtures/quickstart", "--drain", "each"],
     "Impact": ["impact", "-f", "examples/impact/changes/recall.yaml", "examples/impact/cluster.yaml"],
     "MaintenancePlan": ["maintain", "tests/cli/inputs/racks.yaml"],
+    "AutoscalePlan": [
+        "autoscale",
+        "tests/cli/inputs/autoscale.yaml",
+        "--groups",
+        "tests/cli/inputs/autoscale-groups.yaml",
+    ],
     "GrowthPlan": ["grow", "fixtures/quickstart", "--like", "gpu-a", "--cost", "gpu-a=1.5"],
     "Placement": ["place", "fixtures/quickstart", "--most"],
     "PoolList": ["pools", *given("cluster")],

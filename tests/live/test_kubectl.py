@@ -50,6 +50,7 @@ def test_a_snapshot_through_kubectl(kubectl, tmp_path):
 
 COMMANDS = {
     "allocate": [],
+    "autoscale": ["--groups", str(ROOT / "tests" / "cli" / "inputs" / "autoscale-groups.yaml")],
     "capacity": [],
     "diff": ["--to-quirks", "fixed"],
     "explain": ["pod/too-big", "-n", "team-a", "--moves", "1"],

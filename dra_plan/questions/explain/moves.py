@@ -16,6 +16,7 @@ from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import labels_match
+from dra_plan.api.well_known import MIRROR_POD
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
@@ -31,9 +32,6 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.whatif import Evict
 from dra_plan.whatif.edits import belongs_to_node, generated_claims, pod_name
-
-_MIRROR = "kubernetes.io/config.mirror"
-
 
 _EXAMPLES = 5
 
@@ -90,7 +88,7 @@ def _reason(pod: Pod, own: int, wanting: int, budgets: Sequence[PodDisruptionBud
     if pod.metadata.deletion_timestamp is not None:
         return "Leaving"
     controller = pod.metadata.controller
-    if _MIRROR in (pod.metadata.annotations or {}) or (controller is not None and controller.kind == "Node"):
+    if MIRROR_POD in (pod.metadata.annotations or {}) or (controller is not None and controller.kind == "Node"):
         return "Static"
     if belongs_to_node(pod):
         return "DaemonSet"

@@ -1,0 +1,55 @@
+"""`dra-plan autoscale`: what the Cluster Autoscaler does about pending pods, and with idle nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.declared import given, takes
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.autoscale import ask
+
+
+@takes(options.Sources, ask.AutoscaleOptions, Edits, ReleaseOptions, ServedVersions, options.Ended, options.Messages)
+def autoscale(
+    context: typer.Context,
+    *,
+    groups: Annotated[
+        str | None,
+        typer.Option("--groups", metavar="FILE", help="The node groups with their templates, and the options."),
+    ] = None,
+    fail_on: options.FailOn = "error",
+    output: options.Output = "table",
+) -> Exit:
+    """Show what the Cluster Autoscaler does, and why not.
+
+    Examples:
+      dra-plan autoscale cluster.json --groups groups.yaml
+      dra-plan autoscale --live --groups groups.yaml
+      dra-plan autoscale cluster.json --groups groups.yaml -o json
+
+    One loop of the autoscaler, as its own code decides: pending pods that fit on nodes which are there, groups whose
+    new node would take the others, how many nodes, and whether kube-scheduler then binds the pods; and nodes that could
+    go. --groups names a file with the groups (docs/autoscale.md). PATH holds the cluster: a file, a directory, or - for
+    standard input. Exit status 1 if a pod gets no node from any group, or an error ends the loop.
+
+    """
+    from dra_plan.cli.inputs import opened
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.questions.autoscale.gate import JUDGE
+    from dra_plan.questions.autoscale.text import parse
+
+    form, gate = parse(output), options.gate(fail_on=fail_on)
+    if groups is None:
+        raise UsageError("--groups FILE says which node groups there are (docs/autoscale.md)")
+    asked = opened(context)
+    if asked.owners:
+        raise UsageError(f"{asked.owners[0]}: no such file; autoscale is about all pending pods")
+    found = ask.autoscale(asked.cluster, groups, **given(context, ask.AutoscaleOptions))
+    print_document(found.document, form)
+    return of_document(found.document, JUDGE, gate)

@@ -1,0 +1,88 @@
+"""`AutoscalePlan`, the document of `autoscale`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
+
+Result = Literal[
+    "ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpNoOptionsAvailable", "ScaleUpLimitedByMaxNodesTotal", ""
+]
+"""As the Cluster Autoscaler calls it; empty where an error ended the loop."""
+
+Reasons = Annotated[dict[str, str], Meta(description="By group: fits, or the reason in kube-scheduler's words.")]
+
+
+class GroupOption(DocumentPart, frozen=True, kw_only=True):
+    """What one group could do for which pods."""
+
+    group: Text
+    nodes: Amount
+    pods: list[str]
+    similar: Annotated[list[str], Meta(description="Groups that share the nodes, where groups are balanced.")] = []
+
+
+class GroupResize(DocumentPart, frozen=True, kw_only=True):
+    """The size of a group before and after."""
+
+    group: Text
+    from_: Amount
+    to: Amount
+
+
+class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
+    """Pending pods and groups; pods are NAMESPACE/NAME."""
+
+    result: Result
+    error: Annotated[str, Meta(description="What ended the loop, or dropped all pending pods.")] = ""
+    unready: Annotated[list[str], Meta(description="Nodes that count as not ready.")] = []
+    fit_existing: Annotated[
+        dict[str, str],
+        Meta(description="Pods that need no new node, with their node; `filtered out` for those that are not helped."),
+    ] = {}
+    considered: Annotated[list[str], Meta(description="Groups with a template.")] = []
+    fits: Annotated[dict[str, Reasons], Meta(description="By pod.")] = {}
+    options: Annotated[list[GroupOption], Meta(description="In the order of the groups.")] = []
+    chosen: Annotated[str, Meta(description="The group that `plan` is about: the first option.")] = ""
+    least_waste: Annotated[list[str], Meta(description="The groups among which this expander chooses at random.")] = []
+    most_pods: Annotated[list[str], Meta(description="The same of this expander.")] = []
+    least_nodes: Annotated[list[str], Meta(description="The same of this expander.")] = []
+    plan: Annotated[list[GroupResize], Meta(description="What is done in this loop.")] = []
+    triggered: Annotated[list[str], Meta(description="Pods that get a node by the plan.")] = []
+    awaiting: Annotated[list[str], Meta(description="Pods that fit a group other than the chosen one: next loop.")] = []
+    not_triggered: Annotated[
+        dict[str, Reasons], Meta(description="Pods that no group helps, with each group's reason.")
+    ] = {}
+    then_bound: Annotated[
+        dict[str, str],
+        Meta(description="Of the pods of the plan: the outcome with which kube-scheduler answers on these new nodes."),
+    ] = {}
+
+
+class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):
+    """Which nodes could go, one after the other."""
+
+    error: str = ""
+    removable: list[str] = []
+    unremovable: Annotated[dict[str, str], Meta(description="By node, the autoscaler's reason.")] = {}
+    moves: Annotated[dict[str, str], Meta(description="By pod of a removable node, where it would go.")] = {}
+
+
+class NodeUtilization(DocumentPart, frozen=True, kw_only=True):
+    """How much of a node is used, as the autoscaler counts it."""
+
+    utilization: Annotated[float, Meta(ge=0)]
+    resource: Annotated[str, Meta(description="DRIVER/POOL of the fullest pool; cpu or memory without devices.")]
+
+
+class AutoscaleDocument(PrintedDocument, frozen=True, kw_only=True):
+    """What one loop of the Cluster Autoscaler does."""
+
+    kind: Literal["AutoscalePlan"] = "AutoscalePlan"
+    scale_up: ScaleUpDocument
+    scale_down: ScaleDownDocument
+    utilization: dict[str, NodeUtilization] = {}
+    warnings: list[PrintedWarning]

@@ -1,0 +1,15 @@
+"""What gates make of an AutoscalePlan: a pod that no group helps, and a loop that ends with an error, fail."""
+
+from __future__ import annotations
+
+from dra_plan.questions.autoscale.document import AutoscaleDocument
+from dra_plan.text.gate import Gate, Judge, Verdict
+
+
+def _verdicts(_gate: Gate, document: AutoscaleDocument) -> list[Verdict]:
+    up = document.scale_up
+    failed = bool(up.error or up.not_triggered) or up.result == "ScaleUpLimitedByMaxNodesTotal"
+    return [Verdict.FAILED] if failed else []
+
+
+JUDGE = Judge(_verdicts)

@@ -1,0 +1,170 @@
+"""Node groups as the Cluster Autoscaler knows them, read from the file that `--groups` names.
+
+The file is a map of `nodeGroups` and `options`, YAML or JSON. A group has name, min, max, current, the names of its
+nodes, and the template of a new node: the Node with its ResourceSlices, DaemonSet pods and their claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dra_plan import shown
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim, ResourceSlice
+from dra_plan.errors import InputError
+
+MOST_NODES = 1_000
+"""Nodes that one scale-up adds at most (--max-nodes-per-scaleup)."""
+MOST_BYTES = 64 << 20
+"""The largest file of groups."""
+MOST_SIZE = 1_000_000
+"""The largest size of a group that is taken."""
+THRESHOLD = 0.5
+"""At most so much of a node is used if it may go (--scale-down-utilization-threshold)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTemplate:
+    """What a new node of a group is like, with all that is on it from the start."""
+
+    node: Node
+    slices: tuple[ResourceSlice, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    claims: tuple[ResourceClaim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingGroup:
+    """One node group; sizes are numbers of nodes, `current` the size that is aimed at."""
+
+    name: str
+    least: int
+    most: int
+    current: int
+    nodes: tuple[str, ...] = ()
+    template: NodeTemplate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AutoscalerOptions:
+    """The flags of the Cluster Autoscaler that decide here; 0 nodes in total are no limit."""
+
+    most_nodes: int = 0
+    most_per_scale_up: int = MOST_NODES
+    balance: bool = False
+    threshold: float = THRESHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsFile:
+    """The groups in the order of the file, with the autoscaler's options."""
+
+    groups: tuple[ScalingGroup, ...]
+    options: AutoscalerOptions = field(default_factory=AutoscalerOptions)
+
+
+def read_groups(path: str) -> GroupsFile:
+    """The groups of a file. Raises InputError for one that can't be read or understood."""
+    from pathlib import Path
+
+    import yaml
+
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        text = data.decode("utf-8")
+    except (OSError, UnicodeError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8"
+        raise InputError(f"--groups {path}: {said.lower()}") from error
+    if len(data) > MOST_BYTES:
+        raise InputError(f"--groups {path}: larger than {MOST_BYTES:,} bytes")
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InputError(f"--groups {path}: not readable as YAML") from error
+    return groups_of(value, f"--groups {path}")
+
+
+def groups_of(value: Any, where: str = "groups") -> GroupsFile:
+    """The groups of a decoded file; `where` begins the message of an InputError."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("nodeGroups"), list):
+        raise InputError(f"{where}: expected a map with a list of nodeGroups")
+    groups = tuple(_group(each, f"{where}: nodeGroups[{at}]") for at, each in enumerate(value["nodeGroups"]))
+    names = [group.name for group in groups]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{where}: group {shown.value(twice)} is listed twice")
+    return GroupsFile(groups, _options(value.get("options") or {}, f"{where}: options"))
+
+
+def _options(value: Any, where: str) -> AutoscalerOptions:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where}: expected a map")
+    usual = AutoscalerOptions()
+    threshold = value.get("utilizationThreshold", usual.threshold)
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        raise InputError(f"{where}: utilizationThreshold: expected a number from 0 to 1, got {shown.value(threshold)}")
+    balance = value.get("balanceSimilar", usual.balance)
+    if not isinstance(balance, bool):
+        raise InputError(f"{where}: balanceSimilar: expected true or false, got {shown.value(balance)}")
+    return AutoscalerOptions(
+        most_nodes=_number(value, "maxNodesTotal", usual.most_nodes, where),
+        most_per_scale_up=_number(value, "maxNodesPerScaleUp", usual.most_per_scale_up, where),
+        balance=balance,
+        threshold=float(threshold),
+    )
+
+
+def _number(value: Mapping[str, Any], key: str, usual: int, where: str) -> int:
+    found = value.get(key, usual)
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= MOST_SIZE:
+        raise InputError(f"{where}: {key}: expected a whole number from 0 to {MOST_SIZE:,}, got {shown.value(found)}")
+    return found
+
+
+def _group(value: Any, where: str) -> ScalingGroup:
+    if not isinstance(value, Mapping) or not isinstance(value.get("name"), str) or not value["name"]:
+        raise InputError(f"{where}: expected a map with a name")
+    nodes = value.get("nodes") or []
+    if not isinstance(nodes, list) or not all(isinstance(name, str) for name in nodes):
+        raise InputError(f"{where}: nodes: expected a list of names")
+    return ScalingGroup(
+        name=value["name"],
+        least=_number(value, "min", 0, where),
+        most=_number(value, "max", MOST_SIZE, where),
+        current=_number(value, "current", len(nodes), where),
+        nodes=tuple(nodes),
+        template=_template(value.get("template"), f"{where}: template"),
+    )
+
+
+def _template(value: Any, where: str) -> NodeTemplate | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or not isinstance(value.get("node"), Mapping):
+        raise InputError(f"{where}: expected a map with a node")
+    found = _decoded(list(_objects(value, where)), where)
+    if len(found.nodes) != 1:
+        raise InputError(f"{where}: node: expected one Node")
+    return NodeTemplate(found.nodes[0], tuple(found.slices), tuple(found.pods), tuple(found.claims))
+
+
+def _objects(value: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
+    yield dict(value["node"])
+    for part in ("slices", "pods", "claims"):
+        objects = value.get(part) or []
+        if not isinstance(objects, list) or not all(isinstance(one, Mapping) for one in objects):
+            raise InputError(f"{where}: {part}: expected a list of objects")
+        yield from map(dict, objects)
+
+
+def _decoded(objects: list[dict[str, Any]], where: str) -> Inventory:
+    from dra_plan.manifests.load import inventory_of
+
+    try:
+        return inventory_of(objects)
+    except InputError as error:
+        raise InputError.of_lines(f"{where}: {line}" for line in error.lines) from error

@@ -1,0 +1,244 @@
+"""The autoscaler's picture of a cluster: pods are put on nodes and taken off, and may be asked where they would fit.
+
+The plugins are kube-scheduler's own, at PreFilter, Filter and Reserve: no scores, no preemption, no PostFilter. Devices
+of extended resources are looked at, but never taken: Reserve runs for pods with `resourceClaims` only
+(kubernetes/autoscaler#8742).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus, ResourceSlice
+from dra_plan.claims.index import Index
+from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.status import Code, CycleState, Status, not_satisfied, succeeded
+from dra_plan.scheduler.simulation import Simulation
+
+DEFAULT_SCHEDULER = "default-scheduler"
+FITS = "fits"
+
+
+class TooManyUsersError(Exception):
+    """A claim that would be reserved for more pods than it may be: an internal error of the autoscaler."""
+
+    def __init__(self, pod: Pod, claim: ResourceClaim) -> None:
+        self.pod, self.claim = pod, claim
+        super().__init__(
+            f"can't schedule pod {pod.key}: unexpected error: couldn't add pod {pod.key} reservations to claims, this"
+            f" shouldn't happen: claim {claim.key} already has max number of reservations set, can't add more"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A node that is not there yet, with its slices and the pods and claims that come with it."""
+
+    node: Node
+    slices: tuple[ResourceSlice, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    claims: tuple[ResourceClaim, ...] = ()
+
+
+class _Trial(NamedTuple):
+    """Where a pod was found to fit, with what the plugins remember of it."""
+
+    framework: Framework
+    state: CycleState
+
+
+class ClusterSnapshot:
+    """A cluster that can be changed; `forked` gives another one that starts with the same."""
+
+    def __init__(self, inventory: Inventory, target: Target, common: Common, added: Iterable[Added] = ()) -> None:
+        self._target, self._common = target, common
+        self.inventory = _with(replace(inventory, pods=list(map(_nominated, inventory.pods))), list(added))
+        self._begin()
+
+    def _begin(self) -> None:
+        self._simulation = Simulation(self.inventory, target=self._target, common=self._common, makes=False)
+        self._cluster = self._simulation.cluster
+        self.placed: dict[str, str] = {}
+        """Key of a pod that was put somewhere here to the node."""
+
+    def forked(self) -> ClusterSnapshot:
+        """Another snapshot with the same content: what happens to it does not happen here."""
+        return ClusterSnapshot(self.content(), self._target, self._common)
+
+    def content(self) -> Inventory:
+        """All objects as they are here now."""
+        given = {pod_uid(pod) for pod in self.inventory.pods}
+        pods = [self._cluster.pods[pod_uid(pod)] for pod in self.inventory.pods if pod_uid(pod) in self._cluster.pods]
+        pods += [pod for uid, pod in self._cluster.pods.items() if uid not in given]
+        return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
+
+    def add(self, added: Added) -> None:
+        """A new node, with all that comes with it."""
+        self.inventory = _with(self.content(), [added])
+        self._cluster.set_devices(self.inventory)
+        for claim in added.claims:
+            self._cluster.put_claim(claim)
+        self._cluster.set_nodes(self.inventory.nodes)
+        for pod in added.pods:
+            self._cluster.add_pod(pod)
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of the nodes, in the order of the input, new ones last."""
+        return [node.metadata.name for node in self.inventory.nodes]
+
+    def pods_on(self, node: str) -> list[Pod]:
+        """The pods on a node, in the order of the input."""
+        found = self._cluster.nodes[node].pods if node in self._cluster.nodes else {}
+        return [self._cluster.pods[uid] for uid in found if uid in self._cluster.pods]
+
+    def claim(self, namespace: str, name: str) -> ResourceClaim | None:
+        """A claim as it is here now."""
+        return self._cluster.claims.get(namespace, name)
+
+    def priority(self, pod: Pod) -> int:
+        """The pod's priority."""
+        return self._cluster.info(pod).priority
+
+    def requested(self, pod: Pod, resource: str) -> int:
+        """What the pod requests of a resource, in the scheduler's units."""
+        return self._cluster.info(pod).requests.get(resource, 0)
+
+    # Asking and putting
+
+    def why_not(self, pod: Pod, node: str) -> str:
+        """Why the node does not take the pod, in kube-scheduler's words; FITS if it does."""
+        trial = self._trial(pod, node)
+        return FITS if isinstance(trial, _Trial) else trial
+
+    def put(self, pod: Pod, node: str) -> bool:
+        """Puts the pod on the node if that takes it, with its devices. Raises TooManyUsersError."""
+        trial = self._trial(pod, node)
+        if not isinstance(trial, _Trial):
+            return False
+        self._take(pod, node, trial)
+        return True
+
+    def put_on_any(self, pod: Pod, nodes: Iterable[str]) -> str | None:
+        """Puts the pod on the first of the nodes that takes it, and gives its name; None if none does."""
+        return next((node for node in nodes if self.put(pod, node)), None)
+
+    def _trial(self, pod: Pod, node: str) -> _Trial | str:
+        missing = self._missing(pod)
+        if missing:
+            return f"claim {pod.metadata.namespace}/{missing} not found"
+        framework = self._simulation.frameworks.get(DEFAULT_SCHEDULER)
+        info = self._cluster.nodes.get(node)
+        if framework is None or info is None:
+            return "no such node"
+        state = CycleState()
+        return _Trial(framework, state) if (said := self._refusal(framework, state, pod, info)) == "" else said
+
+    def _missing(self, pod: Pod) -> str:
+        """The first claim of the pod that has a name and is not there: the snapshot says so before any plugin."""
+        made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
+        names = (entry.resource_claim_name or made.get(entry.name) for entry in pod.spec.resource_claims)
+        return next((name for name in names if name and self.claim(pod.metadata.namespace, name) is None), "")
+
+    def _refusal(self, framework: Framework, state: CycleState, pod: Pod, node: NodeInfo) -> str:
+        allowed, status, restricting = framework.run_pre_filter(state, pod, self._cluster.in_order)
+        if status is not None and not succeeded(status):
+            return _said(status)
+        if allowed.node_names is not None and node.name not in allowed.node_names:
+            return not_satisfied(restricting)
+        status = framework.filter(state, pod, node)
+        return "" if status is None or succeeded(status) else _said(status)
+
+    def _take(self, pod: Pod, node: str, trial: _Trial) -> None:
+        cluster = self._cluster
+        claims = [claim for claim in self._claims_of(pod) if claim is not None]
+        for claim in claims:
+            users = claim.status.reserved_for if claim.status is not None else []
+            if len(users) >= MOST_CONSUMERS and all(user.uid != pod_uid(pod) for user in users):
+                raise TooManyUsersError(pod, claim)
+        cluster.assume(cluster.info(pod), node)
+        if pod.spec.resource_claims:
+            trial.framework.run_reserve(trial.state, pod, node)
+            trial.framework.run_pre_bind(trial.state, pod, node, set())
+        cluster.bind(pod, node)
+        self.placed[pod.key] = node
+
+    def _claims_of(self, pod: Pod) -> Iterator[ResourceClaim | None]:
+        made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
+        for entry in pod.spec.resource_claims:
+            name = entry.resource_claim_name or made.get(entry.name)
+            yield self.claim(pod.metadata.namespace, name) if name else None
+
+    def take_off(self, pod: Pod) -> Pod:
+        """The pod leaves its node: claims that nobody else uses lose their devices. The pod as it waits again."""
+        waiting = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
+        self._cluster.delete_pod(pod)
+        for claim in self._claims_of(pod):
+            if claim is None or claim.status is None:
+                continue
+            users = [user for user in claim.status.reserved_for if user.uid != pod_uid(pod)]
+            status = structs.replace(claim.status, reserved_for=users) if users else ResourceClaimStatus()
+            self._cluster.put_claim(structs.replace(claim, status=status))
+        self._cluster.add_pod(waiting)
+        return waiting
+
+
+def _with(inventory: Inventory, added: list[Added]) -> Inventory:
+    if not added:
+        return inventory
+    return replace(
+        inventory,
+        nodes=[*inventory.nodes, *(one.node for one in added)],
+        slices=[*inventory.slices, *(piece for one in added for piece in one.slices)],
+        pods=[*inventory.pods, *(pod for one in added for pod in one.pods)],
+        claims=[*inventory.claims, *(claim for one in added for claim in one.claims)],
+    )
+
+
+def _nominated(pod: Pod) -> Pod:
+    """The pod, on the node that it is nominated for: the autoscaler counts it there, without devices."""
+    node = pod.status.nominated_node_name
+    if pod.spec.node_name or not node:
+        return pod
+    return structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))
+
+
+def _said(status: Status) -> str:
+    """A rejection's reasons, or an error's message."""
+    if status.code is Code.ERROR:
+        return status.message
+    return ", ".join(reason.text for reason in status.reasons) or status.message
+
+
+def missing_claims(inventory: Inventory) -> str:
+    """Why the autoscaler's loop ends at once: a pod on a node, or nominated for one, lacks a claim; "" if none does."""
+    index = Index(inventory)
+    for pod in inventory.pods:
+        if not (pod.spec.node_name or pod.status.nominated_node_name) or pod.status.phase in ("Succeeded", "Failed"):
+            continue
+        made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
+        for entry in pod.spec.resource_claims:
+            if entry.resource_claim_name is None and entry.name not in made:
+                return _claims_error(pod, entry.name, "couldn't determine ResourceClaim name")
+            name = entry.resource_claim_name or made.get(entry.name)
+            if name and index.claim(pod.metadata.namespace, name) is None:
+                return _claims_error(pod, entry.name, "couldn't find ResourceClaim in the snapshot")
+    return ""
+
+
+def _claims_error(pod: Pod, entry: str, why: str) -> str:
+    return (
+        f"loop aborted: failed to initialize ClusterSnapshot: couldn't obtain pod {pod.key} claims: error while"
+        f" obtaining ResourceClaim {entry} for pod {pod.key}: {why}"
+    )

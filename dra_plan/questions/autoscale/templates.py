@@ -1,0 +1,208 @@
+"""The template of each group: a node of the group that is ready, copied without what does not stay, else the cloud's.
+
+A copy has its own name, its slices in pools of that name, and only DaemonSet and mirror pods with their claims. A claim
+with devices of pools that are not the node's can't be copied: from a real node that ends the loop for all groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec import structs
+
+from dra_plan.api.core import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim, ResourceSlice
+from dra_plan.api.well_known import HOSTNAME, MIRROR_POD, UNSCHEDULABLE
+from dra_plan.api.workloads import pod_template
+from dra_plan.claims.index import Index
+from dra_plan.controllers.node_eviction import NOT_READY, UNREACHABLE
+from dra_plan.questions.autoscale.groups import NodeTemplate, ScalingGroup
+from dra_plan.questions.autoscale.snapshot import Added
+from dra_plan.scheduler.new_pods import daemon_may_run, pod_of
+
+_LEAVING = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+"""Taints with which the autoscaler marks nodes, which copies do not have."""
+_STARTUP = (NOT_READY, UNREACHABLE, UNSCHEDULABLE.key)
+NAME_FIELD = "metadata.name"
+
+
+class LoopAbortedError(Exception):
+    """What ends the whole loop, for all groups."""
+
+
+class NotCopiedError(Exception):
+    """A template that can't be copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """The templates by group; those of groups without one are missing."""
+
+    by_group: Mapping[str, NodeTemplate]
+
+    def of(self, group: ScalingGroup, number: int) -> Added | None:
+        """A new node of the group with a name of its own; None without a template."""
+        template = self.by_group.get(group.name)
+        if template is None:
+            return None
+        return copied(template, f"{template.node.metadata.name}-{number}")
+
+
+def templates(inventory: Inventory, groups: Sequence[ScalingGroup], unready: frozenset[str]) -> Templates:
+    """The template of every group. Raises LoopAbortedError where a real node can't be copied."""
+    found: dict[str, NodeTemplate] = {}
+    for group in groups:
+        real = next((node for node in _nodes_of(inventory, group) if _may_be_copied(node, unready)), None)
+        if real is not None:
+            try:
+                found[group.name] = _with_daemons(inventory, _of_node(inventory, group, real))
+            except NotCopiedError as error:
+                raise LoopAbortedError(f"loop aborted: failed to recompute template node infos: {error}") from error
+            continue
+        if group.template is not None:
+            try:
+                added = copied(group.template, f"template-node-for-{group.name}")
+            except NotCopiedError:
+                continue
+            found[group.name] = _with_daemons(
+                inventory, NodeTemplate(added.node, added.slices, added.pods, added.claims)
+            )
+    return Templates(found)
+
+
+def _nodes_of(inventory: Inventory, group: ScalingGroup) -> list[Node]:
+    names = set(group.nodes)
+    return [node for node in inventory.nodes if node.metadata.name in names]
+
+
+def _may_be_copied(node: Node, unready: frozenset[str]) -> bool:
+    return node.metadata.name not in unready and not node.spec.unschedulable
+
+
+def _of_node(inventory: Inventory, group: ScalingGroup, node: Node) -> NodeTemplate:
+    name = node.metadata.name
+    index = Index(inventory)
+    pods = [pod for pod in inventory.pods if pod.spec.node_name == name and _stays(pod)]
+    own = [claim for pod in pods for claim in _own_claims(index, pod)]
+    slices = tuple(one for one in inventory.slices if one.spec.node_name == name)
+    whole = NodeTemplate(node, slices, tuple(pods), tuple(own))
+    added = copied(whole, f"template-node-for-{group.name}")
+    return NodeTemplate(added.node, added.slices, added.pods, added.claims)
+
+
+def _stays(pod: Pod) -> bool:
+    """Whether a copy of the node has the pod too."""
+    if MIRROR_POD in (pod.metadata.annotations or {}):
+        return True
+    controller = pod.metadata.controller
+    return controller is not None and controller.kind == "DaemonSet"
+
+
+def _own_claims(index: Index, pod: Pod) -> Iterable[ResourceClaim]:
+    made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
+    for entry in pod.spec.resource_claims:
+        name = made.get(entry.name) if entry.resource_claim_name is None else None
+        claim = index.claim(pod.metadata.namespace, name) if name else None
+        if claim is not None:
+            yield claim
+
+
+def _with_daemons(inventory: Inventory, template: NodeTemplate) -> NodeTemplate:
+    """The template with pods of DaemonSets that it has none of, without their claims: their devices look free."""
+    there = {one.metadata.controller.uid for one in template.pods if one.metadata.controller is not None}
+    more = []
+    for workload in inventory.workloads:
+        if (
+            workload.kind != "DaemonSet"
+            or workload.metadata.uid in there
+            or not daemon_may_run(workload, template.node)
+        ):
+            continue
+        made = pod_of(workload, pod_template(workload), f"{workload.metadata.name}-{template.node.metadata.name}")
+        metadata = structs.replace(made.metadata, uid=f"daemon:{workload.metadata.uid}:{template.node.metadata.name}")
+        spec = structs.replace(made.spec, node_name=template.node.metadata.name, resource_claims=[])
+        more.append(structs.replace(made, metadata=metadata, spec=spec))
+    return NodeTemplate(template.node, template.slices, (*template.pods, *more), template.claims)
+
+
+# -- copies ------------------------------------------------------------------------------------------------------------
+
+
+def copied(template: NodeTemplate, name: str) -> Added:
+    """A copy under another name. Raises NotCopiedError for slices and devices that are not the node's own."""
+    old = template.node.metadata.name
+    pools = {}
+    slices = []
+    for piece in template.slices:
+        if piece.spec.node_name != old:
+            raise NotCopiedError(f"can't sanitize slice {piece.metadata.name} because it isn't node-local")
+        pools[piece.spec.driver, piece.spec.pool.name] = f"{piece.spec.pool.name}-{name}"
+        slices.append(_slice(piece, name, pools[piece.spec.driver, piece.spec.pool.name]))
+    uids = {pod.metadata.uid: f"{pod.metadata.uid}-{name}" for pod in template.pods}
+    claims = {claim.key: _claim(claim, old, name, pools, uids) for claim in template.claims}
+    return Added(
+        _node(template.node, name),
+        tuple(slices),
+        tuple(_pod(pod, name, uids, claims) for pod in template.pods),
+        tuple(claims.values()),
+    )
+
+
+def _node(node: Node, name: str) -> Node:
+    labels = {**(node.metadata.labels or {}), HOSTNAME: name}
+    taints = [taint for taint in node.spec.taints if taint.key not in (*_LEAVING, *_STARTUP)]
+    metadata = structs.replace(node.metadata, name=name, uid=f"{node.metadata.uid}-{name}", labels=labels)
+    return structs.replace(node, metadata=metadata, spec=structs.replace(node.spec, taints=taints))
+
+
+def _slice(piece: ResourceSlice, node: str, pool: str) -> ResourceSlice:
+    metadata = structs.replace(piece.metadata, name=f"{piece.metadata.name}-{node}", uid=f"{piece.metadata.uid}-{node}")
+    spec = structs.replace(piece.spec, node_name=node, pool=structs.replace(piece.spec.pool, name=pool))
+    return structs.replace(piece, metadata=metadata, spec=spec)
+
+
+def _claim(
+    claim: ResourceClaim,
+    old: str,
+    name: str,
+    pools: Mapping[tuple[str, str], str],
+    uids: Mapping[str, str],
+) -> ResourceClaim:
+    metadata = structs.replace(claim.metadata, name=f"{claim.metadata.name}-{name}", uid=f"{claim.metadata.uid}-{name}")
+    if claim.allocation is None or claim.status is None:
+        return structs.replace(claim, metadata=metadata)
+    results = []
+    for result in claim.allocation.devices.results:
+        pool = pools.get((result.driver, result.pool))
+        if pool is None and not result.admin_access:
+            raise NotCopiedError(
+                f"claim {claim.key} has an allocation {result.request}, from a pool that isn't node-local on {old} -"
+                " can't be sanitized"
+            )
+        results.append(structs.replace(result, pool=pool or result.pool))
+    here = NodeSelectorRequirement(key=NAME_FIELD, operator="In", values=[name])
+    allocation = structs.replace(
+        claim.allocation,
+        devices=structs.replace(claim.allocation.devices, results=results),
+        node_selector=NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[here])]),
+    )
+    users = [structs.replace(user, uid=uids.get(user.uid, user.uid)) for user in claim.status.reserved_for]
+    return structs.replace(
+        claim, metadata=metadata, status=structs.replace(claim.status, allocation=allocation, reserved_for=users)
+    )
+
+
+def _pod(pod: Pod, name: str, uids: Mapping[str, str], claims: Mapping[str, ResourceClaim]) -> Pod:
+    metadata = structs.replace(pod.metadata, name=f"{pod.metadata.name}-{name}", uid=uids[pod.metadata.uid])
+    made = [
+        structs.replace(status, resource_claim_name=found.metadata.name)
+        if (found := claims.get(f"{pod.metadata.namespace}/{status.resource_claim_name}")) is not None
+        else status
+        for status in pod.status.resource_claim_statuses
+    ]
+    spec = structs.replace(pod.spec, node_name=name)
+    return structs.replace(
+        pod, metadata=metadata, spec=spec, status=structs.replace(pod.status, resource_claim_statuses=made)
+    )

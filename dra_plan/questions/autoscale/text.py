@@ -1,0 +1,95 @@
+"""`autoscale -o table`, `-o wide` and `-o name`: a row a pending pod, a row a node, and what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan import shown
+from dra_plan.questions.autoscale.document import AutoscaleDocument, ScaleUpDocument
+from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.formats import Format, Formats, choose, of_tables
+from dra_plan.text.naming import target
+from dra_plan.text.words import counted, listed
+
+MOST_GROUPS = 3
+"""Groups whose reasons a row names."""
+
+
+def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
+    """The pods that wait, and the nodes that could go."""
+    return [*_pods(document.scale_up, whole_reasons=False), *_sentences(document), target(document)]
+
+
+def wide(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
+    """The same with every group's reason, and a row for each node."""
+    nodes = Table(("NODE", "USED", "OF", "SCALE DOWN"), flexible=(3,))
+    down = document.scale_down
+    for name in sorted({*document.utilization, *down.unremovable, *down.removable}):
+        used = document.utilization.get(name)
+        share = f"{used.utilization:.0%}" if used is not None else ""
+        why = "could go" if name in down.removable else down.unremovable.get(name, "")
+        nodes.add(name, share, used.resource if used is not None else "", why)
+    return [
+        *_pods(document.scale_up, whole_reasons=True),
+        *([nodes] if nodes.rows else []),
+        *_sentences(document),
+        target(document),
+    ]
+
+
+def _pods(up: ScaleUpDocument, *, whole_reasons: bool) -> Iterator[Table]:
+    made = Table(("POD", "OUTCOME", "WHERE", "WHY NOT"), flexible=(0, 3))
+    grown = listed([one.group for one in up.plan])
+    for pod in sorted({*up.triggered, *up.awaiting, *up.not_triggered, *up.fit_existing}):
+        if pod in up.triggered:
+            made.add(pod, "Triggered", grown, "")
+        elif pod in up.awaiting:
+            made.add(pod, "Awaiting", "", "fits a group that this loop did not choose")
+        elif pod in up.not_triggered:
+            reasons = [f"{group}: {said}" for group, said in up.not_triggered[pod].items()]
+            kept = reasons if whole_reasons else reasons[:MOST_GROUPS]
+            more = [f"{len(reasons) - len(kept)} more"] if len(kept) < len(reasons) else []
+            made.add(pod, "NotTriggered", "", "; ".join([*kept, *more]))
+        elif pod in up.fit_existing:
+            node = up.fit_existing[pod]
+            dropped = node == "filtered out"
+            made.add(pod, "FilteredOut" if dropped else "FitsExisting", "" if dropped else node, "")
+    if made.rows:
+        yield made
+
+
+def _sentences(document: AutoscaleDocument) -> Iterator[str]:
+    up, down = document.scale_up, document.scale_down
+    if up.error:
+        yield f"The loop did not go on: {up.error}"
+    for one in up.plan:
+        yield f"Group {one.group} grows from {one.from_} to {one.to}."
+    if up.result == "ScaleUpNotNeeded" and not up.error:
+        yield "No new node is needed: every pod that the scheduler has refused fits on a node that is there."
+    elif up.result == "ScaleUpNoOptionsAvailable":
+        yield "No group grows: none helps any of the pending pods."
+    elif up.result == "ScaleUpLimitedByMaxNodesTotal":
+        yield "No group grows: max total nodes in cluster reached (--max-nodes-total)."
+    if len(up.options) > 1:
+        choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
+        said = "; ".join(f"{name} takes {' or '.join(groups)}" for name, groups in choices.items())
+        yield f"{counted(len(up.options), 'group')} would help, and the first is shown. By expander: {said}."
+    left = [pod for pod, outcome in up.then_bound.items() if outcome != "Bound"]
+    if up.then_bound:
+        bound = len(up.then_bound) - len(left)
+        yield f"Then kube-scheduler binds {bound} of {counted(len(up.then_bound), 'pod')}."
+    if down.removable:
+        yield f"Could go, if they stay as they are: {listed(down.removable, 6)}."
+
+
+def names(document: AutoscaleDocument) -> str:
+    """The groups that grow, a line each."""
+    return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)
+
+
+FORMATS = Formats(table=table, wide=wide, name=names)
+
+
+def parse(option: str) -> Format[AutoscaleDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(option, of_tables(FORMATS))
