@@ -1,11 +1,13 @@
 """Every example of the README is run, and prints what the README says."""
 
 import gzip
+import json
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,13 +96,18 @@ GROUPS = {
 }
 
 
+def is_compared(case: dict[str, Any]) -> bool:
+    """Not what had begun otherwise, nor what a recording without the defect stands for."""
+    return not case.get("startDiffers") and case.get("quirk") != "139651"
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_number_of_recorded_cases_is_that_of_the_files(group: str) -> None:
     [row] = [line for line in README.splitlines() if line.startswith(f"| {group}")]
     cases = 0
     for name in GROUPS[group]:
-        with gzip.open(RECORDED / f"{name}.jsonl.gz") as lines:
-            cases += sum(1 for _ in lines)
+        with gzip.open(RECORDED / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            cases += sum(1 for line in lines if is_compared(json.loads(line)))
     assert row.split("|")[2].strip() == f"{cases:,}"
 
 

@@ -35,7 +35,7 @@ def autoscale(
     One loop of the autoscaler, as its own code decides: pending pods that fit on nodes which are there, groups whose
     new node would take the others, how many nodes, and whether kube-scheduler then binds the pods; and nodes that could
     go. --groups names a file with the groups (docs/autoscale.md). PATH holds the cluster: a file, a directory, or - for
-    standard input. Exit status 1 if a pod gets no node from any group, or an error ends the loop.
+    standard input. Exit status 1 if a pod gets no node from any group, or the loop stops with an error.
 
     """
     from dra_plan.cli.inputs import opened
