@@ -128,14 +128,19 @@ class ScaleUpLoop:
         """The pods that no node takes; the others are on their nodes afterwards. An internal error drops them all."""
         nodes = [name for name in self._snapshot.nodes if name not in upcoming]
         start, left = 0, []
+        refused = EqualRefused()
         try:
             for pod in pods:
+                if refused.has(pod):
+                    left.append(pod)
+                    continue
                 node = self._snapshot.put_on_any(pod, [*nodes[start:], *nodes[:start]])
                 if node is not None:
                     start = (nodes.index(node) + 1) % len(nodes)
                     self.found.fit_existing[pod.key] = node
                 elif self._snapshot.put_on_any(pod, upcoming) is None:
                     left.append(pod)
+                    refused.add(pod)
         except TooManyUsersError as error:
             self.found.error = f"pod list processor: {error} (RunOnce logs it and goes on with no pending pod)"
             for pod in pods:
@@ -264,6 +269,24 @@ def is_unschedulable(pod: Pod) -> bool:
 
 
 # -- equal pods --------------------------------------------------------------------------------------------------------
+
+
+class EqualRefused:
+    """Pods that no node takes, by controller: those that are equal to one of them are not tried again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[Pod]] = {}
+
+    def has(self, pod: Pod) -> bool:
+        """Whether an equal pod of the same controller was refused."""
+        controller = pod.metadata.controller
+        return controller is not None and any(_are_equal(each, pod) for each in self._known.get(controller.uid, ()))
+
+    def add(self, pod: Pod) -> None:
+        """No node takes it."""
+        controller = pod.metadata.controller
+        if controller is not None:
+            self._known.setdefault(controller.uid, []).append(pod)
 
 
 def equal_pods(pods: Sequence[Pod]) -> list[EqualPods]:

@@ -20,7 +20,6 @@ from dra_plan.claims.index import Index
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
-from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
 from dra_plan.scheduler.framework.profile import Framework
 from dra_plan.scheduler.framework.status import Code, CycleState, Status, not_satisfied, succeeded
@@ -56,6 +55,9 @@ class _Trial(NamedTuple):
 
     framework: Framework
     state: CycleState
+    allowed: frozenset[str] | None
+    """The nodes that PreFilter leaves; None for all."""
+    restricting: tuple[str, ...]
 
 
 class ClusterSnapshot:
@@ -119,31 +121,37 @@ class ClusterSnapshot:
 
     def why_not(self, pod: Pod, node: str) -> str:
         """Why the node does not take the pod, in kube-scheduler's words; FITS if it does."""
-        trial = self._trial(pod, node)
-        return FITS if isinstance(trial, _Trial) else trial
+        trial = self._trial(pod)
+        return (self._refusal(trial, pod, node) or FITS) if isinstance(trial, _Trial) else trial
 
     def put(self, pod: Pod, node: str) -> bool:
         """Puts the pod on the node if that takes it, with its devices. Raises TooManyUsersError."""
-        trial = self._trial(pod, node)
-        if not isinstance(trial, _Trial):
-            return False
-        self._take(pod, node, trial)
-        return True
+        return self.put_on_any(pod, (node,)) is not None
 
     def put_on_any(self, pod: Pod, nodes: Iterable[str]) -> str | None:
-        """Puts the pod on the first of the nodes that takes it, and gives its name; None if none does."""
-        return next((node for node in nodes if self.put(pod, node)), None)
+        """Puts the pod on the first of the nodes that takes it, and gives its name; None if none does.
 
-    def _trial(self, pod: Pod, node: str) -> _Trial | str:
+        Raises TooManyUsersError.
+        """
+        trial = self._trial(pod)
+        if not isinstance(trial, _Trial):
+            return None
+        for node in nodes:
+            if not self._refusal(trial, pod, node):
+                self._take(pod, node, trial)
+                return node
+        return None
+
+    def _trial(self, pod: Pod) -> _Trial | str:
+        """What PreFilter makes of the pod, for all nodes; or why it refuses it."""
         missing = self._missing(pod)
         if missing:
             return f"claim {pod.metadata.namespace}/{missing} not found"
-        framework = self._simulation.frameworks.get(DEFAULT_SCHEDULER)
-        info = self._cluster.nodes.get(node)
-        if framework is None or info is None:
-            return "no such node"
-        state = CycleState()
-        return _Trial(framework, state) if (said := self._refusal(framework, state, pod, info)) == "" else said
+        framework, state = self._simulation.frameworks[DEFAULT_SCHEDULER], CycleState()
+        allowed, status, restricting = framework.run_pre_filter(state, pod, self._cluster.in_order)
+        if status is not None and not succeeded(status):
+            return _said(status)
+        return _Trial(framework, state, allowed.node_names, tuple(restricting))
 
     def _missing(self, pod: Pod) -> str:
         """The first claim of the pod that has a name and is not there: the snapshot says so before any plugin."""
@@ -151,13 +159,10 @@ class ClusterSnapshot:
         names = (entry.resource_claim_name or made.get(entry.name) for entry in pod.spec.resource_claims)
         return next((name for name in names if name and self.claim(pod.metadata.namespace, name) is None), "")
 
-    def _refusal(self, framework: Framework, state: CycleState, pod: Pod, node: NodeInfo) -> str:
-        allowed, status, restricting = framework.run_pre_filter(state, pod, self._cluster.in_order)
-        if status is not None and not succeeded(status):
-            return _said(status)
-        if allowed.node_names is not None and node.name not in allowed.node_names:
-            return not_satisfied(restricting)
-        status = framework.filter(state, pod, node)
+    def _refusal(self, trial: _Trial, pod: Pod, node: str) -> str:
+        if trial.allowed is not None and node not in trial.allowed:
+            return not_satisfied(trial.restricting)
+        status = trial.framework.filter(trial.state, pod, self._cluster.nodes[node])
         return "" if status is None or succeeded(status) else _said(status)
 
     def _take(self, pod: Pod, node: str, trial: _Trial) -> None:
