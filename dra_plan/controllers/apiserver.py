@@ -82,8 +82,8 @@ class ApiServer:
         self._unseen: dict[str, None] = {}
         """The uids of pods that controllers have made and the scheduler has not seen yet, in order."""
         self._generations: Counter[str] = Counter()
-        self._names = {pod.key for pod in self._cluster.pods.values()}
-        """The pods that are there or were, by namespace and name."""
+        self._names = {pod.key: uid for uid, pod in self._cluster.pods.items()}
+        """The uids of the pods that are there or were, the last of each namespace and name."""
         quotas.watch(lambda: self.inventory.classes, self._charged)
         simulation.handle.refuses_claim = self._refuses_special
         simulation.handle.victims_linger = True
@@ -208,6 +208,8 @@ class ApiServer:
 
         The scheduler gets to see a pod that was made with `show_made`, when it has its claims.
         """
+        if self._names.get(pod.key) in self._cluster.pods:
+            return f'pods "{pod.metadata.name}" already exists'
         self._generations[pod.key] += 1
         if not pod.metadata.uid:
             uid = f"pod:{pod.key}:{self._generations[pod.key]}" if pod.key in self._names else f"pod:{pod.key}"
@@ -219,7 +221,7 @@ class ApiServer:
         stamped = structs.replace(pod.metadata, creation_timestamp=format_time(self.now))
         pod = structs.replace(pod, metadata=stamped, status=structs.replace(pod.status, phase="Pending"))
         self._cluster.add_pod(pod)
-        self._names.add(pod.key)
+        self._names[pod.key] = pod_uid(pod)
         if made and not pod.spec.node_name:
             self._unseen[pod_uid(pod)] = None
         else:
@@ -234,6 +236,7 @@ class ApiServer:
 
     def put_pod(self, pod: Pod) -> None:
         """Store a pod that exists, as it is."""
+        self._names[pod.key] = pod_uid(pod)
         self._evictions_seen = -1
         self.ledger.forget()
         self._cluster.add_pod(pod)
@@ -277,7 +280,6 @@ class ApiServer:
         self._simulation.scheduler.queue.done(uid)
         self._simulation.handle.nominator.clear(uid)
         self._cluster.delete_pod(current)
-        self._names.add(current.key)
         self._homeless.pop(uid, None)
         self.ledger.forget()
         self.ended.append(EndedPod(current, self.now, cause, rules))

@@ -95,8 +95,10 @@ def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) 
 
 
 def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
-    """Whether a pod of the DaemonSet may go to the node: its node terms match, and it tolerates the taints."""
+    """Whether a pod of the DaemonSet may go to the node: its node terms and name match, and it tolerates the taints."""
     spec = pod_spec(workload)
+    if spec.node_name not in ("", node.metadata.name):
+        return False
     pod = Pod(metadata=pod_template(workload).metadata, spec=spec)
     if not matches(pod, node.metadata.name, node.metadata.labels):
         return False

@@ -93,3 +93,21 @@ def test_a_set_makes_its_pods_one_after_the_other(settle: bool) -> None:
     objects = [*gpus("a", each=2), template("one"), workload("StatefulSet", "a", claimer, replicas=3), wants("z")]
     plan = Cluster.of(objects).schedule(settle=settle, order="name")
     assert {each.name: each.node_name for each in plan} == {"a-0": "a", "z": "a", "a-1": None}
+
+
+def test_a_daemon_set_whose_template_names_a_node_has_a_pod_there_only() -> None:
+    """`nodeShouldRunDaemonPod` of the DaemonSet controller: other nodes are not asked for one, now or again."""
+    objects = [node("a"), node("b"), workload("DaemonSet", shape=pod(nodeName="b"))]
+    assert list(settled(objects).values()) == [("b", ())]
+    assert settled([node("a"), workload("DaemonSet", shape=pod(nodeName="gone"))]) == {}
+
+
+def test_a_pod_whose_name_is_taken_is_not_made() -> None:
+    objects = [node("a"), running("w-0", "a"), workload("StatefulSet", shape=pod(), replicas=0)]
+    larger = {"patch": ["StatefulSet", "w", {"spec": {"replicas": 1}}]}
+    found = Cluster.of(objects).schedule(settle=True, events=[larger]).to_dict()["settled"]
+    assert found["unsettled"] is None
+    assert [(each["name"], each["owner"]) for each in found["pods"]] == [("w-0", None)]
+    assert [each["message"] for each in found["events"]] == [
+        'Create Pod w-0 in StatefulSet w failed error: pods "w-0" already exists'
+    ]

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dra_plan import Cluster
+from dra_plan.questions.explain.answer import Explanation
+from dra_plan.questions.explain.owners import Telling
+from dra_plan.questions.explain.text import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = sorted(path.name for path in (ROOT / "fixtures").iterdir() if path.is_dir() and path.name != "expected")
@@ -67,6 +70,11 @@ def read(html: str) -> ReadPage:
     page.close()
     assert not page._open
     return page
+
+
+def whole(answer: Explanation) -> str:
+    """The text of an answer with nothing folded, as `explain -v` prints it."""
+    return parse("text", Telling(verbose=True, details=True))(answer.document, None)
 
 
 def answer(command: str, cluster: Cluster) -> Any:
