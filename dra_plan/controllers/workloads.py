@@ -138,7 +138,7 @@ def _deployment(state: ClusterState, workload: Workload, pods: Sequence[Pod], ta
         # the new ones come when the old ones are gone, not when they are being deleted
         yield from (DeletePod(pod, UPDATED) for pod in old)
         return
-    surge, unavailable = _bounds(strategy, count)
+    surge, unavailable = rollout_bounds(strategy, count)
     room = max(0, min(count + surge - len(living), count - len(new)))
     template = replace(workload, spec=replace(workload.spec, replicas=len(new) + room))
     yield from _create(template, new_pods(template, new, state.inventory.nodes, taken))
@@ -161,7 +161,7 @@ def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable
     return [*unhealthy, *healthy[: max(0, available - least)]]
 
 
-def _bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
+def rollout_bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
     """How many pods more and fewer than wanted there may be: percentages up for the one and down for the other."""
     rolling = strategy.rolling_update
     surge = _share(rolling.max_surge if rolling is not None else None, count, up=True)

@@ -154,6 +154,14 @@ class ReplicasLowered(DocumentPart, frozen=True, kw_only=True):
     to: int
 
 
+class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
+    """A rolling update deletes an old pod before a new one is ready: `maxUnavailable` of the Deployment."""
+
+    code: Annotated[str, one_of("loosen-rollout")]
+    deployment: str
+    to: int
+
+
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     """A claim gives its devices back."""
 
@@ -185,6 +193,7 @@ SuggestedChange = (
     | NodeSelectorChanged
     | ResourceLowered
     | ReplicasLowered
+    | RolloutLoosened
     | ClaimReleased
     | GateEnabled
 )
@@ -200,6 +209,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,
     "tolerate-taint": TaintTolerated,
+    "loosen-rollout": RolloutLoosened,
     "lower-count": CountLowered,
     "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,

@@ -223,6 +223,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     verdict: Verdict
     node_name: str = ""
     victims: Annotated[list[OtherPod], Meta(description="Pods that are evicted for it.")] = []
+    spared: Annotated[
+        list[OtherPod], Meta(description="Pods that it would preempt if its preemptionPolicy were not Never.")
+    ] = []
     held_by: HeldBy | Literal[""] = ""
     held: Annotated[
         list[str],

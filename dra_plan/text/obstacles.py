@@ -33,6 +33,7 @@ from dra_plan.documents.suggestions import (
     ReplicasLowered,
     RequestDropped,
     ResourceLowered,
+    RolloutLoosened,
     SelectorChanged,
     SuggestedChange,
     TaintTolerated,
@@ -293,6 +294,8 @@ def change(of: SuggestedChange) -> str:
             return f"ask for {of.to} instead of {of.from_} {of.resource} in container {of.container}"
         case ReplicasLowered():
             return f"want {of.to} instead of {of.from_} pods"
+        case RolloutLoosened():
+            return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
         case ClaimReleased():
             return f"release claim {words.used_claim(of.release, of.pods)}"
         case GateEnabled():

@@ -467,6 +467,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield f"If the cluster has any, add the output of: kubectl get {','.join(of.missing)} -A -o yaml"
         if "resourceslices" in of.missing:
             yield "If it has none, no node with such devices is there yet, or their driver does not run."
+    if of.spared:
+        place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
+        yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
     if of.kubelet:
         yield (
             f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane: it may not know such claims,"

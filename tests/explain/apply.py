@@ -162,6 +162,11 @@ def lower_replicas(objects: Objects, change: dict[str, Any]) -> None:
                 item["spec"][field] = change["to"]
 
 
+def loosen_rollout(objects: Objects, change: dict[str, Any]) -> None:
+    strategy = find(objects, "Deployment", change["deployment"])["spec"].setdefault("strategy", {})
+    strategy.setdefault("rollingUpdate", {})["maxUnavailable"] = change["to"]
+
+
 _APPLY = {
     "guard-selector": selector,
     "fix-spelling": selector,
@@ -184,6 +189,7 @@ _APPLY = {
     "change-node-selector": node_selector,
     "lower-request": lower_request,
     "lower-replicas": lower_replicas,
+    "loosen-rollout": loosen_rollout,
     "uncordon-node": uncordon,
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,

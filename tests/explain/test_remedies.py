@@ -8,7 +8,20 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster, explain
-from tests.build import Object, deployment, node, pod
+from tests.build import (
+    Object,
+    deployment,
+    generated,
+    gpus,
+    node,
+    owned,
+    owned_by,
+    pod,
+    priority_class,
+    running,
+    template,
+    workload,
+)
 from tests.conformance import recorded
 
 from .apply import applied
@@ -74,6 +87,83 @@ def test_fewer_pods() -> None:
     assert ["lower-replicas"] in changes(verdict)
     for suggestion in verdict["suggestions"]:
         helps(objects, "deploy/d", suggestion)
+
+
+def rollout(strategy: Object | None, *, room: int = 1) -> list[Object]:
+    """A Deployment of one pod that is being updated; the old pod has a device of its node."""
+    made = deployment("w", pod(templates={"gpu": "one"}, labels={"v": "2"}), uid="d")
+    if strategy is not None:
+        made["spec"]["strategy"] = strategy
+    sets = [
+        owned_by(workload("ReplicaSet", f"w-{name}", shape, uid=name, replicas=1), "Deployment", "w")
+        for name, shape in {
+            "old": pod(templates={"gpu": "one"}, labels={"v": "1"}),
+            "new": pod(templates={"gpu": "one"}, labels={"v": "2"}),
+        }.items()
+    ]
+    for each in sets:
+        each["metadata"]["ownerReferences"][0]["uid"] = "d"
+    old = running("w-old-x", "a", "w-old-x-gpu-x7k2p", templates={"gpu": "one"})
+    new = pod("w-new-y", templates={"gpu": "one"})
+    for each, by in ((old, "old"), (new, "new")):
+        each["metadata"] |= owned("ReplicaSet", f"w-{by}", uid=by)
+    return [*gpus("a", each=room), template("one"), made, *sets, old, new, generated("w-old-x", "gpu", "a", "gpu-0")]
+
+
+STUCK: dict[str, Object | None] = {
+    "as the API server fills it in": {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"},
+    },
+    "nothing said": None,
+    "no bounds": {"type": "RollingUpdate"},
+}
+
+
+@pytest.mark.parametrize("owner", ["deploy/w", "pod/w-new-y"])
+@pytest.mark.parametrize("name", STUCK)
+def test_a_rollout_that_waits_for_its_own_pods(name: str, owner: str) -> None:
+    """One pass binds nothing more; with the change the controllers delete the old pod, and the new one is bound."""
+    objects = rollout(STUCK[name])
+    suggestions = [
+        each for each in told(objects, owner)["suggestions"] if each["changes"][0]["code"] == "loosen-rollout"
+    ]
+    [suggestion] = suggestions
+    assert suggestion["node"] == "a"
+    assert ended_with(objects) == {"w-old-x": "a", "w-new-y": None}
+    for changed in (patched(copy.deepcopy(objects), suggestion["patches"]), applied(objects, suggestion["changes"])):
+        assert ended_with(changed) == {"w-new-y": "a"}
+
+
+def ended_with(objects: list[Object]) -> dict[str, str | None]:
+    found = Cluster.of(objects).schedule(settle=True).to_dict()["settled"]
+    return {each["name"]: each["nodeName"] for each in found["pods"]}
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        rollout({"type": "Recreate"}),
+        rollout({"rollingUpdate": {"maxSurge": 0}}),
+        rollout({"rollingUpdate": {"maxUnavailable": 1}}),
+        [each | {"spec": {"taints": [TAINT]}} if each["kind"] == "Node" else each for each in rollout(None)],
+    ],
+    ids=["recreates", "no surge", "one may go", "nothing would fit"],
+)
+def test_a_rollout_that_waits_for_something_else(objects: list[Object]) -> None:
+    for owner in ("deploy/w", "pod/w-new-y"):
+        assert "loosen-rollout" not in str(told(objects, owner).get("suggestions"))
+
+
+def test_pods_that_it_may_not_preempt() -> None:
+    full = [node("a", cpu="2"), running("low", "a", cpu="2", priority=0)]
+    for policy, verdict in (("Never", "Unschedulable"), ("PreemptLowerPriority", "WouldPreempt")):
+        objects = [*full, priority_class("high", 9, preemptionPolicy=policy), pod("p", priorityClassName="high")]
+        found = told(objects, "pod/p")
+        assert found["verdict"] == verdict
+        assert [each["name"] for each in found.get("spared", [])] == (["low"] if policy == "Never" else [])
+        line = "It could preempt default/low (priority 0) on a, but its preemptionPolicy is Never."
+        assert (line in str(explain(objects, "pod/p"))) == (policy == "Never")
 
 
 def check(case: dict[str, Any]) -> int:

@@ -72,6 +72,15 @@ class _Remedy:
     fixed: bool = False
 
 
+def preempting(inventory: Inventory, owner: Owner) -> Inventory:
+    """The input with the owner's pods free to preempt others, whatever their preemptionPolicy or class says."""
+
+    def freed(spec: PodSpec) -> PodSpec:
+        return structs.replace(spec, preemption_policy="PreemptLowerPriority")
+
+    return _edited(inventory, owner, lambda of: of if isinstance(of, CustomWorkload) else _with_spec(of, freed))
+
+
 class Remedies:
     """Seeks what helps one owner; `pods_of` names the fields of its pods where they are written."""
 
@@ -235,11 +244,14 @@ class Remedies:
 
     def _editing(self, edit: Callable[[Any], Any]) -> Callable[[Inventory], Inventory]:
         """What makes an input with the owner edited."""
+        return lambda of: _edited(of, self._owner, edit)
 
-        def one(of: Any) -> Any:
-            return edit(of) if _key(of) == self._owner else of
 
-        return lambda of: replace(of, pods=list(map(one, of.pods)), workloads=list(map(one, of.workloads)))
+def _edited(inventory: Inventory, owner: Owner, edit: Callable[[Any], Any]) -> Inventory:
+    def one(of: Any) -> Any:
+        return edit(of) if _key(of) == owner else of
+
+    return replace(inventory, pods=list(map(one, inventory.pods)), workloads=list(map(one, inventory.workloads)))
 
 
 def _key(of: Pod | AnyWorkload) -> ObjectKey:

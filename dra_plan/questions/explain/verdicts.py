@@ -38,6 +38,7 @@ from dra_plan.documents.verdicts import (
     TaintEviction,
     Verdict,
 )
+from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests.kinds import named
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import NotCreated, has_quotas, not_created
@@ -54,6 +55,8 @@ from dra_plan.questions.explain.reasons import (
     last_message,
     refusing_nodes,
 )
+from dra_plan.questions.explain.remedies import Remedies, preempting
+from dra_plan.questions.explain.rollouts import rollout_suggestions
 from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
@@ -378,7 +381,16 @@ class _Verdicts:
             made = self._with_nodes(made, owner, record, record.refusals)
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner)
-        return self._with_remedies(self._unknown(made, record.pod), owner)
+        return self._with_remedies(self._with_spared(self._unknown(made, record.pod), owner, record.pod), owner)
+
+    def _with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
+        """The verdict with the pods that it would preempt, if its preemptionPolicy is all that keeps it from that."""
+        if made.verdict != "Unschedulable" or pod.spec.preemption_policy != "Never":
+            return made
+        if owner not in self._closely or is_over_time(self._deadline):
+            return made
+        fates = self._fates(self._changed(preempting(self._inventory, owner), owner), owner)
+        return structs.replace(made, spared=list(next((fate.victims for fate in fates), ())))
 
     def _with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """The verdict with what would help beside changes of claims, for owners that are told at length."""
@@ -387,22 +399,26 @@ class _Verdicts:
             return made
         if made.of_all_nodes or is_over_time(self._deadline):
             return made
-        from dra_plan.questions.explain.remedies import Remedies
-
-        return structs.replace(made, suggestions=Remedies(self._inventory, owner, self._tries(owner)).found(made))
+        found = Remedies(self._inventory, owner, self._tries(owner)).found(made)
+        found += rollout_suggestions(self._about.inventory, self._view, owner, self._question)
+        return structs.replace(made, suggestions=sorted(found, key=lambda one: suggestion_rank(one.changes)))
 
     def _tries(self, owner: Owner) -> Callable[[Inventory], str | None]:
         """Whether the owner's pods all get nodes in a changed input, with the other pods that wait if they are few."""
-        waiting = sum(record.attempts > 0 for record in self._run.result.pods)
 
         def tried(changed: Inventory) -> str | None:
-            about = replace(self._about, inventory=changed, view=self._view.after(changed))
-            chosen = _everybody if waiting <= MOST_RIVALS else lambda pod: owner in self._owners_of.of(pod)
-            fates = self._fates(VerdictRun(about, self._owners_of, Common(), lambda _pod: False, chosen), owner)
+            fates = self._fates(self._changed(changed, owner), owner)
             good = [fate.record.node for fate in fates if fate.is_good and fate.record is not None]
             return good[0] if good and len(good) == len(fates) else None
 
         return tried
+
+    def _changed(self, changed: Inventory, owner: Owner) -> VerdictRun:
+        """A run of a changed input: with all pods that wait if they are few, else with the owner's alone."""
+        waiting = sum(record.attempts > 0 for record in self._run.result.pods)
+        about = replace(self._about, inventory=changed, view=self._view.after(changed))
+        chosen = _everybody if waiting <= MOST_RIVALS else lambda pod: owner in self._owners_of.of(pod)
+        return VerdictRun(about, self._owners_of, Common(), lambda _pod: False, chosen)
 
     def _with_group(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         """The verdict with how many pods of a group are there, and how many it needs, if the group holds the pod."""

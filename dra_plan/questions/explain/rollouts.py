@@ -1,0 +1,120 @@
+"""`explain`: a rolling update that waits for itself, and what would let it go on, tried with the controllers.
+
+With `maxUnavailable` 0, a Deployment deletes an old pod only once a new one is ready. Where the old pods have the
+devices, or the room, no new one ever gets a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from msgspec import structs
+
+from dra_plan.allocator import View
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.workloads import AnyWorkload, RollingUpdate, UpdateStrategy, Workload, pod_template
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import DEPLOYMENT, ended, wanted
+from dra_plan.claims.sets import Owner
+from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, RolloutLoosened, TriedChanges
+from dra_plan.explanation.suggest import patches
+from dra_plan.planner.question import Question
+from dra_plan.planner.settling import settle_chosen
+
+MOST_ABOVE = 2
+"""Controllers above a pod: its ReplicaSet, and the Deployment of that."""
+
+LEAST_UNAVAILABLE = 1
+"""What `maxUnavailable` is set to where it is 0."""
+
+
+def rollout_suggestions(inventory: Inventory, view: View, owner: Owner, question: Question) -> list[TriedChanges]:
+    """What lets the rollout of the owner's Deployment go on, if that waits for itself and all its pods fit then."""
+    deployment = _stuck_rollout(inventory, owner)
+    if deployment is None:
+        return []
+    key = _key(deployment)
+    workloads = [_loosened(deployment) if _key(each) == key else each for each in inventory.workloads]
+    changed = replace(inventory, workloads=workloads)
+    node = _place_when_settled(changed, view.after(changed), question, deployment)
+    if node is None:
+        return []
+    told = RolloutLoosened(code="loosen-rollout", deployment=deployment.metadata.name, to=LEAST_UNAVAILABLE)
+    return [TriedChanges(changes=[told], node=node, patches=[_patch(deployment)])]
+
+
+def _stuck_rollout(inventory: Inventory, owner: Owner) -> Workload | None:
+    """The Deployment of the owner, if it is updating and keeps every old pod until a new one is ready."""
+    from dra_plan.controllers.workloads import rollout_bounds
+
+    index = Index(inventory)
+    deployment = _deployment(inventory, index, owner)
+    if deployment is None or deployment.spec.paused:
+        return None
+    strategy = deployment.spec.strategy or UpdateStrategy()
+    pods = [pod for pod in index.pods_of(deployment) if not ended(pod)]
+    _, unavailable = rollout_bounds(strategy, wanted(deployment, pods).number)
+    if strategy.type == "Recreate" or unavailable:
+        return None
+    holding = [pod for pod in pods if pod.spec.node_name]
+    return deployment if _old(index, deployment, holding) else None
+
+
+def _old(index: Index, deployment: Workload, pods: Iterable[Pod]) -> list[Pod]:
+    """The pods that ReplicaSets of another template made."""
+    from dra_plan.controllers.workloads import revision
+
+    newest = revision(pod_template(deployment))
+    made_by = ((pod, index.controllers.of(pod.metadata)) for pod in pods)
+    return [pod for pod, by in made_by if isinstance(by, Workload) and revision(pod_template(by)) != newest]
+
+
+def _deployment(inventory: Inventory, index: Index, owner: Owner) -> Workload | None:
+    """The owner, or the Deployment above the ReplicaSet or pod that the owner is."""
+    objects: tuple[Pod | AnyWorkload, ...] = (*inventory.pods, *inventory.workloads)
+    found = next((one for one in objects if _key(one) == owner), None)
+    for _ in range(MOST_ABOVE):
+        if found is None or found.kind == DEPLOYMENT:
+            break
+        found = index.controllers.of(found.metadata)
+    return found if isinstance(found, Workload) and found.kind == DEPLOYMENT else None
+
+
+def _loosened(deployment: Workload) -> Workload:
+    """The Deployment, which may now delete an old pod first."""
+    strategy = deployment.spec.strategy or UpdateStrategy()
+    rolling = structs.replace(strategy.rolling_update or RollingUpdate(), max_unavailable=LEAST_UNAVAILABLE)
+    strategy = structs.replace(strategy, rolling_update=rolling)
+    return structs.replace(deployment, spec=structs.replace(deployment.spec, strategy=strategy))
+
+
+def _patch(deployment: Workload) -> ObjectPatch:
+    """What makes it so in a cluster; the members above `maxUnavailable` are written where they are not there."""
+    strategy, path = deployment.spec.strategy, "/spec/strategy"
+    value: object = {"rollingUpdate": {"maxUnavailable": LEAST_UNAVAILABLE}}
+    if strategy is not None:
+        path, value = f"{path}/rollingUpdate", {"maxUnavailable": LEAST_UNAVAILABLE}
+        if strategy.rolling_update is not None:
+            path, value = f"{path}/maxUnavailable", LEAST_UNAVAILABLE
+    return patches.of_object(
+        _key(deployment), deployment.api_version, [PatchOperation(op="add", path=path, value=value)]
+    )
+
+
+def _key(of: Pod | AnyWorkload) -> tuple[str, str, str]:
+    return of.kind, of.metadata.namespace, of.metadata.name
+
+
+def _place_when_settled(inventory: Inventory, view: View, question: Question, deployment: Workload) -> str | None:
+    """A node of a new pod, if all pods of the Deployment are new and have nodes in the end; else None."""
+    outcome = settle_chosen(inventory, view.target, question, lambda _pod: True, view=view, always=True)
+    settled = outcome.settled
+    if settled is None or settled.unsettled:
+        return None
+    index = settled.state.index
+    pods = [pod for pod in index.pods_of(deployment) if not ended(pod)]
+    places = [pod.spec.node_name for pod in pods]
+    is_done = len(places) >= wanted(deployment, pods).number and all(places) and not _old(index, deployment, pods)
+    return places[0] if is_done else None
