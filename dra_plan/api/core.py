@@ -281,10 +281,24 @@ class PodCondition(Object, frozen=True):
     last_transition_time: str | None = None
 
 
+class ContainerWaiting(Object, frozen=True):
+    """Why the kubelet has not started a container: one word, such as ImagePullBackOff, and a sentence."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerState(Object, frozen=True):
+    """The state of a container, of which only waiting is read."""
+
+    waiting: ContainerWaiting | None = None
+
+
 class ContainerStatus(Object, frozen=True):
-    """What the kubelet reports of a container's resources, for in-place resize."""
+    """What the kubelet reports of a container: why it waits, and its resources, for in-place resize."""
 
     name: str = ""
+    state: ContainerState = ContainerState()
     resources: ResourceRequirements | None = None
     allocated_resources: dict[str, QuantityText] = {}
 

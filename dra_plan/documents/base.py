@@ -95,7 +95,7 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: str
     template: Annotated[
-        str | UnsetType, Meta(description="The template to be changed, where the claim is one of a copy and not there.")
+        str | UnsetType, Meta(description="The template to be changed, where the claim is still to be made from it.")
     ] = UNSET
 
 

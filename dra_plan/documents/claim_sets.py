@@ -210,6 +210,14 @@ class AskedResource(DocumentPart, frozen=True, kw_only=True):
     nodes: Annotated[Amount, Meta(description="How many nodes have any of it to allocate.")]
 
 
+class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
+    """A container that the kubelet has not started, and what it says why."""
+
+    name: str
+    reason: str
+    message: str = ""
+
+
 class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
     """A pod, workload or claim that was named and needs no devices, or has them."""
 
@@ -228,3 +236,10 @@ class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
     missing_claims: Annotated[list[str], Meta(description="Entries of resourceClaims without claim in the input.")] = []
     used_by: Annotated[list[ObjectName], Meta(description="Who an allocated claim is reserved for.")] = []
     asks: Annotated[list[AskedResource], Meta(description="What a pod asks of its node beside claims.")] = []
+    waiting: Annotated[
+        list[WaitingContainer],
+        Meta(description="Of a pod that has its node and is Pending: the containers that its kubelet has not started."),
+    ] = []
+    finalizers: Annotated[
+        list[str], Meta(description="Of an object that is being deleted: it stays until these are gone.")
+    ] = []

@@ -21,7 +21,7 @@ from dra_plan.claims.owners import DEPLOYMENT, controller_names, deployment_of, 
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.claims.sets import ClaimSet, Expansion, Owner, joined
 from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
-from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner
+from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner, WaitingContainer
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest
@@ -332,7 +332,7 @@ class OwnerStates:
         if ended(pod):
             return UnplannedOwner(owner=owner, state="Finished", phase=pod.status.phase, node_name=pod.spec.node_name)
         if pod.metadata.deletion_timestamp:
-            return UnplannedOwner(owner=owner, state="Deleting", node_name=pod.spec.node_name)
+            return _deleting(owner, pod.metadata, node_name=pod.spec.node_name)
         if pod.spec.node_name:
             return self._bound(pod, owner)
         if pod.spec.resource_claims:
@@ -349,6 +349,7 @@ class OwnerStates:
             pending_claims=[_claim(claim) for _, claim in found if claim is not None and claim.allocation is None],
             missing_claims=[entry for entry, claim in found if claim is None],
             asks=[] if pod.spec.resource_claims else list(self._asks(pod)),
+            waiting=list(_waiting_containers(pod)),
         )
 
     def _claims(self, pod: Pod) -> Iterator[tuple[str, ResourceClaim | None]]:
@@ -369,7 +370,7 @@ class OwnerStates:
     def _of_workload(self, workload: AnyWorkload) -> UnplannedOwner | None:
         owner = _name(workload.kind, workload.metadata)
         if workload.metadata.deletion_timestamp:
-            return UnplannedOwner(owner=owner, state="Deleting")
+            return _deleting(owner, workload.metadata)
         if is_over(workload):
             return UnplannedOwner(owner=owner, state="Finished")
         spec = template_spec(workload)
@@ -380,7 +381,7 @@ class OwnerStates:
     def _of_claim(self, claim: ResourceClaim) -> UnplannedOwner | None:
         owner = _name(claim.kind, claim.metadata)
         if claim.metadata.deletion_timestamp:
-            return UnplannedOwner(owner=owner, state="Deleting")
+            return _deleting(owner, claim.metadata)
         if claim.allocation is None:
             return None
         namespace = claim.metadata.namespace
@@ -423,6 +424,20 @@ class OwnerStates:
                 except QuantityError:
                     continue
         return found
+
+
+def _deleting(owner: ObjectName, metadata: ObjectMeta, *, node_name: str = "") -> UnplannedOwner:
+    return UnplannedOwner(owner=owner, state="Deleting", node_name=node_name, finalizers=metadata.finalizers or [])
+
+
+def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
+    """What the kubelet says of the containers of a pod that is Pending on its node."""
+    if pod.status.phase != "Pending":
+        return
+    for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+        waiting = status.state.waiting
+        if waiting is not None and waiting.reason:
+            yield WaitingContainer(name=status.name, reason=waiting.reason, message=waiting.message)
 
 
 def notice(of: UnplannedOwner) -> Notice:

@@ -23,6 +23,7 @@ from tests.build import (
     pod,
     priority_class,
     request,
+    running,
     slice_,
     storage_class,
     taint,
@@ -177,3 +178,28 @@ def test_where_classes_or_slices_are_missing_nothing_is_said_of_devices() -> Non
         assert "not known whether a node can take it" in said
         assert "does not exist" not in said
         assert "No resource slice offers" not in said
+
+
+def test_a_pod_that_its_kubelet_has_not_started() -> None:
+    """kubectl calls it Pending, and the scheduler has nothing to do with it any more."""
+    waits = {"name": "c", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off\npulling"}}}
+    status = {"phase": "Pending", "containerStatuses": [waits, {"name": "d", "state": {"running": {}}}]}
+    objects = [node("a"), running("p", "a") | {"status": status}]
+    [owner] = explain(objects, "pod/p").to_dict()["unplanned"]
+    assert [each["reason"] for each in owner["waiting"]] == ["ImagePullBackOff"]
+    assert "has not started container c: ImagePullBackOff (Back-off pulling)." in str(explain(objects, "pod/p"))
+    objects[1]["status"]["phase"] = "Running"
+    assert "kubelet" not in str(explain(objects, "pod/p"))
+
+
+def test_what_is_being_deleted_says_which_finalizers_keep_it() -> None:
+    gone = running("p", "a")
+    gone["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x.io/one", "x.io/two"]}
+    assert "It stays until its finalizers are gone: x.io/one and x.io/two." in str(explain([node("a"), gone], "pod/p"))
+
+
+def test_a_suggestion_names_the_template_that_has_to_be_edited() -> None:
+    objects = [*gpus("a", each=1), template("two", request("r", count=2)), pod("p", templates={"g": "two"})]
+    assert "ask for 1 instead of 2 in request r of template two" in str(explain(objects, "pod/p"))
+    made = [*gpus("a", each=1), claim("p-g", request("r", count=2)), pod("p", claims={"g": "p-g"})]
+    assert "in request r of claim p-g" in str(explain(made, "pod/p"))

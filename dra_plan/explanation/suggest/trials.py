@@ -15,6 +15,7 @@ from msgspec import structs
 from dra_plan.allocator import AllocationError, Outcome
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.documents.base import ClaimName
 from dra_plan.documents.suggestions import (
     CapacityChanged,
     ConstraintDropped,
@@ -26,7 +27,7 @@ from dra_plan.explanation import funnel
 from dra_plan.explanation.absent import decisive_parts_of
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.explanation.groups import NodeGroup
-from dra_plan.explanation.names import source
+from dra_plan.explanation.names import TEMPLATE, claim_name, source
 from dra_plan.explanation.placement import Budget, Placement, Placements
 
 from . import candidates, patches
@@ -343,11 +344,25 @@ class SuggestionSearch:
         if self._sources is None:
             self._sources = [source(claim, self._inventory) for claim in first.claims]
         return Suggestion(
-            changes=tuple(self._with_users(change) for change in sorted(made, key=lambda change: change.rank)),
+            changes=tuple(
+                self._with_template(first, self._with_users(change))
+                for change in sorted(made, key=lambda change: change.rank)
+            ),
             node=node,
             patches=tuple(patches.patches(first, changed, made, self._sources)),
             gates=patches.gates(made),
         )
+
+    def _with_template(self, first: Placement, change: Change) -> Change:
+        """The change with the template that has to be edited, where the claim is still to be made from one."""
+        claim: ClaimName | None = getattr(change.told, "claim", None)
+        names = list(map(claim_name, first.claims))
+        if claim is None or claim not in names or self._sources is None:
+            return change
+        kind, _, template = self._sources[names.index(claim)]
+        if kind != TEMPLATE:
+            return change
+        return replace(change, told=structs.replace(change.told, claim=structs.replace(claim, template=template)))
 
     def _with_users(self, change: Change) -> Change:
         """The change to a class, with those who use the class besides."""

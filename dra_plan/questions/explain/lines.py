@@ -147,6 +147,11 @@ def _users(of: UnplannedOwner) -> str:
 
 
 def _having(of: UnplannedOwner) -> Iterator[str]:
+    for container in of.waiting:
+        why = f" ({words.one_line(container.message)})" if container.message else ""
+        yield f"Its kubelet has not started container {container.name}: {container.reason}{why}."
+    if of.finalizers:
+        yield f"It stays until its finalizers are gone: {words.listed(of.finalizers)}."
     for claim in of.claims:
         yield from _devices(claim)
     for pending in of.pending_claims:
