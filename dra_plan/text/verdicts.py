@@ -261,7 +261,8 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  Its devices would fit on {words.listed(fitting)}."
     is_known = of.verdict != "Unknown"
     if is_known and of.nodes and not (devices is not None and is_told_elsewhere(of.nodes, fitting)):
-        yield from indented(node_lines(of, asks_for_devices=devices is not None))
+        known = devices is not None and devices.outcome in ("Fits", "DoesNotFit")  # with an error nothing is known
+        yield from indented(node_lines(of, asks_for_devices=known))
     if of.verdict != "Unknown":
         yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.verdict == "Unschedulable" and (said := in_vain(of.nodes)):

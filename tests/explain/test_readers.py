@@ -203,3 +203,11 @@ def test_a_suggestion_names_the_template_that_has_to_be_edited() -> None:
     assert "ask for 1 instead of 2 in request r of template two" in str(explain(objects, "pod/p"))
     made = [*gpus("a", each=1), claim("p-g", request("r", count=2)), pod("p", claims={"g": "p-g"})]
     assert "in request r of claim p-g" in str(explain(made, "pod/p"))
+
+
+def test_devices_do_not_fit_where_the_claim_is_an_error() -> None:
+    """More devices than a claim may have: the scheduler meets the error only on nodes that have other room."""
+    full = [node("a", pods="0"), *gpus("a", each=1)[2:], device_class()]
+    text = str(explain([*full, claim("c", request("r", count=64)), pod("p", claims={"c": "c"})], "pod/p"))
+    assert "exceeds the claim limit of 32" in text
+    assert "devices fit" not in text
