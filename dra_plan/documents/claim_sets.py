@@ -25,6 +25,7 @@ from dra_plan.documents.devices import ClaimHolder, DeviceCheck
 from dra_plan.documents.reasons import REASONS, AnyReason, AttemptFault, LeadingReason, NodeAnswer, UnusablePool
 from dra_plan.documents.stories import AbsentName, NodeStory
 from dra_plan.documents.suggestions import TriedChanges
+from dra_plan.documents.verdicts import NodeObstacle
 
 SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided", "Refused", "Unknown")]
 
@@ -42,6 +43,13 @@ class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
 
     plugin: Text
     message: SchedulerText
+    about: Annotated[
+        list[NodeObstacle], Meta(description="What it refuses: a taint, the cordon, a label, the name of the node.")
+    ] = []
+
+    def __hash__(self) -> int:
+        """Nodes are grouped by what excludes them; `about` has lists."""
+        return hash((self.plugin, self.message))
 
 
 class PlannedNode(DocumentPart, frozen=True, kw_only=True):

@@ -233,7 +233,8 @@ class Renaming:
 
     def _renamed(self, part: object) -> object:
         if isinstance(part, ClaimName):
-            return self._names.get(part, part)
+            found = self._names.get(ClaimName(namespace=part.namespace, name=part.name))
+            return part if found is None else structs.replace(found, template=part.template)
         if isinstance(part, ObjectName | PatchedObject):
             found = self._names.get(ClaimName(namespace=part.namespace, name=part.name)) if part.kind == CLAIM else None
             return part if found is None else structs.replace(part, namespace=found.namespace, name=found.name)

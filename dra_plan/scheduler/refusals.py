@@ -22,7 +22,8 @@ from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
 from dra_plan.scheduler.framework.interface import FilterPlugin
 from dra_plan.scheduler.framework.profile import Framework
-from dra_plan.scheduler.framework.status import CycleState, Status, failed, is_skip, left_out
+from dra_plan.scheduler.framework.status import CycleState, Obstacle, Status, failed, is_skip, left_out
+from dra_plan.scheduler.obstacles import node_obstacle
 from dra_plan.scheduler.plugins.node_affinity import NodeAffinityPlugin
 from dra_plan.scheduler.plugins.node_checks import NodeName, NodeUnschedulable, TaintToleration
 
@@ -188,7 +189,7 @@ class NodeRules:
             for plugin in plugins:
                 refused = status if plugin is self._affinity and failed(status) else plugin.filter(state, pod, info)
                 if failed(refused):
-                    yield info.name, _exclusion(plugin, refused)
+                    yield info.name, _exclusion(plugin, refused, plugin.obstacles(state, pod, info))
 
     def _info(self, node: Node) -> NodeInfo:
         name = node.metadata.name
@@ -197,5 +198,8 @@ class NodeRules:
         return self._infos[name]
 
 
-def _exclusion(plugin: FilterPlugin, status: Status) -> NodeExclusion:
-    return NodeExclusion(plugin=plugin.name, message=status.message)
+def _exclusion(plugin: FilterPlugin, status: Status, obstacles: Iterable[Obstacle]) -> NodeExclusion:
+    """What is in the way; of labels only what is wanted, so that nodes which differ in what they have are alike."""
+    made = (node_obstacle([each], {}) for each in obstacles)
+    about = [structs.replace(each, found=[], without=0, near="") for each in made if each is not None]
+    return NodeExclusion(plugin=plugin.name, message=status.message, about=about)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import structs
 
 from dra_plan.allocator import Outcome
+from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.claim_sets import (
     ClaimSetSummary,
@@ -19,14 +20,14 @@ from dra_plan.documents.reasons import BlockingRequest, LeadingReason
 from dra_plan.documents.refusals import REFUSED
 from dra_plan.documents.stories import AbsentName, NodeStory
 from dra_plan.documents.suggestions import PatchedObject, TriedChanges
-from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict
 from dra_plan.explanation.parts import Renaming
 from dra_plan.text import devices, obstacles, words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.devices import choice_lines, request_lines
 from dra_plan.text.naming import claim_set_name
-from dra_plan.text.verdicts import WITH_DEVICES
-from dra_plan.text.words import counted, listed, scheduler_says
+from dra_plan.text.verdicts import WITH_DEVICES, obstacle
+from dra_plan.text.words import counted, listed
 
 MOST_STORIES = 12
 """Stories of one claim set that are told; the rest is counted."""
@@ -229,9 +230,9 @@ def in_vain(of: ExplainedClaimSet) -> str:
     tried = of.tried
     room = [each for each in of.excluded if each.has_room]
     if tried == 0 and room:
-        causes = plugins(one for each in room for one in each.excluded_by)
+        why = causes(one for each in room for one in each.excluded_by)
         nodes = listed([node for each in room for node in each.nodes])
-        return f"No change was found to try. Where there is room ({nodes}), {causes} refuses the pod."
+        return f"No change was found to try. Where there is room ({nodes}), the pod is refused: {why}."
     if tried == 0:
         return "There is nothing to try that would make it fit."
     if tried == 1:
@@ -265,9 +266,21 @@ def plugins(exclusions: Iterable[NodeExclusion]) -> str:
     return ", ".join(dict.fromkeys(each.plugin for each in exclusions))
 
 
-def messages(exclusions: Iterable[NodeExclusion]) -> str:
-    """What they say, in the scheduler's words."""
-    return ", ".join(dict.fromkeys(each.message for each in exclusions))
+def causes(exclusions: Iterable[NodeExclusion]) -> str:
+    """What is in the way: the taint, the cordon, the label; in the scheduler's words where no more is known."""
+    found = list(exclusions)
+    is_cordoned = any(one.kind == "Cordoned" for each in found for one in each.about)
+    said: dict[str, None] = {}
+    for each in found:
+        about = [one for one in each.about if not (is_cordoned and _is_of_cordon(one))]
+        if about or not each.about:
+            said[", ".join(map(obstacle, about)) or each.message] = None
+    return listed(list(said))
+
+
+def _is_of_cordon(of: NodeObstacle) -> bool:
+    """Whether it is the taint that comes with a cordon."""
+    return of.taint is not None and of.taint.key == UNSCHEDULABLE.key
 
 
 def room(claim_set: PlannedClaimSet) -> str:
@@ -277,22 +290,21 @@ def room(claim_set: PlannedClaimSet) -> str:
         return ""
     if not found:
         every = claim_set.outcome is Outcome.DOES_NOT_FIT and all(node.excluded_by for node in claim_set.nodes)
-        causes = plugins(each for node in claim_set.nodes for each in node.excluded_by)
-        return f"all nodes refused by {causes}" if every and causes else ""
-    causes = plugins(each for node in found for each in node.excluded_by)
-    return f"room only on {listed([node.name for node in found])}, but refused by {causes}"
+        why = causes(each for node in claim_set.nodes for each in node.excluded_by)
+        return f"all nodes refused: {why}" if every and why else ""
+    why = causes(each for node in found for each in node.excluded_by)
+    return f"room only on {listed([node.name for node in found])}, but refused: {why}"
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
-    """For each kind of exclusion the nodes, whether there is room, and below it the scheduler's words."""
+    """For each kind of exclusion the nodes, whether there is room, and what is in the way."""
     for each in claim_set.excluded:
-        causes = plugins(each.excluded_by)
+        why = causes(each.excluded_by)
         if each.has_room:
             has = "has" if len(each.nodes) == 1 else "have"
-            yield f"{listed(each.nodes)}: {has} room, but refused by {causes}."
+            yield f"{listed(each.nodes)}: {has} room, but refused: {why}."
         else:
-            yield f"{listed(each.nodes)}: refused by {causes}, before any device is checked."
-        yield f"  {scheduler_says(messages(each.excluded_by))}"
+            yield f"{listed(each.nodes)}: refused before any device is checked: {why}."
 
 
 MOST_NAMES = 3

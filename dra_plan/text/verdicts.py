@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from dra_plan.allocator import Outcome
 from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import KUEUE, UNSCHEDULABLE
 from dra_plan.documents.claim_sets import ClaimSetSummary
@@ -110,7 +111,7 @@ def _label(of: NodeObstacle) -> str:
     there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
     there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
     near = f" (did you mean {of.near}?)" if of.near else ""
-    return f"wants {_wanted(of, key)}{near}, has {words.listed(there)}"
+    return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there)}" if there else "")
 
 
 def _on(nodes: int, of: NodeObstacle) -> str:
@@ -261,8 +262,8 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield f"  Its devices would fit on {words.listed(fitting)}."
     is_known = of.verdict != "Unknown"
     if is_known and of.nodes and not (devices is not None and is_told_elsewhere(of.nodes, fitting)):
-        known = devices is not None and devices.outcome in ("Fits", "DoesNotFit")  # with an error nothing is known
-        yield from indented(node_lines(of, asks_for_devices=known))
+        is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
+        yield from indented(node_lines(of, asks_for_devices=is_searched))
     if of.verdict != "Unknown":
         yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.verdict == "Unschedulable" and (said := in_vain(of.nodes)):

@@ -124,7 +124,7 @@ def test_they_are_shown_apart():
     objects = [*cluster(), pod("p", templates={"x": "t"})]
     shown = str(allocate(objects))
     assert "pod/default/p   Fits      3/5     c, d, e\n" in shown
-    assert "pod/default/p   1/5     NodeUnschedulable   node(s) were unschedulable         a\n" in shown
+    assert "pod/default/p   1/5     NodeUnschedulable   cordoned               a\n" in shown
     told = str(explain(objects))
     assert told.startswith("pod/default/p would be bound to c now.\n")
     assert "a: has room, but refused by NodeUnschedulable.\n  The scheduler says: node(s) were un" in told

@@ -188,7 +188,7 @@ def _excluded(groups: Groups) -> Table:
     for group in groups:
         for nodes, found in stories.excluded_nodes(group[0]):
             count = f"{len(nodes)}/{len(group[0].nodes)}"
-            cells = (stories.plugins(found), stories.messages(found), node_list(nodes))
+            cells = (stories.plugins(found), stories.causes(found), node_list(nodes))
             made.add(stories.names(group), count, *cells)
     return made
 
@@ -206,7 +206,7 @@ def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
         for node in claim_set.nodes:
             for cells in list(_devices(node)) or [("", "", "", "")]:
                 name, steps = claim_set_name(claim_set), str(node.steps)
-                said = ", ".join(filter(None, (node.message, stories.messages(node.excluded_by))))
+                said = ", ".join(filter(None, (node.message, stories.causes(node.excluded_by))))
                 made.add(name, node.name, node.outcome.value, steps, *cells, said)
     return [
         *refusals.paragraphs(document.refusals),

@@ -22,24 +22,20 @@ from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.claims.index import Index, pod_owner
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import ClaimSet, Owner
-from dra_plan.documents.devices import TaintName
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.verdicts import (
     ChangedReason,
-    FoundLabel,
     LastMessage,
     NodeObstacle,
     NodeRefusalReason,
     RefusingNodes,
 )
 from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED
-from dra_plan.near import nearest, the_nearest
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
-from dra_plan.scheduler.cluster.nodes import amount_text
 from dra_plan.scheduler.cycle import fit_error
 from dra_plan.scheduler.dra.filter import PodState
 from dra_plan.scheduler.dra.plugin import DynamicResources
@@ -51,20 +47,16 @@ from dra_plan.scheduler.framework.status import (
     Code,
     CycleState,
     LabelUnmet,
-    NodeCordoned,
-    NoDevices,
     Obstacle,
-    OtherNodeNamed,
     PortTaken,
     ResourceShort,
     SpreadUneven,
     Status,
-    UntoleratedTaint,
     VolumeInUse,
     VolumesFull,
-    VolumeUnfit,
 )
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals, refusals_of
+from dra_plan.scheduler.obstacles import node_obstacle
 from dra_plan.scheduler.simulate import Eviction, SimulationResult, simulate
 from dra_plan.scheduler.simulation import Simulation
 
@@ -398,8 +390,6 @@ def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
 
 
 PODS = "pods"
-MOST_FOUND = 4
-"""Values of a label that are told of the nodes."""
 
 
 @dataclass(slots=True)
@@ -487,8 +477,8 @@ def _reasons(group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceRe
             about = []
             if reason.about is not None:
                 at = own.index(reason)
-                about = [made for made in [_obstacle([each.obstacles[at] for each in same], nodes)] if made is not None]
-                about = [_with_most_pods(made, [nodes[name] for name in group.nodes]) for made in about]
+                made = node_obstacle([each.obstacles[at] for each in same], nodes)
+                about = [] if made is None else [_with_most_pods(made, [nodes[name] for name in group.nodes])]
             about += others if number == 0 else []
             yield NodeRefusalReason(plugin=refusal.plugin, message=reason.text, counted=place == 0, about=about)
 
@@ -506,7 +496,7 @@ def _of_plugin(
 ) -> Iterator[NodeObstacle]:
     """What the plugin says beside its reasons."""
     for at in range(own, len(refusal.obstacles)):
-        made = _obstacle([each.obstacles[at] for each in same], nodes)
+        made = node_obstacle([each.obstacles[at] for each in same], nodes)
         if made is not None:
             yield made
 
@@ -532,102 +522,3 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons) -> Iterator[NodeOb
         room=str(most) if short and never else "",
         never=never,
     )
-
-
-def _obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
-    """The obstacle that nodes have in common, with what differs among them."""
-    match same[0]:
-        case ResourceShort(resource, asked):
-            return _resource(resource, asked, [one for one in same if isinstance(one, ResourceShort)], nodes)
-        case LabelUnmet():
-            return _label(same[0], [one for one in same if isinstance(one, LabelUnmet)], nodes)
-        case UntoleratedTaint(key, value, effect):
-            return NodeObstacle(kind="Taint", taint=TaintName(key=key, value=value, effect=effect))
-        case NodeCordoned():
-            return NodeObstacle(kind="Cordoned")
-        case OtherNodeNamed(wanted):
-            return NodeObstacle(kind="NodeName", values=[wanted])
-        case PortTaken(protocol, port, pod):
-            return NodeObstacle(kind="Port", protocol=protocol, port=port, pod=pod)
-        case AffinityUnmet(kind, topology_key, domain, pod):
-            return NodeObstacle(kind="Affinity", term=kind, topology_key=topology_key, domain=domain or "", pod=pod)
-        case SpreadUneven(topology_key, domain, pods, least, max_skew):
-            return NodeObstacle(
-                kind="Spread",
-                topology_key=topology_key,
-                domain=domain or "",
-                pods=pods,
-                least=least,
-                max_skew=max_skew,
-            )
-        case VolumeUnfit(claim, volume):
-            return NodeObstacle(kind="Volume", claim=claim, volume=volume)
-        case VolumeInUse(claim, disk, pod):
-            return NodeObstacle(kind="VolumeInUse", claim=claim, volume=disk, pod=pod)
-        case VolumesFull(driver, asked):
-            return _volume_limit(driver, asked, [one for one in same if isinstance(one, VolumesFull)])
-        case NoDevices():
-            return None  # what is in the way of them is told of the plugin
-
-
-def _resource(resource: str, asked: int, same: Sequence[ResourceShort], nodes: Mapping[str, Node]) -> NodeObstacle:
-    most, least = max(one.left for one in same), min(one.left for one in same)
-    room = max(one.room for one in same)
-    return NodeObstacle(
-        kind="Resource",
-        resource=resource,
-        need=amount_text(resource, asked),
-        left=amount_text(resource, most),
-        left_from=amount_text(resource, least) if least != most else "",
-        room=amount_text(resource, room) if room >= 0 else "",
-        never=0 <= room < asked,
-        near=_near_resource(resource, nodes) if room == 0 else "",
-    )
-
-
-def _volume_limit(driver: str, asked: int, same: Sequence[VolumesFull]) -> NodeObstacle:
-    most, least = max(one.left for one in same), min(one.left for one in same)
-    limit = max(one.limit for one in same)
-    return NodeObstacle(
-        kind="VolumeLimit",
-        resource=driver,
-        need=str(asked),
-        left=str(most),
-        left_from=str(least) if least != most else "",
-        room=str(limit),
-        never=asked > limit,
-    )
-
-
-def _near_resource(resource: str, nodes: Mapping[str, Node]) -> str:
-    """A name like that of a resource which no node has."""
-    names = {name for node in nodes.values() for name in node.status.allocatable or node.status.capacity}
-    return "" if resource in names else nearest(resource, names) or ""
-
-
-def _label(first: LabelUnmet, same: Sequence[LabelUnmet], nodes: Mapping[str, Node]) -> NodeObstacle:
-    there = Counter(one.found for one in same if one.found is not None)
-    without = sum(one.found is None for one in same)
-    return NodeObstacle(
-        kind="Label",
-        label=first.key,
-        operator=first.operator,
-        values=list(first.values),
-        found=[FoundLabel(value=value, nodes=number) for value, number in there.most_common(MOST_FOUND)],
-        without=without,
-        near=_near(first, nodes),
-    )
-
-
-def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
-    """A key like the wanted one, if no node has that; else a value that nodes have."""
-    if wanted.operator not in ("In", "Exists"):
-        return ""
-    labels = [node.metadata.labels or {} for node in nodes.values()]
-    keys = {key for each in labels for key in each}
-    if wanted.key not in keys:
-        return nearest(wanted.key, keys) or ""
-    values = {each[wanted.key] for each in labels if wanted.key in each}
-    if not wanted.values or values & set(wanted.values):
-        return ""
-    return the_nearest(wanted.values[0], values) or ""

@@ -108,5 +108,5 @@ def _messages(claim_set: ClaimSetEntry) -> str:
     nodes = claim_set.nodes if isinstance(claim_set, PlannedClaimSet) else ()
     refusing = (node for node in nodes if node.outcome is not Outcome.FITS and not node.excluded_by)
     said = dict.fromkeys(node.message for node in refusing if node.message)
-    said |= dict.fromkeys(stories.messages(found) for _, found in stories.excluded_nodes(claim_set))
+    said |= dict.fromkeys(stories.causes(found) for _, found in stories.excluded_nodes(claim_set))
     return f": {'; '.join(said)}" if said else ""

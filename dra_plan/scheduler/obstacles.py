@@ -1,0 +1,129 @@
+"""What plugins know of nodes that they refuse, as documents have it: with near names, and ranges over the nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from dra_plan.api.core import Node
+from dra_plan.documents.devices import TaintName
+from dra_plan.documents.verdicts import FoundLabel, NodeObstacle
+from dra_plan.near import nearest, the_nearest
+from dra_plan.scheduler.cluster.nodes import amount_text
+from dra_plan.scheduler.framework.status import (
+    AffinityUnmet,
+    LabelUnmet,
+    NodeCordoned,
+    NoDevices,
+    Obstacle,
+    OtherNodeNamed,
+    PortTaken,
+    ResourceShort,
+    SpreadUneven,
+    UntoleratedTaint,
+    VolumeInUse,
+    VolumesFull,
+    VolumeUnfit,
+)
+
+MOST_FOUND = 4
+"""Values of a label that are told of the nodes."""
+
+
+def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
+    """The obstacle that nodes have in common, with what differs among them."""
+    match same[0]:
+        case ResourceShort(resource, asked):
+            return _resource(resource, asked, [one for one in same if isinstance(one, ResourceShort)], nodes)
+        case LabelUnmet():
+            return _label(same[0], [one for one in same if isinstance(one, LabelUnmet)], nodes)
+        case UntoleratedTaint(key, value, effect):
+            return NodeObstacle(kind="Taint", taint=TaintName(key=key, value=value, effect=effect))
+        case NodeCordoned():
+            return NodeObstacle(kind="Cordoned")
+        case OtherNodeNamed(wanted):
+            return NodeObstacle(kind="NodeName", values=[wanted])
+        case PortTaken(protocol, port, pod):
+            return NodeObstacle(kind="Port", protocol=protocol, port=port, pod=pod)
+        case AffinityUnmet(kind, topology_key, domain, pod):
+            return NodeObstacle(kind="Affinity", term=kind, topology_key=topology_key, domain=domain or "", pod=pod)
+        case SpreadUneven(topology_key, domain, pods, least, max_skew):
+            return NodeObstacle(
+                kind="Spread",
+                topology_key=topology_key,
+                domain=domain or "",
+                pods=pods,
+                least=least,
+                max_skew=max_skew,
+            )
+        case VolumeUnfit(claim, volume):
+            return NodeObstacle(kind="Volume", claim=claim, volume=volume)
+        case VolumeInUse(claim, disk, pod):
+            return NodeObstacle(kind="VolumeInUse", claim=claim, volume=disk, pod=pod)
+        case VolumesFull(driver, asked):
+            return _volume_limit(driver, asked, [one for one in same if isinstance(one, VolumesFull)])
+        case NoDevices():
+            return None  # what is in the way of them is told of the plugin
+
+
+def _resource(resource: str, asked: int, same: Sequence[ResourceShort], nodes: Mapping[str, Node]) -> NodeObstacle:
+    most, least = max(one.left for one in same), min(one.left for one in same)
+    room = max(one.room for one in same)
+    return NodeObstacle(
+        kind="Resource",
+        resource=resource,
+        need=amount_text(resource, asked),
+        left=amount_text(resource, most),
+        left_from=amount_text(resource, least) if least != most else "",
+        room=amount_text(resource, room) if room >= 0 else "",
+        never=0 <= room < asked,
+        near=_near_resource(resource, nodes) if room == 0 else "",
+    )
+
+
+def _volume_limit(driver: str, asked: int, same: Sequence[VolumesFull]) -> NodeObstacle:
+    most, least = max(one.left for one in same), min(one.left for one in same)
+    limit = max(one.limit for one in same)
+    return NodeObstacle(
+        kind="VolumeLimit",
+        resource=driver,
+        need=str(asked),
+        left=str(most),
+        left_from=str(least) if least != most else "",
+        room=str(limit),
+        never=asked > limit,
+    )
+
+
+def _near_resource(resource: str, nodes: Mapping[str, Node]) -> str:
+    """A name like that of a resource which no node has."""
+    names = {name for node in nodes.values() for name in node.status.allocatable or node.status.capacity}
+    return "" if resource in names else nearest(resource, names) or ""
+
+
+def _label(first: LabelUnmet, same: Sequence[LabelUnmet], nodes: Mapping[str, Node]) -> NodeObstacle:
+    there = Counter(one.found for one in same if one.found is not None)
+    without = sum(one.found is None for one in same)
+    return NodeObstacle(
+        kind="Label",
+        label=first.key,
+        operator=first.operator,
+        values=list(first.values),
+        found=[FoundLabel(value=value, nodes=number) for value, number in there.most_common(MOST_FOUND)],
+        without=without,
+        near=_near(first, nodes),
+    )
+
+
+def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
+    """A key like the wanted one, if no node has that; else a value that nodes have."""
+    if wanted.operator not in ("In", "Exists"):
+        return ""
+    labels = [node.metadata.labels or {} for node in nodes.values()]
+    keys = {key for each in labels for key in each}
+    if wanted.key not in keys:
+        return nearest(wanted.key, keys) or ""
+    values = {each[wanted.key] for each in labels if wanted.key in each}
+    if not wanted.values or values & set(wanted.values):
+        return ""
+    return the_nearest(wanted.values[0], values) or ""
