@@ -118,11 +118,15 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     domain: Annotated[str, Meta(description="On the first of the nodes; empty where it lacks the key.")] = ""
     pods: Annotated[Amount, Meta(description="Pods in the domain that a spread constraint counts.")] = 0
     least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
+    emptiest: Annotated[str, Meta(description="Its name; empty where there are fewer domains than minDomains.")] = ""
     max_skew: Amount = 0
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of a pod that is in the way, on the first of the nodes.")] = ""
     devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
+    varies: Annotated[
+        bool, Meta(description="The pod or domain is that of the first of the nodes; others have others.")
+    ] = False
     taken_before: Annotated[
         bool, Meta(description="The claims fit in the cluster as it is, but pods that come first take the devices.")
     ] = False

@@ -201,6 +201,8 @@ class KnownBlockingSet:
 
     def __init__(self, found: BlockingSet, placement: Placement) -> None:
         self.found = found
+        self.has_holders = any(isinstance(element, ClaimElement) for element in found.elements)
+        """Whether claims that have devices are part of it."""
         held = {element for element in found.elements if isinstance(element, SAME_EVERYWHERE)}
         others = [e for e in elements(placement) if isinstance(e, SAME_EVERYWHERE) and e not in held]
         self._allocator = Allocator(

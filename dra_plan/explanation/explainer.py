@@ -189,6 +189,8 @@ class _Explainer:
     def _blocking(self, offer: NodeOffer) -> BlockingSet | None:
         """A blocking set of this node: one known from another node if it is enough here, else a new one."""
         for known in self._known:
+            if known.has_holders and not _is_in_use(offer):
+                continue  # nobody holds a device here, so that something else is in the way
             if known.is_enough(offer.placement.node, self._budget):
                 return known.found
         if len(self._known) >= MOST_BLOCKING_SETS or self._budget.spent:
@@ -210,6 +212,12 @@ class _Explainer:
         if group.answer.error is not None:
             group.error = errors.of_error(placement, group.answer.error, self._claim_set, self._inventory)
         group.decisive_parts = decisive_parts_of([offer for offer in group.offers if offer is not None])
+
+
+def _is_in_use(offer: NodeOffer) -> bool:
+    """Whether other claims have devices of the node."""
+    removals = (removal for told in offer.funnels for removal in told.removals)
+    return any(isinstance(removal.refusal, InUse) for removal in removals)
 
 
 def _is_bare(group: NodeGroup) -> bool:
@@ -254,4 +262,6 @@ def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
 def _blocking_key(found: BlockingSet | None) -> tuple[object, ...]:
     if found is None:
         return ()
-    return (found.proven, *(element for element in found.elements if isinstance(element, elements.SAME_EVERYWHERE)))
+    has_holders = any(isinstance(element, elements.ClaimElement) for element in found.elements)
+    same = (element for element in found.elements if isinstance(element, elements.SAME_EVERYWHERE))
+    return (found.proven, has_holders, *same)

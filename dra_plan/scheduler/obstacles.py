@@ -44,10 +44,17 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
         case OtherNodeNamed(wanted):
             return NodeObstacle(kind="NodeName", values=[wanted])
         case PortTaken(protocol, port, pod):
-            return NodeObstacle(kind="Port", protocol=protocol, port=port, pod=pod)
+            return NodeObstacle(kind="Port", protocol=protocol, port=port, pod=pod, varies=_varies(same))
         case AffinityUnmet(kind, topology_key, domain, pod):
-            return NodeObstacle(kind="Affinity", term=kind, topology_key=topology_key, domain=domain or "", pod=pod)
-        case SpreadUneven(topology_key, domain, pods, least, max_skew):
+            return NodeObstacle(
+                kind="Affinity",
+                term=kind,
+                topology_key=topology_key,
+                domain=domain or "",
+                pod=pod,
+                varies=_varies(same),
+            )
+        case SpreadUneven(topology_key, domain, pods, least, max_skew, emptiest):
             return NodeObstacle(
                 kind="Spread",
                 topology_key=topology_key,
@@ -55,15 +62,22 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
                 pods=pods,
                 least=least,
                 max_skew=max_skew,
+                emptiest=emptiest,
+                varies=_varies(same),
             )
         case VolumeUnfit(claim, volume):
             return NodeObstacle(kind="Volume", claim=claim, volume=volume)
         case VolumeInUse(claim, disk, pod):
-            return NodeObstacle(kind="VolumeInUse", claim=claim, volume=disk, pod=pod)
+            return NodeObstacle(kind="VolumeInUse", claim=claim, volume=disk, pod=pod, varies=_varies(same))
         case VolumesFull(driver, asked):
             return _volume_limit(driver, asked, [one for one in same if isinstance(one, VolumesFull)])
         case NoDevices():
             return None  # what is in the way of them is told of the plugin
+
+
+def _varies(same: Sequence[Obstacle]) -> bool:
+    """Whether they name different pods or domains."""
+    return len(set(same)) > 1
 
 
 def _resource(resource: str, asked: int, same: Sequence[ResourceShort], nodes: Mapping[str, Node]) -> NodeObstacle:

@@ -210,7 +210,7 @@ def blocking_lines(story: NodeStory) -> Lines:
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
-        yield "Without any one of them, the others could."
+        yield "If any one of these were not there, the others could be met."
     else:
         yield "There may be fewer: the search was stopped early."
 

@@ -135,6 +135,8 @@ def _wanted(of: NodeObstacle, key: str) -> str:
 
 
 def _port(of: NodeObstacle) -> str:
+    if of.varies:
+        return f"host port {of.port}/{of.protocol} is taken (on the first by pod {of.pod})"
     return f"host port {of.port}/{of.protocol} is taken by pod {of.pod}"
 
 
@@ -143,9 +145,12 @@ def _affinity(of: NodeObstacle) -> str:
     if not where:
         return f"pod affinity: the node has no label {of.topology_key}"
     if of.term == "affinity":
-        return f"pod affinity: no pod that it wants to be with is there ({where})"
+        return f"pod affinity: no pod that it wants to be with is there ({of.topology_key if of.varies else where})"
     if of.term == "existing":
-        return f"pod {of.pod} on {where} wants no such pod near it (anti-affinity)"
+        whose = f"a pod (on the first {of.pod}, {where})" if of.varies else f"pod {of.pod} on {where}"
+        return f"{whose} wants no such pod near it (anti-affinity)"
+    if of.varies:
+        return f"pod anti-affinity: a pod to keep away from runs on each (on the first {of.pod}, {where})"
     return f"pod anti-affinity: pod {of.pod} runs there ({where})"
 
 
@@ -153,7 +158,10 @@ def _spread(of: NodeObstacle) -> str:
     if not of.domain:
         return f"topology spread: the node has no label {of.topology_key}"
     there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'such pod')}"
-    return f"topology spread: {there}, the emptiest has {of.least}, and maxSkew is {of.max_skew}"
+    if of.varies:
+        there = f"too many such pods in their {of.topology_key} ({of.domain} has {of.pods})"
+    emptiest = f"{of.emptiest}, the emptiest, has" if of.emptiest else "the emptiest has"
+    return f"topology spread: {there}, {emptiest} {of.least}, and maxSkew is {of.max_skew}"
 
 
 def _volume(of: NodeObstacle) -> str:
@@ -180,7 +188,8 @@ def _volume_claim(of: VolumeClaimNeeds) -> str:
 def _volume_in_use(of: NodeObstacle) -> str:
     if of.claim:
         return f"volume claim {of.claim} is in use by pod {of.pod}, and only one pod may use it (ReadWriteOncePod)"
-    return f"a disk ({of.volume}) is in use there by pod {of.pod}"
+    by = f"(on the first by pod {of.pod})" if of.varies else f"by pod {of.pod}"
+    return f"a disk ({of.volume}) is in use there {by}"
 
 
 def _volume_limit(of: NodeObstacle) -> str:

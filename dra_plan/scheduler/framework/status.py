@@ -90,7 +90,8 @@ class AffinityUnmet(NamedTuple):
 class SpreadUneven(NamedTuple):
     """A spread constraint: one more pod in the node's domain would be too many beside the emptiest domain.
 
-    `domain` is None where the node lacks the topology key.
+    `domain` is None where the node lacks the topology key. `emptiest` is a domain with the `least` pods; "" where
+    there are fewer domains than the constraint asks for (minDomains), which counts as one without pods.
     """
 
     topology_key: str
@@ -98,6 +99,7 @@ class SpreadUneven(NamedTuple):
     pods: int
     least: int
     max_skew: int
+    emptiest: str = ""
 
 
 class VolumeUnfit(NamedTuple):

@@ -357,7 +357,8 @@ class PodTopologySpread(
                 return (SpreadUneven(constraint.key, None, 0, 0, skew),)
             pods, least = counted.totals[index].get(domain, 0), counted.least(index)
             if pods + labels_match(constraint.selector, pod.metadata.labels) - least > skew:
-                return (SpreadUneven(constraint.key, domain, pods, least, skew),)
+                emptiest = min((name for name, there in counted.totals[index].items() if there == least), default="")
+                return (SpreadUneven(constraint.key, domain, pods, least, skew, emptiest),)
         return ()
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
