@@ -88,8 +88,8 @@ def _resource(of: NodeObstacle) -> str:
     if of.room in ("", "0"):
         near = f"; there is {of.near}" if of.near else ""
         return f"{of.resource}: needs {of.need}, the node has none{near}"
-    left = f"at most {of.left}" if of.left_from else of.left
-    return f"{of.resource}: needs {of.need}, {left} of {of.room} free"
+    left, room = words.in_unit_of(of.need, of.left), words.in_unit_of(of.need, of.room)
+    return f"{of.resource}: needs {of.need}, {'at most ' if of.left_from else ''}{left} of {room} free"
 
 
 def _devices(of: NodeObstacle) -> str:
@@ -266,6 +266,8 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     of = alike[0]
     yield headline(alike)
     yield from indented(_below(of))
+    if of.verdict == "Suspended" and devices is not None:
+        yield "  What one of its pods would get when it starts:"
     fitting = devices.fitting_nodes if devices is not None else []
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
@@ -389,7 +391,10 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     ),
     "Volumes": lambda of: f"{_bound_to(of)}its volumes are not bound yet",
     "BindingConditions": lambda of: f"{_bound_to(of)}its devices are not ready yet",
-    "Preemption": lambda _of: "it waits until the pods that make room for it are gone",
+    "Preemption": lambda of: (
+        f"it waits until {words.listed(of.held) or 'the pods that make room for it'}"
+        f" {'are' if len(of.held) > 1 or not of.held else 'is'} gone{f' from {of.node_name}' if of.node_name else ''}"
+    ),
     "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, and there is no such node",
     "OtherScheduler": lambda of: (
         f"it is left to scheduler {words.listed(of.held)} (schedulerName); if none of that name runs, it stays Pending"
@@ -416,7 +421,8 @@ def _bound_to(of: OwnerVerdict) -> str:
 
 def _suspended(whose: _Whose) -> str:
     queue = f", as it waits in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
-    return f" wants no pods now{queue}. What one would get when it starts:"
+    suspended = "is suspended and " if whose.of.kind in ("Job", "CronJob") else ""
+    return f" {suspended}wants no pods now{queue}."
 
 
 def _refused(whose: _Whose) -> str:
@@ -425,8 +431,17 @@ def _refused(whose: _Whose) -> str:
         refused = of.forbidden or of.pods
         all_of_them = refused in (0, max(of.pods, of.wanted))
         which = "its pods" if all_of_them else f"{refused} of its {max(of.pods, of.wanted)} pods"
-        return f": the API server refuses {which}."
-    return ": the API server refuses it."
+        return f": the API server refuses {_CLAIM_OF if _is_about_claims(of) else ''}{which}."
+    return f": the API server refuses {'its claim' if whose.is_pod and _is_about_claims(of) else 'it'}."
+
+
+_CLAIM_OF = "the claims of "
+
+
+def _is_about_claims(of: OwnerVerdict) -> bool:
+    """Whether what is refused are claims that would be made for pods, and not the pods."""
+    templates = bool(of.findings) and all(one.object.startswith("ResourceClaimTemplate ") for one in of.findings)
+    return templates or of.message.startswith("PodResourceClaim ")
 
 
 def _stuck(whose: _Whose) -> str:
@@ -498,7 +513,7 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
         when = f", {_age(last.seconds_ago)} ago"
     else:
         when = f", at {last.time}" if last.time else ""
-    if last.same_today:
+    if last.same_today and of.held_by != "Preemption":
         return f"The cluster last said the same{when}."
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:

@@ -272,3 +272,20 @@ _PLAIN = {
 
 
 NOT_MADE = "nothing recreates it"
+
+
+_BINARY = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50}
+
+
+def in_unit_of(wanted: str, amount: str) -> str:
+    """An amount in the unit of another, so that they can be compared: `7.5Gi` beside `12Gi`, rounded down.
+
+    Amounts that do not both have a binary unit, and those that would show as nothing, stay as they are.
+    """
+    unit, own = wanted[-2:], amount[-2:]
+    if unit == own or unit not in _BINARY or own not in _BINARY or not amount[:-2].isdigit():
+        return amount
+    tenths = int(amount[:-2]) * _BINARY[own] * 10 // _BINARY[unit]
+    if not tenths:
+        return amount
+    return f"{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''}{unit}"

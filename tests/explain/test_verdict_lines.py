@@ -171,9 +171,8 @@ def test_a_suspended_job() -> None:
         "Job", "work", namespace="default", metadata={"labels": {"kueue.x-k8s.io/queue-name": "q"}}, spec=spec
     )
     answer = world(queued)
-    assert lines(answer)[0] == (
-        "job/default/work wants no pods now, as it waits in Kueue's queue q. What one would get when it starts:"
-    )
+    assert lines(answer)[0] == "job/default/work is suspended and wants no pods now, as it waits in Kueue's queue q."
+    assert "starts:" not in str(answer)  # it asks for no devices
     assert gates(answer) == []
 
 

@@ -132,14 +132,24 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
         kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) else 1)
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
-            others = counted(len(stories) - kept, "more kind of nodes", "more kinds of nodes")
-            rest = f"{others}: {WHOLE} {'it' if len(stories) - kept == 1 else 'them'}, --node NODE shows one node."
+            rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
     yield from head
     for each in paragraphs:
         yield from each
     yield from ("", rest) if rest else ()
     yield from tail
 
+
+def _not_told(stories: int, *, are_named: bool) -> str:
+    """How to see the devices of nodes that are not told of."""
+    if are_named:
+        return f"{WHOLE} the devices of each kind of node, --node NODE those of one node."
+    kinds = counted(stories, "more kind of node", "more kinds of nodes")
+    return f"{kinds}: {WHOLE} {'it' if stories == 1 else 'them'}, --node NODE shows one node."
+
+
+FEW = 2
+"""Kinds of nodes of which each is told whole."""
 
 RELEASED = "  Devices that its claims hold now are not in use and out of reach: kube-scheduler takes them back first."
 """Said of a pod that would be bound although its claims, as they are, do not fit (DynamicResources' PostFilter)."""
@@ -158,7 +168,9 @@ def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
 
 
 def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, least: int) -> int:
-    """How many paragraphs there is room for, `least` of them at least."""
+    """How many paragraphs there is room for, `least` of them at least; of two none is left out alone."""
+    if least and len(paragraphs) <= FEW:
+        return len(paragraphs)
     room = MOST_LINES - len(columns.wrapped([*head, *tail], WIDTH)) - FOOTER
     for number, each in enumerate(paragraphs):
         room -= len(columns.wrapped(each, WIDTH))

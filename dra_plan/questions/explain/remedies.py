@@ -8,17 +8,20 @@ find nodes. What would help claims is found in `explanation.suggest`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 from msgspec import structs
 
-from dra_plan.api.core import Container, Node, Pod, PodSpec, Toleration
+from dra_plan.api.core import Container, Node, NodeSelectorRequirement, Pod, PodSpec, Toleration
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.well_known import HOSTNAME, REGION, UNSCHEDULABLE, ZONE
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
-from dra_plan.claims.owners import wanted
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import ended, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import (
@@ -38,6 +41,7 @@ from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED, suggestion_rank
 from dra_plan.manifests import kinds
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
+from dra_plan.scheduler.plugins.node_affinity import required_terms
 
 MOST_GROUPS = 4
 """Kinds of nodes for which changes are tried."""
@@ -54,9 +58,26 @@ MOST_NODE_TRIALS = 10_000
 MOST_CHANGES = 2
 """Changes that are tried together."""
 
+_ROUND = 1 << 20
+"""A mebibyte: memory is asked for in no smaller parts."""
+
 
 _PLACES = (HOSTNAME, ZONE, REGION)
 """Labels that say where a node is: to change them mends nothing."""
+
+
+_OF_PROVIDERS = (
+    "cloud.google.com/",
+    "eks.amazonaws.com/",
+    "kubernetes.azure.com/",
+    "karpenter.sh/",
+    "node.cluster.x-k8s.io/",
+    "node.kubernetes.io/",
+    "kubernetes.io/",
+    "feature.node.kubernetes.io/",
+    "nvidia.com/",
+)
+"""Labels that providers of nodes, kubelets and drivers set themselves: whoever sets them by hand is overruled."""
 
 
 Tries = Callable[[Inventory], str | None]
@@ -78,7 +99,7 @@ def preempting(inventory: Inventory, owner: Owner) -> Inventory:
     def freed(spec: PodSpec) -> PodSpec:
         return structs.replace(spec, preemption_policy="PreemptLowerPriority")
 
-    return _edited(inventory, owner, lambda of: of if isinstance(of, CustomWorkload) else _with_spec(of, freed))
+    return _edited(inventory, {owner}, lambda of: of if isinstance(of, CustomWorkload) else _with_spec(of, freed))
 
 
 class Remedies:
@@ -156,13 +177,15 @@ class Remedies:
         if one.operator != "In" or one.label in ("metadata.name", *_PLACES):
             return
         wanted_value, near = one.values[0], one.near
-        if near and self._selects(one.label, wanted_value):  # no node is labelled for a misspelt selector
+        if near:  # no node is labelled for a misspelt selector
             if any(each.value == near for each in one.found):
                 yield from self._of_pod(
                     NodeSelectorChanged(code="change-node-selector", label=one.label, from_=wanted_value, to=near),
-                    lambda spec: structs.replace(spec, node_selector={**spec.node_selector, one.label: near}),
+                    lambda spec: _asking_for_label(spec, one.label, wanted_value, near),
                     fixed=True,
                 )
+            return
+        if one.label.startswith(_OF_PROVIDERS):
             return
         yield _labelled(node.metadata.name, one.label, wanted_value)
 
@@ -177,6 +200,7 @@ class Remedies:
             return
         at = own.index(max(own))
         to = own[at] - (need - left)
+        to -= to % (_ROUND if to > _ROUND and one.resource == "memory" else 1)
         if to <= 0:
             return
         container, text = spec.containers[at], amount_text(one.resource, to)
@@ -207,13 +231,15 @@ class Remedies:
         def edited(of: Any) -> Any:
             return structs.replace(of, spec=structs.replace(of.spec, **{field: to}))
 
-        return _Remedy(told, self._editing(edited))
+        surplus = set(self._waiting[len(self._waiting) - (now - to) :])  # its controller deletes these first
+
+        def fewer(of: Inventory) -> Inventory:
+            made = _edited(of, {self._owner}, edited)
+            return replace(made, pods=[pod for pod in made.pods if _key(pod) not in surplus])
+
+        return _Remedy(told, fewer)
 
     # Objects
-
-    def _selects(self, label: str, value: str) -> bool:
-        spec = _spec(self._object)
-        return spec is not None and spec.node_selector.get(label) == value
 
     def _of_pod(
         self, told: SuggestedChange, edit: Callable[[PodSpec], PodSpec], *, fixed: bool = False
@@ -243,13 +269,23 @@ class Remedies:
             yield from _of_node(self._nodes[after.metadata.name], after)
 
     def _editing(self, edit: Callable[[Any], Any]) -> Callable[[Inventory], Inventory]:
-        """What makes an input with the owner edited."""
-        return lambda of: _edited(of, self._owner, edit)
+        """What makes an input with the owner edited, and its pods that wait: a rollout makes them anew."""
+        keys = {self._owner, *self._waiting}
+        return lambda of: _edited(of, keys, edit)
+
+    @cached_property
+    def _waiting(self) -> list[ObjectKey]:
+        """The pods of a workload that have no node."""
+        workload = self._object
+        if workload is None or isinstance(workload, Pod):
+            return []
+        pods = Index(self._inventory).pods_of(workload)
+        return [_key(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
 
 
-def _edited(inventory: Inventory, owner: Owner, edit: Callable[[Any], Any]) -> Inventory:
+def _edited(inventory: Inventory, keys: AbstractSet[ObjectKey], edit: Callable[[Any], Any]) -> Inventory:
     def one(of: Any) -> Any:
-        return edit(of) if _key(of) == owner else of
+        return edit(of) if _key(of) in keys else of
 
     return replace(inventory, pods=list(map(one, inventory.pods)), workloads=list(map(one, inventory.workloads)))
 
@@ -281,6 +317,7 @@ def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
     for label, value in after.node_selector.items():
         if before.node_selector.get(label) != value:
             yield PatchOperation(op="replace", path=path + patches.pointer("nodeSelector", label), value=value)
+    yield from _of_terms(before, after, path)
     new = [_plain(each) for each in after.tolerations[len(before.tolerations) :]]
     if new and not before.tolerations:
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
@@ -291,6 +328,45 @@ def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
             asked = getattr(has.resources, member)
             if asked != getattr(had.resources, member):
                 yield PatchOperation(op="add", path=f"{path}/containers/{at}/resources/{member}", value=dict(asked))
+
+
+def _asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
+    """The spec that asks for another value of a label, in its node selector and its required terms."""
+    if spec.node_selector.get(label) == before:
+        spec = structs.replace(spec, node_selector={**spec.node_selector, label: after})
+    required = required_terms(Pod(spec=spec))
+    if required is None or spec.affinity is None or spec.affinity.node_affinity is None:
+        return spec
+
+    def asks(one: NodeSelectorRequirement) -> NodeSelectorRequirement:
+        values = [after if value == before else value for value in one.values]
+        return structs.replace(one, values=values) if (one.key, one.operator) == (label, "In") else one
+
+    terms = [
+        structs.replace(term, match_expressions=list(map(asks, term.match_expressions)))
+        for term in required.node_selector_terms
+    ]
+    near = structs.replace(
+        spec.affinity.node_affinity,
+        required_during_scheduling_ignored_during_execution=structs.replace(required, node_selector_terms=terms),
+    )
+    return structs.replace(spec, affinity=structs.replace(spec.affinity, node_affinity=near))
+
+
+def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
+    """What differs of the required node terms, which have as many expressions as before."""
+    pair = required_terms(Pod(spec=before)), required_terms(Pod(spec=after))
+    if pair[0] is None or pair[1] is None:
+        return
+    at = f"{path}/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms"
+    for number, (had, has) in enumerate(
+        zip(pair[0].node_selector_terms, pair[1].node_selector_terms, strict=True),
+    ):
+        for place, (old, new) in enumerate(zip(had.match_expressions, has.match_expressions, strict=True)):
+            if old != new:
+                yield PatchOperation(
+                    op="replace", path=f"{at}/{number}/matchExpressions/{place}/values", value=list(new.values)
+                )
 
 
 def _plain(of: Toleration) -> dict[str, Any]:

@@ -375,7 +375,8 @@ class _Verdicts:
         )
         if record is None:
             return made
-        made = structs.replace(made, node_name=record.node, message=record.message, waiting=record.waiting)
+        node = record.pod.status.nominated_node_name if fate.held_by == "Preemption" else record.node
+        made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals)
@@ -530,17 +531,18 @@ class _Verdicts:
             return _Fate("Undecided", record)
         if record.on_its_way or not record.reason:
             return self._held(record)
-        if self._makes_room(run, pod):
-            return _Fate("Held", record, held_by="Preemption")
+        leaving = self._making_room(run, pod)
+        if leaving:
+            return _Fate("Held", record, held_by="Preemption", held=tuple(leaving))
         return _Fate("Error" if record.reason == "SchedulerError" else "Unschedulable", record)
 
-    def _makes_room(self, run: VerdictRun, pod: Pod) -> bool:
-        """Whether pods of lower priority on the node that it is nominated for are being deleted already."""
+    def _making_room(self, run: VerdictRun, pod: Pod) -> list[str]:
+        """The pods of lower priority on the node that it is nominated for which are being deleted already."""
         node, own = pod.status.nominated_node_name, run.priority(pod)
-        leaving = (
+        leaving = [
             each for each in self._inventory.pods if each.metadata.deletion_timestamp and each.spec.node_name == node
-        )
-        return bool(node) and any(run.priority(each) < own for each in leaving)
+        ]
+        return [each.key for each in leaving if run.priority(each) < own] if node else []
 
     def _victim(self, run: VerdictRun, pod: Pod) -> Iterator[OtherPod]:
         for eviction in run.victims(pod):
