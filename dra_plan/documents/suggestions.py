@@ -162,6 +162,14 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
     to: int
 
 
+class ResourceServed(DocumentPart, frozen=True, kw_only=True):
+    """A device class serves an extended resource that no node has: `extendedResourceName`."""
+
+    code: Annotated[str, one_of("serve-resource")]
+    class_: str
+    resource: str
+
+
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
     """A claim gives its devices back."""
 
@@ -194,6 +202,7 @@ SuggestedChange = (
     | ResourceLowered
     | ReplicasLowered
     | RolloutLoosened
+    | ResourceServed
     | ClaimReleased
     | GateEnabled
 )
@@ -206,6 +215,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "fix-spelling": SelectorChanged,
     "change-node-selector": NodeSelectorChanged,
     "rename-capacity": CapacityChanged,
+    "serve-resource": ResourceServed,
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,
     "tolerate-taint": TaintTolerated,

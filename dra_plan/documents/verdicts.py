@@ -272,6 +272,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     alone: Annotated[AloneVerdict | None, Meta(description="Without the other pods that wait, where that differs.")] = (
         None
     )
+    freed: Annotated[
+        AloneVerdict | None,
+        Meta(description="Of a held pod: what it would be without what holds it; `nodes` refuse it then."),
+    ] = None
     first: Annotated[list[OtherPod], Meta(description="Pods that come first and take the room that it would get.")] = []
     evicted_for: Annotated[list[OtherPod], Meta(description="It would get a node, and then be evicted for these.")] = []
     not_tried: Annotated[

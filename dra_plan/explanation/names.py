@@ -13,6 +13,7 @@ from dra_plan.allocator import DeviceID, NodeOutcome, PoolID
 from dra_plan.allocator.requests import Want
 from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.documents.base import ClaimName, DeviceName, PoolName
 from dra_plan.releases import DEFECTS, Defect
 
@@ -68,6 +69,28 @@ def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None
 # -- objects that claims come from -------------------------------------------------------------------------------------
 
 CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
+
+
+def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
+    """The template that a generated claim of the input was made from, if it is there and asks for the same.
+
+    The claim can't be changed: the template is, and a new pod gets a claim from it.
+    """
+    controller, entry = claim.metadata.controller, (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION)
+    if controller is None or controller.kind != "Pod" or entry is None:
+        return None
+    namespace = claim.metadata.namespace
+    owner = namespace, controller.name
+    pods = (pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) == owner)
+    entries = (each for pod in pods for each in pod.spec.resource_claims if each.name == entry)
+    name = next((each.resource_claim_template_name for each in entries), None)
+    same = (
+        template
+        for template in inventory.templates
+        if (template.metadata.namespace, template.metadata.name) == (namespace, name)
+        and template.spec.spec == claim.spec
+    )
+    return next(((TEMPLATE, namespace, template.metadata.name) for template in same), None)
 
 
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:

@@ -33,6 +33,7 @@ from dra_plan.documents.suggestions import (
     ReplicasLowered,
     RequestDropped,
     ResourceLowered,
+    ResourceServed,
     RolloutLoosened,
     SelectorChanged,
     SuggestedChange,
@@ -264,8 +265,8 @@ def change(of: SuggestedChange) -> str:
         case TaintTolerated():
             return f"tolerate the taint {words.taint(of.toleration)} in {words.request(of)}"
         case PoolAwaited():
-            there = f"{of.seen} of {of.expected} slices are there, and they would do"
-            return f"wait until pool {of.pool} is complete ({there})"
+            are = "is" if of.seen == 1 else "are"
+            return f"get the driver to publish all slices of pool {of.pool}: {of.seen} of {of.expected} {are} there"
         case CountLowered(from_=None):
             return f"ask for {words.counted(of.to, 'device')} instead of all in {words.request(of)}"
         case CountLowered():
@@ -294,6 +295,8 @@ def change(of: SuggestedChange) -> str:
             return f"ask for {of.to} instead of {of.from_} {of.resource} in container {of.container}"
         case ReplicasLowered():
             return f"want {of.to} instead of {of.from_} pods"
+        case ResourceServed():
+            return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
         case RolloutLoosened():
             return f"let the rollout delete an old pod first: maxUnavailable {of.to} in deployment {of.deployment}"
         case ClaimReleased():

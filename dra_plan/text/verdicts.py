@@ -10,6 +10,7 @@ from dra_plan.api.well_known import KUEUE, UNSCHEDULABLE
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
+    AloneVerdict,
     ChangedReason,
     LastMessage,
     NodeObstacle,
@@ -271,6 +272,8 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     fitting = devices.fitting_nodes if devices is not None else []
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
+    if of.freed is not None:
+        yield f"  {_freed(of, of.freed)}"
     is_known = of.verdict != "Unknown"
     if is_known and of.nodes and not (devices is not None and is_told_elsewhere(of.nodes, fitting)):
         is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
@@ -279,6 +282,22 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.verdict == "Unschedulable" and (said := in_vain(of.nodes)):
         yield f"  {said}"
+
+
+def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
+    """What would become of a held pod without what holds it."""
+    refused = f"no node could take it (0 of {of.total_nodes:,}):"
+    match of.held_by:
+        case "SchedulingGates":
+            when = f"Without {'its gates' if len(of.held) > 1 else 'the gate'}"
+        case "OtherScheduler":
+            when = "If it were left to kube-scheduler"
+        case _:
+            when = "Besides"
+    if then.verdict == "Unschedulable":
+        return f"{when}, {refused}"
+    evicts = " after evicting others" if then.verdict == "WouldPreempt" else ""
+    return f"{when}, it would be bound to {then.node_name} now{evicts}."
 
 
 def verdict_line(alike: Sequence[OwnerVerdict]) -> str:

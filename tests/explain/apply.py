@@ -162,6 +162,10 @@ def lower_replicas(objects: Objects, change: dict[str, Any]) -> None:
                 item["spec"][field] = change["to"]
 
 
+def serve(objects: Objects, change: dict[str, Any]) -> None:
+    find(objects, "DeviceClass", change["class"])["spec"]["extendedResourceName"] = change["resource"]
+
+
 def loosen_rollout(objects: Objects, change: dict[str, Any]) -> None:
     strategy = find(objects, "Deployment", change["deployment"])["spec"].setdefault("strategy", {})
     strategy.setdefault("rollingUpdate", {})["maxUnavailable"] = change["to"]
@@ -190,6 +194,7 @@ _APPLY = {
     "lower-request": lower_request,
     "lower-replicas": lower_replicas,
     "loosen-rollout": loosen_rollout,
+    "serve-resource": serve,
     "uncordon-node": uncordon,
     "tolerate-node-taint": tolerate_node,
     "remove-node-taint": remove_taint,

@@ -101,13 +101,18 @@ CORE_API = "v1"
 
 
 def patches(
-    first: Placement, changed: Placement, made: Sequence[Change], sources: Sequence[ObjectKey]
+    first: Placement,
+    changed: Placement,
+    made: Sequence[Change],
+    sources: Sequence[ObjectKey],
+    templates: Sequence[ObjectKey | None],
 ) -> list[ObjectPatch]:
     """One patch for each object that `changed`, with all changes `made`, has otherwise than `first`.
 
-    `sources` are the objects that the claims come from. Feature gates are no objects: see `gates`.
+    `sources` are the objects that the claims come from; of claims that were generated `templates` are changed, too.
+    Feature gates are no objects: see `gates`.
     """
-    found = [*_of_claims(first, changed, sources), *_of_classes(first, changed), *_of_node(first, changed)]
+    found = [*_of_claims(first, changed, sources, templates), *_of_classes(first, changed), *_of_node(first, changed)]
     for change in made:
         if isinstance(change.told, ClaimReleased):
             found.append(_gone(change.told))
@@ -121,15 +126,20 @@ def gates(made: Sequence[Change]) -> dict[str, bool]:
     return {change.told.gate: True for change in made if isinstance(change.told, GateEnabled)}
 
 
-def _of_claims(first: Placement, changed: Placement, sources: Sequence[ObjectKey]) -> Iterator[ObjectPatch]:
+def _of_claims(
+    first: Placement, changed: Placement, sources: Sequence[ObjectKey], templates: Sequence[ObjectKey | None]
+) -> Iterator[ObjectPatch]:
     """Claims of one template give one patch, of the template."""
     told: set[ObjectKey] = set()
-    for before, after, source in zip(first.claims, changed.claims, sources, strict=True):
-        path = "/spec/spec" if source[0] == TEMPLATE else "/spec"
-        operations = list(_differences(_plain(before.spec), _plain(after.spec), path))
-        if operations and source not in told:
-            told.add(source)
-            yield _patch(RESOURCE_API, source, operations, recreate=True)
+    for before, after, *objects in zip(first.claims, changed.claims, sources, templates, strict=True):
+        for key in objects:
+            if key is None or key in told:
+                continue
+            path = "/spec/spec" if key[0] == TEMPLATE else "/spec"
+            operations = list(_differences(_plain(before.spec), _plain(after.spec), path))
+            if operations:
+                told.add(key)
+                yield _patch(RESOURCE_API, key, operations, recreate=True)
 
 
 def _of_classes(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:

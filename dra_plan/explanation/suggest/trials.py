@@ -27,7 +27,7 @@ from dra_plan.explanation import funnel
 from dra_plan.explanation.absent import decisive_parts_of
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.explanation.groups import NodeGroup
-from dra_plan.explanation.names import TEMPLATE, claim_name, source
+from dra_plan.explanation.names import TEMPLATE, claim_name, made_from, source
 from dra_plan.explanation.placement import Budget, Placement, Placements
 
 from . import candidates, patches
@@ -282,6 +282,7 @@ class SuggestionSearch:
         self._needed = bool(self._errors) or not self._fitting
         self._others = list(_others(groups, self._errors))
         self._sources: list[ObjectKey] | None = None
+        self._templates: list[ObjectKey | None] = []
         asker = Asker(self._confirmed, self._fits_elsewhere, self._suggestion)
         self._trials = Trials(asker, nowhere)
 
@@ -343,13 +344,14 @@ class SuggestionSearch:
     def _suggestion(self, first: Placement, changed: Placement, made: Sequence[Change], node: str) -> Suggestion:
         if self._sources is None:
             self._sources = [source(claim, self._inventory) for claim in first.claims]
+            self._templates = [made_from(claim, self._inventory) for claim in first.claims]
         return Suggestion(
             changes=tuple(
                 self._with_template(first, self._with_users(change))
                 for change in sorted(made, key=lambda change: change.rank)
             ),
             node=node,
-            patches=tuple(patches.patches(first, changed, made, self._sources)),
+            patches=tuple(patches.patches(first, changed, made, self._sources, self._templates)),
             gates=patches.gates(made),
         )
 
@@ -359,7 +361,8 @@ class SuggestionSearch:
         names = list(map(claim_name, first.claims))
         if claim is None or claim not in names or self._sources is None:
             return change
-        kind, _, template = self._sources[names.index(claim)]
+        at = names.index(claim)
+        kind, _, template = self._templates[at] or self._sources[at]
         if kind != TEMPLATE:
             return change
         return replace(change, told=structs.replace(change.told, claim=structs.replace(claim, template=template)))

@@ -185,9 +185,20 @@ def _suggestion_lines(
     told = told_suggestions(of, verdict)
     if told:
         yield from _help_lines(told, folded=folded)
+        if any(_edits_generated(one) for one in of.suggestions):
+            yield ANEW
     elif said := nothing_helps(of, verdict):
         yield ""
         yield said
+
+
+ANEW = "  Templates and claims can't be edited: delete and create the template, then delete the pod."
+
+
+def _edits_generated(of: TriedChanges) -> bool:
+    """Whether a template is changed of which a claim is there already."""
+    kinds = {patch.object.kind for patch in of.patches}
+    return {"ResourceClaim", "ResourceClaimTemplate"} <= kinds
 
 
 def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:

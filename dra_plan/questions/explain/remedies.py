@@ -18,6 +18,7 @@ from msgspec import structs
 
 from dra_plan.api.core import Container, Node, NodeSelectorRequirement, Pod, PodSpec, Toleration
 from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.resource import DeviceClass
 from dra_plan.api.well_known import HOSTNAME, REGION, UNSCHEDULABLE, ZONE
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 from dra_plan.claims.index import Index
@@ -33,6 +34,7 @@ from dra_plan.documents.suggestions import (
     PatchOperation,
     ReplicasLowered,
     ResourceLowered,
+    ResourceServed,
     SuggestedChange,
     TriedChanges,
 )
@@ -53,6 +55,10 @@ MOST_TRIALS = 8
 
 MOST_NODE_TRIALS = 10_000
 """So many nodes the clusters of all trials have together at most."""
+
+
+MOST_CLASSES = 2
+"""Device classes that might serve a resource."""
 
 
 MOST_CHANGES = 2
@@ -102,6 +108,36 @@ def preempting(inventory: Inventory, owner: Owner) -> Inventory:
     return _edited(inventory, {owner}, lambda of: of if isinstance(of, CustomWorkload) else _with_spec(of, freed))
 
 
+def freed(inventory: Inventory, owner: Owner, held_by: str, held: Sequence[str]) -> Inventory | None:
+    """The input with the owner's pods free of what holds them, to see what is in the way besides; None if unknown.
+
+    Gates are lifted, the scheduler is kube-scheduler's default, and claims that do not exist are not asked for.
+    """
+    match held_by:
+        case "SchedulingGates":
+            return _freed(inventory, owner, lambda spec: structs.replace(spec, scheduling_gates=[]))
+        case "OtherScheduler":
+            return _freed(inventory, owner, lambda spec: structs.replace(spec, scheduler_name=""))
+        case "MissingClaim" if held:
+            names = {one.rpartition("/")[2] for one in held}
+
+            def without(spec: PodSpec) -> PodSpec:
+                there = [
+                    entry
+                    for entry in spec.resource_claims
+                    if names.isdisjoint((entry.resource_claim_name, entry.resource_claim_template_name))
+                ]
+                return structs.replace(spec, resource_claims=there)
+
+            return _freed(inventory, owner, without)
+    return None
+
+
+def _freed(inventory: Inventory, owner: Owner, edit: Callable[[PodSpec], PodSpec]) -> Inventory:
+    of_owner = Remedies(inventory, owner, lambda _: None)
+    return of_owner.edited(lambda of: of if isinstance(of, CustomWorkload) else _with_spec(of, edit))
+
+
 class Remedies:
     """Seeks what helps one owner; `pods_of` names the fields of its pods where they are written."""
 
@@ -114,6 +150,10 @@ class Remedies:
         )
         self._left = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
 
+    def edited(self, edit: Callable[[Any], Any]) -> Inventory:
+        """The input with the owner and its pods that wait edited."""
+        return self._editing(edit)(self._inventory)
+
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
         """What helped, single changes first, the most plausible of them first."""
         found: dict[tuple[str, ...], TriedChanges] = {}
@@ -125,7 +165,8 @@ class Remedies:
             changed = _applied(self._inventory, remedies)
             node = self._tries(changed)
             if node is not None:
-                made = [*self._of_owner(changed, fixed=any(one.fixed for one in remedies)), *self._of_nodes(changed)]
+                made = [*self._of_owner(changed, fixed=any(one.fixed for one in remedies))]
+                made += [*self._of_nodes(changed), *self._of_classes(changed)]
                 found[key] = TriedChanges(changes=[one.told for one in remedies], node=node, patches=made)
         return list(found.values())
 
@@ -191,6 +232,8 @@ class Remedies:
 
     def _resource(self, one: NodeObstacle) -> Iterator[_Remedy]:
         """Only what is left, if that is no less than half of what is asked for."""
+        if one.room == "0" and "/" in one.resource:
+            yield from self._served(one.resource)
         spec = _spec(self._object)
         if spec is None or not one.left:
             return
@@ -216,6 +259,14 @@ class Remedies:
             lambda spec: structs.replace(spec, containers=_asking(spec.containers, at, one.resource, text)),
             fixed=True,
         )
+
+    def _served(self, resource: str) -> Iterator[_Remedy]:
+        """Device classes that serve no resource yet, those of the same domain first."""
+        domain = resource.partition("/")[0]
+        free = [one for one in self._inventory.classes if not one.spec.extended_resource_name]
+        for one in sorted(free, key=lambda each: domain not in each.metadata.name)[:MOST_CLASSES]:
+            told = ResourceServed(code="serve-resource", class_=one.metadata.name, resource=resource)
+            yield _Remedy(told, _serving(one.metadata.name, resource))
 
     def _fewer(self, verdict: OwnerVerdict) -> _Remedy | None:
         workload = self._object
@@ -268,6 +319,13 @@ class Remedies:
         for after in changed.nodes:
             yield from _of_node(self._nodes[after.metadata.name], after)
 
+    def _of_classes(self, changed: Inventory) -> Iterator[ObjectPatch]:
+        for before, after in zip(self._inventory.classes, changed.classes, strict=True):
+            if before is not after:
+                path, name = "/spec/extendedResourceName", after.spec.extended_resource_name
+                made = [PatchOperation(op="add", path=path, value=name)]
+                yield patches.of_object(("DeviceClass", "", after.metadata.name), after.api_version, made)
+
     def _editing(self, edit: Callable[[Any], Any]) -> Callable[[Inventory], Inventory]:
         """What makes an input with the owner edited, and its pods that wait: a rollout makes them anew."""
         keys = {self._owner, *self._waiting}
@@ -288,6 +346,13 @@ def _edited(inventory: Inventory, keys: AbstractSet[ObjectKey], edit: Callable[[
         return edit(of) if _key(of) in keys else of
 
     return replace(inventory, pods=list(map(one, inventory.pods)), workloads=list(map(one, inventory.workloads)))
+
+
+def _serving(name: str, resource: str) -> Callable[[Inventory], Inventory]:
+    def edited(of: DeviceClass) -> DeviceClass:
+        return structs.replace(of, spec=structs.replace(of.spec, extended_resource_name=resource))
+
+    return lambda of: replace(of, classes=[edited(one) if one.metadata.name == name else one for one in of.classes])
 
 
 def _key(of: Pod | AnyWorkload) -> ObjectKey:

@@ -55,7 +55,7 @@ from dra_plan.questions.explain.reasons import (
     last_message,
     refusing_nodes,
 )
-from dra_plan.questions.explain.remedies import Remedies, preempting
+from dra_plan.questions.explain.remedies import Remedies, freed, preempting
 from dra_plan.questions.explain.rollouts import rollout_suggestions
 from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
@@ -380,9 +380,35 @@ class _Verdicts:
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals)
+        if fate.verdict == "Held":
+            made = self._with_freed(made, owner)
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner)
         return self._with_remedies(self._with_spared(self._unknown(made, record.pod), owner, record.pod), owner)
+
+    def _with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
+        """The verdict with what would become of the pod without its gates, or with the claims that do not exist."""
+        if owner not in self._closely or not self._is_at_length or is_over_time(self._deadline):
+            return made
+        changed = freed(self._inventory, owner, made.held_by, made.held)
+        if changed is None:
+            return made
+        run = self._changed(changed, owner, self._is_explained)
+        fate = next((each for each in self._fates(run, owner) if not each.is_good), None)
+        fate = fate or next(iter(self._fates(run, owner)), None)
+        if fate is None or fate.record is None or (fate.is_good and made.held_by == "MissingClaim"):
+            return made  # which devices a claim would ask for that does not exist is not known
+        node = fate.record.node
+        if fate.verdict == "Unschedulable" and fate.record.refusals is not None:
+            made = self._with_nodes(made, owner, fate.record, fate.record.refusals, run)
+        elif not fate.is_good:
+            return made
+        return structs.replace(made, freed=AloneVerdict(verdict=fate.verdict, node_name=node))
+
+    @property
+    def _is_at_length(self) -> bool:
+        """Whether owners are told of at length."""
+        return bool(self._question.owners) or len(self.owners) <= MOST_HELPED
 
     def _with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
         """The verdict with the pods that it would preempt, if its preemptionPolicy is all that keeps it from that."""
@@ -395,8 +421,9 @@ class _Verdicts:
 
     def _with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """The verdict with what would help beside changes of claims, for owners that are told at length."""
-        is_told = bool(self._question.owners) or len(self.owners) <= MOST_HELPED
-        if made.verdict != "Unschedulable" or owner not in self._closely or made.alone is not None or not is_told:
+        if made.verdict != "Unschedulable" or owner not in self._closely or made.alone is not None:
+            return made
+        if not self._is_at_length:
             return made
         if made.of_all_nodes or is_over_time(self._deadline):
             return made
@@ -414,12 +441,14 @@ class _Verdicts:
 
         return tried
 
-    def _changed(self, changed: Inventory, owner: Owner) -> VerdictRun:
+    def _changed(
+        self, changed: Inventory, owner: Owner, explained: Callable[[Pod], bool] = lambda _pod: False
+    ) -> VerdictRun:
         """A run of a changed input: with all pods that wait if they are few, else with the owner's alone."""
         waiting = sum(record.attempts > 0 for record in self._run.result.pods)
         about = replace(self._about, inventory=changed, view=self._view.after(changed))
         chosen = _everybody if waiting <= MOST_RIVALS else lambda pod: owner in self._owners_of.of(pod)
-        return VerdictRun(about, self._owners_of, Common(), lambda _pod: False, chosen)
+        return VerdictRun(about, self._owners_of, Common(), explained, chosen)
 
     def _with_group(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         """The verdict with how many pods of a group are there, and how many it needs, if the group holds the pod."""
@@ -436,9 +465,16 @@ class _Verdicts:
         is_older = bool(minor) and _number(minor) < _number(self._view.target.version)
         return minor if is_older and record.pod.spec.resource_claims else ""
 
-    def _with_nodes(self, made: OwnerVerdict, owner: Owner, record: PodRecord, refusals: NodeRefusals) -> OwnerVerdict:
+    def _with_nodes(
+        self,
+        made: OwnerVerdict,
+        owner: Owner,
+        record: PodRecord,
+        refusals: NodeRefusals,
+        run: VerdictRun | None = None,
+    ) -> OwnerVerdict:
         plan = next(iter(self._sets.get(owner, ())), None)
-        attempt = self._run.attempts.get(pod_uid(record.pod))
+        attempt = (run or self._run).attempts.get(pod_uid(record.pod))
         of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
         of_volumes = any(each.plugin in _OF_VOLUMES for found in refusals.of_nodes.values() for each in found)
