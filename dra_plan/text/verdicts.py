@@ -241,7 +241,9 @@ def in_vain(groups: Sequence[RefusingNodes]) -> str:
     if len(devices) >= len(groups) and len(requests) == 1:
         need = next(one.devices.need for one in devices if one.devices is not None and one.room)
         room = max(int(one.room) for one in devices if one.room)
-        what = f"request {min(requests)} needs {words.counted(need or 0, 'device')}"
+        name = min(requests)
+        whose = name if "." in name else f"request {name}"  # an extended resource, or a request
+        what = f"{whose} needs {words.counted(need or 0, 'device')}"
         more = "no node has any that matches" if room == 0 else f"no node has more than {room} that match"
         return f"Waiting will not help: {what}, and {more}."
     return ""

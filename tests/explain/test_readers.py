@@ -7,6 +7,8 @@ from typing import Any
 from dra_plan import Cluster, explain
 from dra_plan.near import the_nearest
 from tests.build import (
+    HOST,
+    ZONE,
     Object,
     allocated,
     bare_pod,
@@ -16,6 +18,7 @@ from tests.build import (
     device_class,
     gpus,
     manifest,
+    match,
     mounts,
     node,
     owned_by,
@@ -211,3 +214,150 @@ def test_devices_do_not_fit_where_the_claim_is_an_error() -> None:
     text = str(explain([*full, claim("c", request("r", count=64)), pod("p", claims={"c": "c"})], "pod/p"))
     assert "exceeds the claim limit of 32" in text
     assert "devices fit" not in text
+
+
+def test_what_differs_between_nodes_is_not_told_of_all() -> None:
+    """Each node's port is taken by another pod, each has its own keeper away, each zone its own number."""
+    port = {"containers": [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
+    apart = [node(name, labels={ZONE: f"z{name}"}) for name in ("a", "b")]
+    held = [placed(f"p{name}", name, **port) for name in ("a", "b")]
+    text = str(explain([*apart, *held, pod("new", **port)], "pod/new"))
+    assert "2 nodes (a, b): host port 80/TCP is taken (on the first by pod default/pa)" in text
+    one = str(explain([apart[0], held[0], pod("new", **port)], "pod/new"))
+    assert "host port 80/TCP is taken by pod default/pa" in one
+    term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": HOST}
+    anti = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    labels = {"app": "x"}
+    held = [placed(f"p{name}", name, labels=labels) for name in ("a", "b")]
+    text = str(explain([*apart, *held, pod("new", labels=labels, affinity=anti)], "pod/new"))
+    assert "a pod to keep away from runs on each (on the first default/pa, kubernetes.io/hostname=a)" in text
+
+
+def test_the_emptiest_domain_is_named() -> None:
+    zones = [node(name, labels={ZONE: f"z{name}"}, spec={"unschedulable": name == "c"}) for name in "abc"]
+    spread = [
+        {
+            "maxSkew": 1,
+            "topologyKey": ZONE,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "x"}},
+            "nodeTaintsPolicy": "Ignore",
+        }
+    ]
+    held = [placed(f"p{name}", name, labels={"app": "x"}) for name in "ab"]
+    text = str(explain([*zones, *held, pod("new", labels={"app": "x"}, topologySpreadConstraints=spread)], "pod/new"))
+    assert f"too many such pods in their {ZONE} (za has 1), zc, the emptiest, has 0" in text
+
+
+def test_what_is_in_the_way_besides_what_holds_it() -> None:
+    gate = {"schedulingGates": [{"name": "x.io/gate"}]}
+    [verdict] = explain([node("a"), pod("p", cpu="99", **gate)], "pod/p").to_dict()["verdicts"]
+    assert verdict["verdict"] == "Held"
+    assert verdict["freed"] == {"verdict": "Unschedulable"}
+    text = str(explain([node("a"), pod("p", cpu="99", **gate)], "pod/p"))
+    assert "Without the gate, no node could take it (0 of 1):\n  a: cpu: needs 99, 8 of 8 free" in text
+    assert "Without the gate, it would be bound to a now." in str(explain([node("a"), pod("p", **gate)], "pod/p"))
+    other = [node("a"), pod("p", schedulerName="volcano")]
+    assert "If it were left to kube-scheduler, it would be bound to a now." in str(explain(other, "pod/p"))
+    lacking = [*gpus("a"), pod("p", cpu="99", claims={"g": "none"})]
+    assert "Besides, no node could take it (0 of 1):\n  a: cpu: needs 99" in str(explain(lacking, "pod/p"))
+    assert "Besides" not in str(explain([*gpus("a"), pod("p", claims={"g": "none"})], "pod/p"))
+
+
+def test_a_generated_claim_is_changed_in_its_template() -> None:
+    """A claim can't be edited: the patches change its template, and the claim as it is made anew."""
+    asks = template("two", request("r", count=2))
+    made = claim("p-g-x1y2z", request("r", count=2))
+    made["metadata"] |= {
+        "annotations": {"resource.kubernetes.io/pod-claim-name": "g"},
+        "ownerReferences": [
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "name": "p",
+                "uid": "u-p",
+                "controller": True,
+                "blockOwnerDeletion": True,
+            }
+        ],
+    }
+    waiting = pod("p", templates={"g": "two"})
+    waiting["status"] = {"resourceClaimStatuses": [{"name": "g", "resourceClaimName": "p-g-x1y2z"}]}
+    answer = explain([*gpus("a", each=1), asks, made, waiting], "pod/p")
+    [first] = answer.to_dict()["claimSets"][0]["suggestions"][:1]
+    assert first["changes"][0]["claim"]["template"] == "two"
+    assert [each["object"]["kind"] for each in first["patches"]] == ["ResourceClaim", "ResourceClaimTemplate"]
+    assert "in request r of template two" in str(answer)
+    assert "delete and create the template, then delete the pod." in str(answer)
+
+
+def test_extended_resources_have_their_names() -> None:
+    """Not those of the requests that the scheduler makes of them."""
+    [of_class, *rest] = gpus("a", each=1)
+    of_class["spec"]["extendedResourceName"] = "x.io/gpu"
+    asking = pod("p", requests={"x.io/gpu": "2"})
+    text = str(explain([of_class, *rest, asking], "pod/p"))
+    assert "x.io/gpu needs 2" in text
+    assert "container-0" not in text
+    del of_class["spec"]["extendedResourceName"]
+    one = pod("p", requests={"x.io/gpu": "1"})
+    answer = explain([of_class, *rest, one], "pod/p")
+    assert "have class gpu.example.com serve x.io/gpu (its extendedResourceName)" in str(answer)
+    [suggestion] = answer.to_dict()["verdicts"][0]["suggestions"]
+    assert suggestion["patches"][0]["patch"] == [
+        {"op": "add", "path": "/spec/extendedResourceName", "value": "x.io/gpu"}
+    ]
+
+
+def test_a_misspelt_affinity_is_mended_and_no_provider_label_set() -> None:
+    wants = {"key": "cloud.google.com/gke-nodepool", "operator": "In", "values": ["high-mem-pool"]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [wants]}]}
+    near = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    objects = [node("a", labels={wants["key"]: "highmem-pool"}), pod("p", affinity=near)]
+    [suggestion] = explain(objects, "pod/p").to_dict()["verdicts"][0]["suggestions"]
+    assert suggestion["changes"] == [
+        {"code": "change-node-selector", "label": wants["key"], "from": "high-mem-pool", "to": "highmem-pool"}
+    ]
+    wants["values"] = ["other"]
+    assert "label the node" not in str(explain(objects, "pod/p"))
+
+
+def test_amounts_are_compared_in_one_unit() -> None:
+    text = str(explain([node("a", memory="8121672Ki"), pod("p", memory="12Gi")], "pod/p"))
+    assert "memory: needs 12Gi, 7.7Gi of 7.7Gi free" in text
+    assert "ask for 7931Mi instead of 12Gi memory" in text
+
+
+def test_only_the_claim_is_refused() -> None:
+    """The pod is there; what the API server refuses is the claim that is to be made for it."""
+    asks = template("admin", request("r", adminAccess=True))
+    objects = [*gpus("a"), manifest("Namespace", "default"), asks, pod("p", templates={"g": "admin"})]
+    assert str(explain(objects, "pod/p")).startswith("pod/default/p: the API server refuses its claim.")
+
+
+def test_a_cause_with_a_holder_stands_apart_from_one_without() -> None:
+    """On one node the matching pair is in use, on the other there is none: no release helps there."""
+    root = "gpu.example.com/root"
+    pair = [
+        request("one", 'device.attributes["gpu.example.com"].kind == "gpu"'),
+        request("two", 'device.attributes["gpu.example.com"].kind == "nic"'),
+    ]
+
+    def on(name: str, *roots: str) -> Object:
+        kinds = ("gpu", "nic", "gpu", "nic")
+        made = [
+            device(f"d{number}", kind=kind, root=of) for number, (kind, of) in enumerate(zip(kinds, roots, strict=True))
+        ]
+        return slice_(name, *made)
+
+    objects = [
+        device_class(),
+        node("a"),
+        node("b"),
+        on("a", "1", "1", "2", "3"),
+        on("b", "1", "2", "3", "4"),
+        allocated("held", "a/d0"),
+        claim("c", *pair, constraints=[match(root)]),
+    ]
+    stories = explain(objects).to_dict()["claimSets"][0]["stories"]
+    assert [each["nodes"] for each in stories] == [["a"], ["b"]]

@@ -56,6 +56,10 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     def __repr__(self) -> str:
         return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
 
+    def _is_told(self, notice: Notice) -> bool:
+        """Whether the verdicts take into account what the notice says is left out."""
+        return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"
+
     def _document(self) -> ExplanationDocument:
         from dra_plan.explanation.document import SetParts
 
@@ -73,7 +77,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             moves=UNSET if self.moves is None else list(self.moves),
             devices=list(self.devices),
             refusals=self.plan.refusals if self.verdicts is None else UNSET,  # a verdict says it itself
-            warnings=warnings([*self.plan.notices, *self.notices]),
+            warnings=warnings([*(one for one in self.plan.notices if not self._is_told(one)), *self.notices]),
         )
 
 

@@ -18,7 +18,7 @@ from dra_plan.allocator import Allocator, Outcome, View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.api.well_known import IMPLICIT_PREFIX, UNSCHEDULABLE
 from dra_plan.claims.index import Index, pod_owner
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import ClaimSet, Owner
@@ -97,6 +97,27 @@ class DeviceAttempt:
     all_claims: tuple[ResourceClaim, ...]
     cluster: View
     has_more: bool
+    resources: Mapping[str, str] = field(default_factory=dict)
+    """Class to the extended resource that it serves: requests for these are named by the scheduler."""
+
+    def resource_of(self, request: str) -> str:
+        """The extended resource that a request of the scheduler's own claim stands for, else its name."""
+        for claim in self.claims if self.has_more else ():
+            for each in claim.spec.devices.requests:
+                if each.name == request and each.exactly is not None and _OF_SCHEDULER.fullmatch(request):
+                    return self.resources.get(each.exactly.device_class_name, request)
+        return request
+
+
+_OF_SCHEDULER = re.compile(r"container-\d+-request-\d+")
+"""The names that the scheduler gives requests for extended resources."""
+
+
+def _resources(inventory: Inventory) -> Mapping[str, str]:
+    return {
+        one.metadata.name: one.spec.extended_resource_name or IMPLICIT_PREFIX + one.metadata.name
+        for one in inventory.classes
+    }
 
 
 class OwnersOfPods:
@@ -183,6 +204,7 @@ class VerdictRun:
             all_claims=tuple(cluster.claims.seen()),
             cluster=cluster.view,
             has_more=kept.special is not None,
+            resources=_resources(self.simulation.inventory) if kept.special is not None else {},
         )
 
     def _is_enough(self) -> bool:
@@ -318,6 +340,7 @@ class DeviceReasons:
     ) -> None:
         self._inventory, self._max_steps = inventory, max_steps
         self._found: dict[str, DeviceReason] = {}
+        self._attempt = attempt
         if plan is not None and plan.explanation is not None and not (attempt is not None and attempt.has_more):
             self._add(plan.explanation.groups, frozenset())
         if attempt is not None:
@@ -325,7 +348,11 @@ class DeviceReasons:
 
     def of(self, node: str) -> DeviceReason | None:
         """What is in the way on the node, if it was found out."""
-        return self._found.get(node)
+        found = self._found.get(node)
+        if found is None or self._attempt is None or found.leading.request is None:
+            return found
+        name = self._attempt.resource_of(found.leading.request)
+        return found._replace(leading=structs.replace(found.leading, request=name))
 
     def _add(self, groups: Iterable[NodeGroup], fitting: frozenset[str]) -> None:
         from dra_plan.explanation.document import leading_reasons
