@@ -242,6 +242,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Amount,
         Meta(description="Pods that a quota or limit keeps from being made; `message` is what the API server says."),
     ] = 0
+    forbidden_claim: Annotated[
+        str, Meta(description="The entry of resourceClaims, where not the pod but its claim is refused.")
+    ] = ""
     missing: Annotated[list[str], Meta(description="Resources that the input lacks and that decide.")] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it waits for, in the scheduler's words.")] = ""

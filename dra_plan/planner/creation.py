@@ -31,6 +31,8 @@ class NotCreated:
 
     pod: Pod
     message: str
+    claim: str = ""
+    """The pod's entry whose claim it is."""
 
     @property
     def record(self) -> PodRecord:
@@ -113,7 +115,7 @@ def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedg
                 continue
             said = ledger.refuses(make_claim(template, pod, entry.name))
             if said:
-                yield NotCreated(pod, claim_failure(entry.name, said))
+                yield NotCreated(pod, claim_failure(entry.name, said), entry.name)
                 break
 
 

@@ -462,7 +462,7 @@ _CLAIM_OF = "the claims of "
 def _is_about_claims(of: OwnerVerdict) -> bool:
     """Whether what is refused are claims that would be made for pods, and not the pods."""
     templates = bool(of.findings) and all(one.object.startswith("ResourceClaimTemplate ") for one in of.findings)
-    return templates or of.message.startswith("PodResourceClaim ")
+    return templates or bool(of.forbidden_claim)
 
 
 def _stuck(whose: _Whose) -> str:

@@ -332,12 +332,12 @@ class _Verdicts:
         return pod.key not in self._kept_out
 
     @cached_property
-    def _forbidden(self) -> dict[Owner, list[str]]:
+    def _forbidden(self) -> dict[Owner, list[NotCreated]]:
         """What admission says of pods that are not made, by owner."""
-        found: dict[Owner, list[str]] = {}
+        found: dict[Owner, list[NotCreated]] = {}
         for each in self._not_made:
             for owner in dict.fromkeys(self._owners_of.of(each.pod)):
-                found.setdefault(owner, []).append(each.message)
+                found.setdefault(owner, []).append(each)
         return found
 
     def _refused(self, made: OwnerVerdict, asked: Pod | AnyWorkload) -> OwnerVerdict:
@@ -351,8 +351,9 @@ class _Verdicts:
                 verdict="Refused",
                 node_name="",
                 victims=[],
-                message=forbidden[0],
+                message=forbidden[0].message,
                 forbidden=len(forbidden),
+                forbidden_claim=forbidden[0].claim,
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
         return structs.replace(
