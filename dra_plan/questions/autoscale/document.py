@@ -60,6 +60,9 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
         dict[str, str],
         Meta(description="Of the pods of the plan: the outcome with which kube-scheduler answers on these new nodes."),
     ] = {}
+    others_bound: Annotated[
+        Amount, Meta(description="Pods outside the plan that kube-scheduler binds on the new nodes: they came first.")
+    ] = 0
 
 
 class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):

@@ -38,7 +38,7 @@ def run_loop(inventory: Inventory, target: Target, file: GroupsFile) -> LoopResu
     except LoopAbortedError as error:
         return LoopResult(ScaleUp(error=str(error)), ScaleDown(error=NOT_REACHED))
     snapshot = ClusterSnapshot(inventory, target, Common())
-    upcoming = []
+    upcoming: list[Added] = []
     for group in file.groups:
         for number in range(_upcoming(group, inventory)):
             try:
@@ -46,12 +46,15 @@ def run_loop(inventory: Inventory, target: Target, file: GroupsFile) -> LoopResu
             except NotCopiedError:
                 added = None
             if added is not None:
-                snapshot.add(added)
-                upcoming.append(added.node.metadata.name)
+                upcoming.append(added)
+    snapshot.announce(upcoming)
+    for added in upcoming:
+        snapshot.add(added)
+    names = [added.node.metadata.name for added in upcoming]
     loop = ScaleUpLoop(snapshot, file.groups, file.options, found)
     loop.found.unready = unready
-    up = loop.run(upcoming)
-    return LoopResult(up, scale_down(snapshot, file.groups, file.options, upcoming))
+    up = loop.run(names)
+    return LoopResult(up, scale_down(snapshot, file.groups, file.options, names))
 
 
 def _upcoming(group: ScalingGroup, inventory: Inventory) -> int:

@@ -22,6 +22,8 @@ CUTOFF = -10
 """Pods of lower priority get no node (--expendable-pods-priority-cutoff)."""
 MOST_GROUPS = 10
 """Groups of equal pods that one controller has at most; pods beyond are groups of their own."""
+AT_ONCE = 16
+"""New nodes that are made together at first; then as many as there are."""
 NOT_READY = "skipped: not ready for scale-up"
 AT_MAX = "skipped: max node group size reached"
 MAX_TOTAL = "max total nodes in cluster reached"
@@ -327,8 +329,9 @@ class Estimator:
     def __init__(self, snapshot: ClusterSnapshot, group: ScalingGroup, templates: Templates, room: int) -> None:
         self._snapshot, self._group, self._templates, self._room = snapshot, group, templates, room
         self._new: list[str] = []
+        self._ahead: list[Added] = []
+        """Nodes that the snapshot knows of already, the next one last."""
         self._used: set[str] = set()
-        self._begun = 0
 
     def estimate(self, equal: Sequence[EqualPods]) -> tuple[int, list[Pod]]:
         """How many nodes get a pod, and which pods. Raises TooManyUsersError."""
@@ -369,11 +372,15 @@ class Estimator:
 
     def _add(self) -> str | None:
         """One more node, if there is room for it."""
-        if len(self._new) >= self._room:
+        begun = len(self._new)
+        if begun >= self._room:
             return None
-        self._begun += 1
-        added = self._templates.of(self._group, self._begun)
-        assert added is not None
+        if not self._ahead:
+            numbers = range(begun + 1, min(self._room, begun + max(begun, AT_ONCE)) + 1)
+            made = [added for number in numbers if (added := self._templates.of(self._group, number)) is not None]
+            self._snapshot.announce(made)
+            self._ahead = made[::-1]
+        added = self._ahead.pop()
         self._snapshot.add(added)
         self._new.append(added.node.metadata.name)
         return added.node.metadata.name

@@ -71,6 +71,8 @@ class ClusterSnapshot:
     def _begin(self) -> None:
         self._simulation = Simulation(self.inventory, target=self._target, common=self._common, makes=False)
         self._cluster = self._simulation.cluster
+        self._slices = self.inventory.slices
+        self._announced: dict[str, Added] = {}
         self.placed: dict[str, str] = {}
         """Key of a pod that was put somewhere here to the node."""
 
@@ -85,13 +87,23 @@ class ClusterSnapshot:
         pods += [pod for uid, pod in self._cluster.pods.items() if uid not in given]
         return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
 
+    def announce(self, nodes: Iterable[Added]) -> None:
+        """Nodes that may be added: their slices are gathered at once, which costs as much as those of one of them.
+
+        No other node reaches these slices, so that no answer changes before a node is added.
+        """
+        self._announced |= {one.node.metadata.name: one for one in nodes}
+        ahead = (piece for one in self._announced.values() for piece in one.slices)
+        self._cluster.set_slices([*self._slices, *ahead])
+
     def add(self, added: Added) -> None:
         """A new node, with all that comes with it."""
-        self.inventory = _with(self.content(), [added])
-        self._cluster.set_devices(self.inventory)
+        if added.slices and added.node.metadata.name not in self._announced:
+            self.announce([added])
+        self.inventory = _with(self.inventory, [added])
         for claim in added.claims:
             self._cluster.put_claim(claim)
-        self._cluster.set_nodes(self.inventory.nodes)
+        self._cluster.append_node(added.node)
         for pod in added.pods:
             self._cluster.add_pod(pod)
 

@@ -78,6 +78,9 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     if up.then_bound:
         bound = len(up.then_bound) - len(left)
         yield f"Then kube-scheduler binds {bound} of {counted(len(up.then_bound), 'pod')}."
+    if left and up.others_bound:
+        others = counted(up.others_bound, "pod")
+        yield f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before them."
     if down.removable:
         yield f"Could go, if they stay as they are: {listed(down.removable, 6)}."
 
