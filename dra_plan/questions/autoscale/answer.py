@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dra_plan.api.inventory import Inventory, Notice
@@ -13,11 +13,12 @@ from dra_plan.questions.autoscale.document import (
     AutoscaleDocument,
     GroupOption,
     GroupResize,
+    KnownGroup,
     NodeUtilization,
     ScaleDownDocument,
     ScaleUpDocument,
 )
-from dra_plan.questions.autoscale.groups import GroupsFile
+from dra_plan.questions.autoscale.groups import GroupsFile, ScalingGroup
 from dra_plan.questions.autoscale.loop import LoopResult, new_nodes, run_loop
 from dra_plan.questions.autoscale.scale_up import ScaleUp
 from dra_plan.questions.schedule.answer import schedule_pods
@@ -45,6 +46,7 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
     """The answer of `autoscale`."""
 
     target: Target
+    groups: Sequence[ScalingGroup]
     loop: LoopResult
     then: ThenBound
     notices: tuple[Notice, ...]
@@ -56,6 +58,7 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
         down = self.loop.down
         return AutoscaleDocument(
             target=answer_target(self.target),
+            groups=[_known(group) for group in self.groups],
             scale_up=_scale_up(self.loop.up, self.then),
             scale_down=ScaleDownDocument(
                 error=down.error, removable=down.removable, unremovable=down.unremovable, moves=down.moves
@@ -66,6 +69,17 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
             },
             warnings=warnings(self.notices),
         )
+
+
+def _known(group: ScalingGroup) -> KnownGroup:
+    return KnownGroup(
+        group=group.name,
+        min=None if "min" in group.unknown else group.least,
+        max=None if "max" in group.unknown else group.most,
+        current=group.current,
+        nodes=len(group.nodes),
+        told_by=group.told_by,
+    )
 
 
 def _scale_up(up: ScaleUp, then: ThenBound) -> ScaleUpDocument:
@@ -102,7 +116,7 @@ def autoscale_cluster(inventory: Inventory, target: Target, file: GroupsFile, qu
     """What the Cluster Autoscaler does in one loop, and which of the pods that it helps kube-scheduler then binds."""
     loop = run_loop(inventory, target, file)
     then = _then(inventory, target, file, loop, question) if loop.up.plan else ThenBound()
-    return AutoscalePlan(target, loop, then, (*inventory.notices, *_disagreeing(then)))
+    return AutoscalePlan(target, file.groups, loop, then, (*inventory.notices, *_disagreeing(then)))
 
 
 def _then(inventory: Inventory, target: Target, file: GroupsFile, loop: LoopResult, question: Question) -> ThenBound:

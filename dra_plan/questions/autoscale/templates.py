@@ -73,8 +73,8 @@ def templates(inventory: Inventory, groups: Sequence[ScalingGroup], unready: fro
 
 
 def _nodes_of(inventory: Inventory, group: ScalingGroup) -> list[Node]:
-    names = set(group.nodes)
-    return [node for node in inventory.nodes if node.metadata.name in names]
+    known = {node.metadata.name: node for node in inventory.nodes}
+    return [known[name] for name in group.nodes if name in known]
 
 
 def _may_be_copied(node: Node, unready: frozenset[str]) -> bool:
