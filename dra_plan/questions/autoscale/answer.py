@@ -9,6 +9,7 @@ from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.question import Question
+from dra_plan.questions.autoscale.defects import notices
 from dra_plan.questions.autoscale.document import (
     AutoscaleDocument,
     GroupOption,
@@ -22,7 +23,7 @@ from dra_plan.questions.autoscale.groups import GroupsFile, ScalingGroup
 from dra_plan.questions.autoscale.loop import LoopResult, new_nodes, run_loop
 from dra_plan.questions.autoscale.scale_up import ScaleUp
 from dra_plan.questions.schedule.answer import schedule_pods
-from dra_plan.releases import Target
+from dra_plan.releases import AUTOSCALER, FIXED_AUTOSCALER, AutoscalerQuirks, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +115,28 @@ def _scale_up(up: ScaleUp, then: ThenBound) -> ScaleUpDocument:
 
 def autoscale_cluster(inventory: Inventory, target: Target, file: GroupsFile, question: Question) -> AutoscalePlan:
     """What the Cluster Autoscaler does in one loop, and which of the pods that it helps kube-scheduler then binds."""
-    loop = run_loop(inventory, target, file)
-    then = _then(inventory, target, file, loop, question) if loop.up.plan else ThenBound()
-    return AutoscalePlan(target, file.groups, loop, then, (*inventory.notices, *_disagreeing(then)))
+    quirks = AUTOSCALER if target.quirk_mode == "upstream" else FIXED_AUTOSCALER
+    loop = run_loop(inventory, target, file, quirks)
+    then = _then(inventory, target, file, loop, quirks, question) if loop.up.plan else ThenBound()
+    told = notices(inventory, target, file, loop) if target.quirk_mode == "upstream" else ()
+    return AutoscalePlan(target, file.groups, loop, then, (*inventory.notices, *told, *_disagreeing(then)))
 
 
-def _then(inventory: Inventory, target: Target, file: GroupsFile, loop: LoopResult, question: Question) -> ThenBound:
+def _then(
+    inventory: Inventory,
+    target: Target,
+    file: GroupsFile,
+    loop: LoopResult,
+    quirks: AutoscalerQuirks,
+    question: Question,
+) -> ThenBound:
     """What `schedule` says of the pods that triggered, on the cluster with the new nodes."""
-    added = new_nodes(inventory, file, loop.up)
+    added = new_nodes(inventory, file, loop.up, quirks)
     changed = replace(
         inventory,
         nodes=[*inventory.nodes, *(one.node for one in added)],
         slices=[*inventory.slices, *(piece for one in added for piece in one.slices)],
-        pods=[*inventory.pods, *(pod for one in added for pod in one.pods)],
+        pods=[*inventory.pods, *(pod for one in added for pod in (*one.pods, *one.starting))],
         claims=[*inventory.claims, *(claim for one in added for claim in one.claims)],
     )
     outcome = schedule_pods(changed, target, question).outcome

@@ -9,7 +9,6 @@ from dra_plan.options import Bounded, Flag, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
-    from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import AutoscalePlan
 
 
