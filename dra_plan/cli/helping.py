@@ -29,7 +29,7 @@ _SECTIONS = {
         "filenames",
         "recursive",
         "objects",
-        "groups",
+        *("groups", "group"),
         "before",
         "after",
         "against",

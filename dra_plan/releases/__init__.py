@@ -4,6 +4,14 @@ Literal tables and their look-up, nothing else. All other code asks `features.x`
 and never compares a version. `docs/releases.md` says how a release is added.
 """
 
+from .autoscaler import (
+    AUTOSCALER,
+    AUTOSCALER_DEFECTS,
+    FIXED_AUTOSCALER,
+    AutoscalerDefect,
+    AutoscalerQuirk,
+    AutoscalerQuirks,
+)
 from .fields import FIELDS, ApiField, unused
 from .gates import GATES, NEEDS, FeatureGate, Features, gate_defaults, gates_of
 from .quirks import DEFECTS, FIXED, NOT_APPLICABLE, Defect, Quirk, Quirks, quirks_of
@@ -12,9 +20,12 @@ from .target import QUIRK_MODES, Target, target
 from .versions import MINORS, NEWEST, RECORDED, Coverage, FoundRelease, SchedulerPart, find_release, newest_patch
 
 __all__ = [
+    "AUTOSCALER",
+    "AUTOSCALER_DEFECTS",
     "DEFECTS",
     "FIELDS",
     "FIXED",
+    "FIXED_AUTOSCALER",
     "GATES",
     "MINORS",
     "NEEDS",
@@ -23,6 +34,9 @@ __all__ = [
     "QUIRK_MODES",
     "RECORDED",
     "ApiField",
+    "AutoscalerDefect",
+    "AutoscalerQuirk",
+    "AutoscalerQuirks",
     "Coverage",
     "Defect",
     "FeatureGate",

@@ -254,11 +254,7 @@ class AddNodes:
             if "/" in name or is_meant_as_path(name):
                 raise UsageError(f"{name}: {NO_SUCH_PATH}")
             return cls(count, name)
-        from dra_plan.manifests.load import load
-
-        template = load([like])
-        if len(template.nodes) != 1:
-            raise UsageError(f"{os.fspath(like)}: expected one Node as a model, found {len(template.nodes)}")
+        template = model_file(like)
         return cls(count, template.nodes[0].metadata.name, template)
 
     def apply(self, inventory: Inventory) -> Edited:
@@ -284,6 +280,16 @@ class AddNodes:
             csi_nodes=_joined(inventory.csi_nodes, [each for copy in copies for each in copy.csi_nodes]),
         )
         return Edited(after, AppliedEdit(edit="AddNodes", count=self.count, like=self.like, added=names))
+
+
+def model_file(path: str | os.PathLike[str]) -> Inventory:
+    """The objects of a file with one node and what is on it. Raises UsageError for another number of nodes."""
+    from dra_plan.manifests.load import load
+
+    found = load([path])
+    if len(found.nodes) != 1:
+        raise UsageError(f"{os.fspath(path)}: expected one Node as a model, found {len(found.nodes)}")
+    return found
 
 
 def _joined(before: list[T], new: list[T]) -> list[T]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dra_plan import releases
+from dra_plan.releases.autoscaler import NOT_SWITCHED, RELEASE
 from tests.conftest import Golden
 
 PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
@@ -24,6 +25,21 @@ release without it; `-` where the newest still has it. Recorded are RECORDED.
 |---|---|---|---|---|
 """
 
+AUTOSCALER = """
+## Cluster Autoscaler
+
+`autoscale` has the defects of Cluster Autoscaler RELEASE, whichever release of Kubernetes is asked about. Each that
+decides is the warning `autoscaler-defect`, with what would be without it; with `--quirks fixed` it is not there.
+
+| Id | Issue | What happens | With `--quirks fixed` |
+|---|---|---|---|
+"""
+
+AUTOSCALER_LEFT_OUT = """
+Without a switch:
+
+"""
+
 LEFT_OUT = """
 ## Without a switch
 
@@ -37,7 +53,24 @@ def render() -> str:
     ]
     left_out = [f"- **{name}**: {why}" for name, why in sorted(releases.NOT_APPLICABLE.items())]
     introduction = INTRODUCTION.replace("RECORDED", ", ".join(releases.RECORDED))
-    return introduction + "\n".join(rows) + "\n" + LEFT_OUT + "\n".join(left_out) + "\n"
+    kubernetes = introduction + "\n".join(rows) + "\n" + LEFT_OUT + "\n".join(left_out) + "\n"
+    return kubernetes + _autoscaler()
+
+
+def _autoscaler() -> str:
+    rows = [f"| {d.id} | {_links(d.issue)} | {d.title} | {d.instead} |" for d in releases.AUTOSCALER_DEFECTS]
+    left_out = [f"- {_links(issues)}: {why}" for issues, why in NOT_SWITCHED.items()]
+    introduction = AUTOSCALER.replace("RELEASE", RELEASE)
+    return introduction + "\n".join(rows) + "\n" + AUTOSCALER_LEFT_OUT + "\n".join(left_out) + "\n"
+
+
+def _links(issues: str) -> str:
+    return ", ".join(map(_link, issues.split(", ")))
+
+
+def _link(issue: str) -> str:
+    repository, _, number = issue.partition("#")
+    return f"[{issue}](https://github.com/{repository}/issues/{number})" if issue else ""
 
 
 def _issue(number: int) -> str:

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.question import Question
+from dra_plan.questions.autoscale.defects import notices
 from dra_plan.questions.autoscale.document import (
     AutoscaleDocument,
     GroupOption,
     GroupResize,
+    KnownGroup,
     NodeUtilization,
     ScaleDownDocument,
     ScaleUpDocument,
 )
-from dra_plan.questions.autoscale.groups import GroupsFile
+from dra_plan.questions.autoscale.groups import GroupsFile, ScalingGroup
 from dra_plan.questions.autoscale.loop import LoopResult, new_nodes, run_loop
 from dra_plan.questions.autoscale.scale_up import ScaleUp
 from dra_plan.questions.schedule.answer import schedule_pods
-from dra_plan.releases import Target
+from dra_plan.releases import AUTOSCALER, FIXED_AUTOSCALER, AutoscalerQuirks, Target
+
+
+@dataclass(frozen=True, slots=True)
+class ThenBound:
+    """What kube-scheduler does once the new nodes are there."""
+
+    bound: Mapping[str, str] = field(default_factory=dict)
+    """The outcome of each pod of the plan, by key."""
+    others: int = 0
+    """Pods outside the plan that are bound on new nodes."""
+
+    @property
+    def missing(self) -> list[str]:
+        """Pods of the plan that get no node, if not as many others get one of the new nodes."""
+        left = sorted(name for name, outcome in self.bound.items() if outcome != "Bound")
+        return left if len(left) > self.others else []
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,8 +47,9 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
     """The answer of `autoscale`."""
 
     target: Target
+    groups: Sequence[ScalingGroup]
     loop: LoopResult
-    then_bound: dict[str, str]
+    then: ThenBound
     notices: tuple[Notice, ...]
 
     def __repr__(self) -> str:
@@ -39,7 +59,8 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
         down = self.loop.down
         return AutoscaleDocument(
             target=answer_target(self.target),
-            scale_up=_scale_up(self.loop.up, self.then_bound),
+            groups=[_known(group) for group in self.groups],
+            scale_up=_scale_up(self.loop.up, self.then),
             scale_down=ScaleDownDocument(
                 error=down.error, removable=down.removable, unremovable=down.unremovable, moves=down.moves
             ),
@@ -51,7 +72,18 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
         )
 
 
-def _scale_up(up: ScaleUp, then_bound: dict[str, str]) -> ScaleUpDocument:
+def _known(group: ScalingGroup) -> KnownGroup:
+    return KnownGroup(
+        group=group.name,
+        min=None if "min" in group.unknown else group.least,
+        max=None if "max" in group.unknown else group.most,
+        current=group.current,
+        nodes=len(group.nodes),
+        told_by=group.told_by,
+    )
+
+
+def _scale_up(up: ScaleUp, then: ThenBound) -> ScaleUpDocument:
     return ScaleUpDocument(
         result=up.result,  # type: ignore[arg-type]
         error=up.error,
@@ -76,39 +108,49 @@ def _scale_up(up: ScaleUp, then_bound: dict[str, str]) -> ScaleUpDocument:
         triggered=up.triggered,
         awaiting=up.awaiting,
         not_triggered=up.not_triggered,
-        then_bound=then_bound,
+        then_bound=dict(then.bound),
+        others_bound=then.others,
     )
 
 
 def autoscale_cluster(inventory: Inventory, target: Target, file: GroupsFile, question: Question) -> AutoscalePlan:
     """What the Cluster Autoscaler does in one loop, and which of the pods that it helps kube-scheduler then binds."""
-    loop = run_loop(inventory, target, file)
-    bound = _then_bound(inventory, target, file, loop, question) if loop.up.plan else {}
-    return AutoscalePlan(target, loop, bound, (*inventory.notices, *_disagreeing(bound)))
+    quirks = AUTOSCALER if target.quirk_mode == "upstream" else FIXED_AUTOSCALER
+    loop = run_loop(inventory, target, file, quirks)
+    then = _then(inventory, target, file, loop, quirks, question) if loop.up.plan else ThenBound()
+    told = notices(inventory, target, file, loop) if target.quirk_mode == "upstream" else ()
+    return AutoscalePlan(target, file.groups, loop, then, (*inventory.notices, *told, *_disagreeing(then)))
 
 
-def _then_bound(
-    inventory: Inventory, target: Target, file: GroupsFile, loop: LoopResult, question: Question
-) -> dict[str, str]:
+def _then(
+    inventory: Inventory,
+    target: Target,
+    file: GroupsFile,
+    loop: LoopResult,
+    quirks: AutoscalerQuirks,
+    question: Question,
+) -> ThenBound:
     """What `schedule` says of the pods that triggered, on the cluster with the new nodes."""
-    added = new_nodes(inventory, file, loop.up)
+    added = new_nodes(inventory, file, loop.up, quirks)
     changed = replace(
         inventory,
         nodes=[*inventory.nodes, *(one.node for one in added)],
         slices=[*inventory.slices, *(piece for one in added for piece in one.slices)],
-        pods=[*inventory.pods, *(pod for one in added for pod in one.pods)],
+        pods=[*inventory.pods, *(pod for one in added for pod in (*one.pods, *one.starting))],
         claims=[*inventory.claims, *(claim for one in added for claim in one.claims)],
     )
     outcome = schedule_pods(changed, target, question).outcome
-    wanted = set(loop.up.triggered)
-    return {record.pod.key: record.outcome for record in outcome.pods if record.pod.key in wanted}
+    wanted, new = set(loop.up.triggered), {one.node.metadata.name for one in added}
+    others = sum(record.node in new and record.pod.key not in wanted for record in outcome.pods)
+    return ThenBound({record.pod.key: record.outcome for record in outcome.pods if record.pod.key in wanted}, others)
 
 
-def _disagreeing(bound: dict[str, str]) -> list[Notice]:
-    left = sorted(name for name, outcome in bound.items() if outcome != "Bound")
+def _disagreeing(then: ThenBound) -> list[Notice]:
+    left = then.missing
     if not left:
         return []
-    pods = "1 pod" if len(left) == 1 else f"{len(left)} pods"
+    number = len(left) - then.others
+    pods = "1 pod" if number == 1 else f"{number} pods"
     return [
         Notice(
             "scale-up-not-enough",

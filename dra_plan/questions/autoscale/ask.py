@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from dra_plan.options import Bounded, spelled_out
+from dra_plan.options import Bounded, Flag, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -12,19 +13,32 @@ if TYPE_CHECKING:
 
 
 class AutoscaleOptions(Bounded, total=False):
-    """How long kube-scheduler's searches may take."""
+    """Which groups there are, and how long kube-scheduler's searches may take."""
+
+    group: Annotated[
+        str | Iterable[str],
+        Flag(
+            "--group",
+            "A node group like a node or that of a file; repeatable.",
+            metavar="NAME[=NODE|FILE][,max=N,...]",
+            complete="nodes",
+            kind=list[str] | None,
+        ),
+    ]
 
 
 @spelled_out
-def autoscale(cluster: LoadedCluster, groups: Any, **options: Unpack[AutoscaleOptions]) -> AutoscalePlan:
+def autoscale(cluster: LoadedCluster, groups: Any = None, **options: Unpack[AutoscaleOptions]) -> AutoscalePlan:
     """What one loop of the Cluster Autoscaler does: which groups grow for which pods, and which nodes could go.
 
-    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`. Raises InputError for
-    groups that can't be understood.
+    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`; `group` are more groups,
+    each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either they are told from the labels of nodes. Raises
+    InputError for groups that can't be understood, UsageError where no group is known.
     """
+    from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import autoscale_cluster
-    from dra_plan.questions.autoscale.groups import groups_of, read_groups
+    from dra_plan.questions.autoscale.recognised import groups_for
 
-    file = groups_of(groups) if isinstance(groups, dict) else read_groups(str(groups))
-    asked = cluster.question((), dict(options))
+    file = groups_for(cluster.inventory, groups, names(options.get("group"), "group"))
+    asked = cluster.question((), {key: value for key, value in options.items() if key != "group"})
     return cluster.with_edits(autoscale_cluster(cluster.inventory, cluster.target, file, asked))

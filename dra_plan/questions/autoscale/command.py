@@ -23,19 +23,21 @@ def autoscale(
         typer.Option("--groups", metavar="FILE", help="The node groups with their templates, and the options."),
     ] = None,
     fail_on: options.FailOn = "error",
-    output: options.Output = "table",
+    output: options.MarkdownOutput = "table",
 ) -> Exit:
     """Show what the Cluster Autoscaler does, and why not.
 
     Examples:
       dra-plan autoscale cluster.json --groups groups.yaml
-      dra-plan autoscale --live --groups groups.yaml
-      dra-plan autoscale cluster.json --groups groups.yaml -o json
+      dra-plan autoscale --live --group gpu-pool,max=8
+      dra-plan autoscale cluster.json --group gpu-pool=gpu-1,max=8
 
     One loop of the autoscaler, as its own code decides: pending pods that fit on nodes which are there, groups whose
     new node would take the others, how many nodes, and whether kube-scheduler then binds the pods; and nodes that could
-    go. --groups names a file with the groups (docs/autoscale.md). PATH holds the cluster: a file, a directory, or - for
-    standard input. Exit status 1 if a pod gets no node from any group, or the loop stops with an error.
+    go. --groups names a file with the groups (docs/autoscale.md), --group one group and the node or file that its new
+    nodes are like; without either, groups are those that node labels of GKE, EKS, AKS and Cluster API name. PATH holds
+    the cluster: a file, a directory, or - for standard input. Exit status 1 if a pod gets no node from any group, or
+    the loop stops with an error.
 
     """
     from dra_plan.cli.inputs import opened
@@ -45,8 +47,6 @@ def autoscale(
     from dra_plan.questions.autoscale.text import parse
 
     form, gate = parse(output), options.gate(fail_on=fail_on)
-    if groups is None:
-        raise UsageError("--groups FILE says which node groups there are (docs/autoscale.md)")
     asked = opened(context)
     if asked.owners:
         raise UsageError(f"{asked.owners[0]}: no such file; autoscale is about all pending pods")

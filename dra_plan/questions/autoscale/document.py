@@ -16,6 +16,17 @@ Result = Literal[
 Reasons = Annotated[dict[str, str], Meta(description="By group: fits, or the reason in kube-scheduler's words.")]
 
 
+class KnownGroup(DocumentPart, frozen=True, kw_only=True):
+    """A node group, and where it is known from."""
+
+    group: Text
+    min: Amount | None
+    max: Amount | None
+    current: Amount
+    nodes: Annotated[Amount, Meta(description="Nodes of the input.")]
+    told_by: Annotated[str, Meta(description="The label or annotation of nodes that names the group.")] = ""
+
+
 class GroupOption(DocumentPart, frozen=True, kw_only=True):
     """What one group could do for which pods."""
 
@@ -60,6 +71,9 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
         dict[str, str],
         Meta(description="Of the pods of the plan: the outcome with which kube-scheduler answers on these new nodes."),
     ] = {}
+    others_bound: Annotated[
+        Amount, Meta(description="Pods outside the plan that kube-scheduler binds on the new nodes: they came first.")
+    ] = 0
 
 
 class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):
@@ -82,6 +96,7 @@ class AutoscaleDocument(PrintedDocument, frozen=True, kw_only=True):
     """What one loop of the Cluster Autoscaler does."""
 
     kind: Literal["AutoscalePlan"] = "AutoscalePlan"
+    groups: Annotated[list[KnownGroup], Meta(description="min and max are null where they are not known.")]
     scale_up: ScaleUpDocument
     scale_down: ScaleDownDocument
     utilization: dict[str, NodeUtilization] = {}

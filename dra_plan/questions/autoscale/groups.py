@@ -38,7 +38,11 @@ class NodeTemplate:
 
 @dataclass(frozen=True, slots=True)
 class ScalingGroup:
-    """One node group; sizes are numbers of nodes, `current` the size that is aimed at."""
+    """One node group; sizes are numbers of nodes, `current` the size that is aimed at.
+
+    `told_by` is the label or annotation of nodes that names the group; `unknown` are those of min and max that nobody
+    has said: then 0 and `MOST_SIZE` stand for them.
+    """
 
     name: str
     least: int
@@ -46,6 +50,8 @@ class ScalingGroup:
     current: int
     nodes: tuple[str, ...] = ()
     template: NodeTemplate | None = None
+    told_by: str = ""
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +144,7 @@ def _group(value: Any, where: str) -> ScalingGroup:
         current=_number(value, "current", len(nodes), where),
         nodes=tuple(nodes),
         template=_template(value.get("template"), f"{where}: template"),
+        unknown=tuple(key for key in ("min", "max") if key not in value),
     )
 
 

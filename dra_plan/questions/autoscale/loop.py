@@ -14,7 +14,7 @@ from dra_plan.questions.autoscale.scale_down import ScaleDown, scale_down
 from dra_plan.questions.autoscale.scale_up import ScaleUp, ScaleUpLoop
 from dra_plan.questions.autoscale.snapshot import Added, ClusterSnapshot, missing_claims
 from dra_plan.questions.autoscale.templates import LoopAbortedError, NotCopiedError, templates
-from dra_plan.releases import Target
+from dra_plan.releases import AutoscalerQuirks, Target
 from dra_plan.scheduler.cluster.common import Common
 
 NOT_REACHED = "not reached"
@@ -28,17 +28,17 @@ class LoopResult:
     down: ScaleDown
 
 
-def run_loop(inventory: Inventory, target: Target, file: GroupsFile) -> LoopResult:
+def run_loop(inventory: Inventory, target: Target, file: GroupsFile, quirks: AutoscalerQuirks) -> LoopResult:
     """What the Cluster Autoscaler does with the cluster in one loop."""
     unready = unready_nodes(inventory, file.groups)
-    if said := missing_claims(inventory):
+    if quirks.missing_claim_ends_loop and (said := missing_claims(inventory)):
         return LoopResult(ScaleUp(error=said), ScaleDown(error=NOT_REACHED))
     try:
-        found = templates(inventory, file.groups, frozenset(unready))
+        found = templates(inventory, file.groups, frozenset(unready), quirks)
     except LoopAbortedError as error:
         return LoopResult(ScaleUp(error=str(error)), ScaleDown(error=NOT_REACHED))
-    snapshot = ClusterSnapshot(inventory, target, Common())
-    upcoming = []
+    snapshot = ClusterSnapshot(inventory, target, Common(), quirks)
+    upcoming: list[Added] = []
     for group in file.groups:
         for number in range(_upcoming(group, inventory)):
             try:
@@ -46,12 +46,15 @@ def run_loop(inventory: Inventory, target: Target, file: GroupsFile) -> LoopResu
             except NotCopiedError:
                 added = None
             if added is not None:
-                snapshot.add(added)
-                upcoming.append(added.node.metadata.name)
+                upcoming.append(added)
+    snapshot.announce(upcoming)
+    for added in upcoming:
+        snapshot.add(added)
+    names = [added.node.metadata.name for added in upcoming]
     loop = ScaleUpLoop(snapshot, file.groups, file.options, found)
     loop.found.unready = unready
-    up = loop.run(upcoming)
-    return LoopResult(up, scale_down(snapshot, file.groups, file.options, upcoming))
+    up = loop.run(names)
+    return LoopResult(up, scale_down(snapshot, file.groups, file.options, names))
 
 
 def _upcoming(group: ScalingGroup, inventory: Inventory) -> int:
@@ -94,9 +97,9 @@ def _complete(slices: Iterable[ResourceSlice], node: str) -> Counter[str]:
     return found
 
 
-def new_nodes(inventory: Inventory, file: GroupsFile, up: ScaleUp) -> list[Added]:
+def new_nodes(inventory: Inventory, file: GroupsFile, up: ScaleUp, quirks: AutoscalerQuirks) -> list[Added]:
     """The nodes that the plan adds, with what comes with them."""
-    found = templates(inventory, file.groups, frozenset(up.unready))
+    found = templates(inventory, file.groups, frozenset(up.unready), quirks)
     groups = {group.name: group for group in file.groups}
     made = []
     for one in up.plan:

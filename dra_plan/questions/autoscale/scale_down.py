@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from dra_plan.api.core import Pod, PodDisruptionBudget
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.quantity import parse
@@ -114,8 +116,14 @@ def _moves(snapshot: ClusterSnapshot, pods: Sequence[Pod], targets: Sequence[str
 def utilization(snapshot: ClusterSnapshot, name: str) -> Utilization:
     """How much of a node is used. Raises UnknownUtilizationError."""
     slices = [piece for piece in snapshot.inventory.slices if piece.spec.node_name == name]
-    if slices:
+    if slices and snapshot.quirks.devices_hide_requests:
         return _of_devices(snapshot, name, slices)
+    shares = [_of_devices(snapshot, name, slices)] if slices else []
+    return max([*shares, _of_requests(snapshot, name)], key=lambda each: each.share)
+
+
+def _of_requests(snapshot: ClusterSnapshot, name: str) -> Utilization:
+    """The higher share of cpu and memory."""
     node = next(each for each in snapshot.inventory.nodes if each.metadata.name == name)
     room = amounts(node.status.allocatable or {})
     shares = []
@@ -138,8 +146,26 @@ def _of_devices(snapshot: ClusterSnapshot, name: str, slices: Sequence[ResourceS
         whole = [piece for piece in pieces if piece.spec.pool.generation == newest]
         if any(piece.spec.pool.resource_slice_count != len(whole) for piece in whole):
             raise UnknownUtilizationError(f"{driver}/{pool} is incomplete")
-        found.append(Utilization(_of_pool(whole, driver, pool, allocated), f"{driver}/{pool}"))
+        if not snapshot.quirks.devices_hide_requests:
+            share = _of_pool([_without_counters(piece) for piece in whole], driver, pool, allocated)
+            share = max(share, _of_pool(whole, driver, pool, allocated))
+        else:
+            share = _of_pool(whole, driver, pool, allocated)
+        found.append(Utilization(share, f"{driver}/{pool}"))
+    if not snapshot.quirks.any_full_pool_is_full_node:
+        return _of_all(slices, allocated)
     return max(found, key=lambda each: each.share)
+
+
+def _without_counters(piece: ResourceSlice) -> ResourceSlice:
+    """The slice as one of plain devices."""
+    return structs.replace(piece, spec=structs.replace(piece.spec, shared_counters=[]))
+
+
+def _of_all(slices: Sequence[ResourceSlice], allocated: set[tuple[str, str, str]]) -> Utilization:
+    """The share of all devices of the node that are in use."""
+    devices = [(one.spec.driver, one.spec.pool.name, each.name) for one in slices for each in one.spec.devices]
+    return Utilization(sum(each in allocated for each in devices) / len(devices) if devices else 0.0, "devices")
 
 
 def _allocated(snapshot: ClusterSnapshot, name: str) -> Iterator[tuple[str, str, str]]:

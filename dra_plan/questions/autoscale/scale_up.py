@@ -11,17 +11,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import structs
+
 from dra_plan.api.core import Pod
 from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from dra_plan.questions.autoscale.groups import AutoscalerOptions, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import FITS, Added, ClusterSnapshot, TooManyUsersError
 from dra_plan.questions.autoscale.templates import Templates
+from dra_plan.releases import AutoscalerQuirks
 from dra_plan.scheduler.cluster.nodes import amounts
 
 CUTOFF = -10
 """Pods of lower priority get no node (--expendable-pods-priority-cutoff)."""
 MOST_GROUPS = 10
 """Groups of equal pods that one controller has at most; pods beyond are groups of their own."""
+AT_ONCE = 16
+"""New nodes that are made together at first; then as many as there are."""
 NOT_READY = "skipped: not ready for scale-up"
 AT_MAX = "skipped: max node group size reached"
 MAX_TOTAL = "max total nodes in cluster reached"
@@ -138,7 +143,7 @@ class ScaleUpLoop:
                 if node is not None:
                     start = (nodes.index(node) + 1) % len(nodes)
                     self.found.fit_existing[pod.key] = node
-                elif self._snapshot.put_on_any(pod, upcoming) is None:
+                elif not self._placed_after_freeing(pod, nodes) and self._snapshot.put_on_any(pod, upcoming) is None:
                     left.append(pod)
                     refused.add(pod)
         except TooManyUsersError as error:
@@ -147,6 +152,15 @@ class ScaleUpLoop:
                 self.found.fit_existing.setdefault(pod.key, FILTERED_OUT)
             return []
         return left
+
+    def _placed_after_freeing(self, pod: Pod, nodes: Sequence[str]) -> bool:
+        """Whether the pod is on a node once its claims have lost devices that nobody uses."""
+        if self._snapshot.quirks.idle_claims_stay or not self._snapshot.free_idle_claims(pod):
+            return False
+        node = self._snapshot.put_on_any(pod, nodes)
+        if node is not None:
+            self.found.fit_existing[pod.key] = node
+        return node is not None
 
     # Groups
 
@@ -178,7 +192,12 @@ class ScaleUpLoop:
         found = []
         for other in self._groups:
             added = self._templates.of(other, 0)
-            if other.name == group.name or own is None or added is None or not are_similar(own, added):
+            if (
+                other.name == group.name
+                or own is None
+                or added is None
+                or not are_similar(own, added, self._snapshot.quirks)
+            ):
                 continue
             if mine <= {one.first.key for one in self._fitting(other, equal)}:
                 found.append(other)
@@ -327,15 +346,20 @@ class Estimator:
     def __init__(self, snapshot: ClusterSnapshot, group: ScalingGroup, templates: Templates, room: int) -> None:
         self._snapshot, self._group, self._templates, self._room = snapshot, group, templates, room
         self._new: list[str] = []
+        self._ahead: list[Added] = []
+        """Nodes that the snapshot knows of already, the next one last."""
         self._used: set[str] = set()
-        self._begun = 0
 
     def estimate(self, equal: Sequence[EqualPods]) -> tuple[int, list[Pod]]:
         """How many nodes get a pod, and which pods. Raises TooManyUsersError."""
         placed: list[Pod] = []
-        for one in sorted(equal, key=lambda each: -self._score(each.first)):
+        for one in sorted(equal, key=lambda each: (-self._devices(each.first), -self._score(each.first))):
             self._pack(one, placed)
         return len(self._used), placed
+
+    def _devices(self, pod: Pod) -> int:
+        """How many devices the pod asks for, which only a repaired autoscaler goes by."""
+        return 0 if self._snapshot.quirks.packs_without_devices else self._snapshot.devices(pod)
 
     def _score(self, pod: Pod) -> float:
         """The pod's share of a node, cpu and memory added."""
@@ -369,11 +393,15 @@ class Estimator:
 
     def _add(self) -> str | None:
         """One more node, if there is room for it."""
-        if len(self._new) >= self._room:
+        begun = len(self._new)
+        if begun >= self._room:
             return None
-        self._begun += 1
-        added = self._templates.of(self._group, self._begun)
-        assert added is not None
+        if not self._ahead:
+            numbers = range(begun + 1, min(self._room, begun + max(begun, AT_ONCE)) + 1)
+            made = [added for number in numbers if (added := self._templates.of(self._group, number)) is not None]
+            self._snapshot.announce(made)
+            self._ahead = made[::-1]
+        added = self._ahead.pop()
         self._snapshot.add(added)
         self._new.append(added.node.metadata.name)
         return added.node.metadata.name
@@ -390,14 +418,24 @@ _OF_A_PLACE = frozenset((HOSTNAME, ZONE, REGION, BETA_ZONE, BETA_REGION, "beta.k
 _MEMORY_TOLERANCE, _FREE_TOLERANCE = 0.015, 0.05
 
 
-def are_similar(one: Added, other: Added) -> bool:
-    """Whether the autoscaler takes new nodes of two groups for the same: their slices are not compared."""
+def are_similar(one: Added, other: Added, quirks: AutoscalerQuirks) -> bool:
+    """Whether the autoscaler takes new nodes of two groups for the same, whatever devices they have."""
+    if not quirks.similar_without_devices and _devices(one) != _devices(other):
+        return False
     mine, theirs = one.node, other.node
     if _labels(mine.metadata.labels) != _labels(theirs.metadata.labels):
         return False
     if not _alike(mine.status.capacity or {}, theirs.status.capacity or {}, exact=True):
         return False
     return _alike(mine.status.allocatable or {}, theirs.status.allocatable or {}, exact=False)
+
+
+def _devices(added: Added) -> list[tuple[str, object]]:
+    """The devices of a new node by driver, without their names."""
+    found = [
+        (piece.spec.driver, structs.replace(each, name="")) for piece in added.slices for each in piece.spec.devices
+    ]
+    return sorted(found, key=repr)
 
 
 def _labels(labels: Mapping[str, str] | None) -> dict[str, str]:

@@ -17,7 +17,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim, ResourceClaimStatus, ResourceSlice
 from dra_plan.claims.index import Index
-from dra_plan.releases import Target
+from dra_plan.releases import AutoscalerQuirks, Target
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
@@ -48,6 +48,8 @@ class Added:
     slices: tuple[ResourceSlice, ...] = ()
     pods: tuple[Pod, ...] = ()
     claims: tuple[ResourceClaim, ...] = ()
+    starting: tuple[Pod, ...] = ()
+    """Pods that take devices of the node before all others: they are put there as it is added."""
 
 
 class _Trial(NamedTuple):
@@ -63,20 +65,20 @@ class _Trial(NamedTuple):
 class ClusterSnapshot:
     """A cluster that can be changed; `forked` gives another one that starts with the same."""
 
-    def __init__(self, inventory: Inventory, target: Target, common: Common, added: Iterable[Added] = ()) -> None:
-        self._target, self._common = target, common
-        self.inventory = _with(replace(inventory, pods=list(map(_nominated, inventory.pods))), list(added))
-        self._begin()
-
-    def _begin(self) -> None:
+    def __init__(self, inventory: Inventory, target: Target, common: Common, quirks: AutoscalerQuirks) -> None:
+        self._target, self._common, self.quirks = target, common, quirks
+        rules = [] if quirks.taint_rules_unread else inventory.taint_rules
+        self.inventory = replace(inventory, pods=list(map(_nominated, inventory.pods)), taint_rules=rules)
         self._simulation = Simulation(self.inventory, target=self._target, common=self._common, makes=False)
         self._cluster = self._simulation.cluster
+        self._slices = self.inventory.slices
+        self._announced: dict[str, Added] = {}
         self.placed: dict[str, str] = {}
         """Key of a pod that was put somewhere here to the node."""
 
     def forked(self) -> ClusterSnapshot:
         """Another snapshot with the same content: what happens to it does not happen here."""
-        return ClusterSnapshot(self.content(), self._target, self._common)
+        return ClusterSnapshot(self.content(), self._target, self._common, self.quirks)
 
     def content(self) -> Inventory:
         """All objects as they are here now."""
@@ -85,15 +87,28 @@ class ClusterSnapshot:
         pods += [pod for uid, pod in self._cluster.pods.items() if uid not in given]
         return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
 
+    def announce(self, nodes: Iterable[Added]) -> None:
+        """Nodes that may be added: their slices are gathered at once, which costs as much as those of one of them.
+
+        No other node reaches these slices, so that no answer changes before a node is added.
+        """
+        self._announced |= {one.node.metadata.name: one for one in nodes}
+        ahead = (piece for one in self._announced.values() for piece in one.slices)
+        self._cluster.set_slices([*self._slices, *ahead])
+
     def add(self, added: Added) -> None:
         """A new node, with all that comes with it."""
-        self.inventory = _with(self.content(), [added])
-        self._cluster.set_devices(self.inventory)
+        if added.slices and added.node.metadata.name not in self._announced:
+            self.announce([added])
+        self.inventory = _with(self.inventory, [added])
         for claim in added.claims:
             self._cluster.put_claim(claim)
-        self._cluster.set_nodes(self.inventory.nodes)
+        self._cluster.append_node(added.node)
         for pod in added.pods:
             self._cluster.add_pod(pod)
+        for pod in added.starting:
+            self._cluster.add_pod(pod)
+            self.put(pod, added.node.metadata.name)
 
     @property
     def nodes(self) -> list[str]:
@@ -116,6 +131,12 @@ class ClusterSnapshot:
     def requested(self, pod: Pod, resource: str) -> int:
         """What the pod requests of a resource, in the scheduler's units."""
         return self._cluster.info(pod).requests.get(resource, 0)
+
+    def devices(self, pod: Pod) -> int:
+        """How many devices the pod's claims ask for; all of a node count as one, alternatives as the first."""
+        requests = [each for claim in self._claims_of(pod) if claim is not None for each in claim.spec.devices.requests]
+        exact = [each.exactly or next(iter(each.first_available), None) for each in requests]
+        return sum((each.count or 1) for each in exact if each is not None)
 
     # Asking and putting
 
@@ -147,6 +168,8 @@ class ClusterSnapshot:
         missing = self._missing(pod)
         if missing:
             return f"claim {pod.metadata.namespace}/{missing} not found"
+        if not self.quirks.full_claim_ends_loop and (full := self._full_claim(pod)) is not None:
+            return f"claim {full.key} is reserved for {MOST_CONSUMERS} pods"
         framework, state = self._simulation.frameworks[DEFAULT_SCHEDULER], CycleState()
         allowed, status, restricting = framework.run_pre_filter(state, pod, self._cluster.in_order)
         if status is not None and not succeeded(status):
@@ -167,17 +190,33 @@ class ClusterSnapshot:
 
     def _take(self, pod: Pod, node: str, trial: _Trial) -> None:
         cluster = self._cluster
-        claims = [claim for claim in self._claims_of(pod) if claim is not None]
-        for claim in claims:
-            users = claim.status.reserved_for if claim.status is not None else []
-            if len(users) >= MOST_CONSUMERS and all(user.uid != pod_uid(pod) for user in users):
-                raise TooManyUsersError(pod, claim)
+        if (full := self._full_claim(pod)) is not None:
+            raise TooManyUsersError(pod, full)
         cluster.assume(cluster.info(pod), node)
-        if pod.spec.resource_claims:
+        if pod.spec.resource_claims or not self.quirks.extended_devices_free:
             trial.framework.run_reserve(trial.state, pod, node)
             trial.framework.run_pre_bind(trial.state, pod, node, set())
         cluster.bind(pod, node)
         self.placed[pod.key] = node
+
+    def _full_claim(self, pod: Pod) -> ResourceClaim | None:
+        """A claim of the pod that is reserved for as many others as it may be."""
+        for claim in self._claims_of(pod):
+            users = claim.status.reserved_for if claim is not None and claim.status is not None else []
+            if len(users) >= MOST_CONSUMERS and all(user.uid != pod_uid(pod) for user in users):
+                return claim
+        return None
+
+    def free_idle_claims(self, pod: Pod) -> bool:
+        """Takes devices from claims of the pod that nobody uses, as kube-scheduler does; False if there is none."""
+        idle = [
+            claim
+            for claim in self._claims_of(pod)
+            if claim is not None and claim.allocation is not None and claim.status and not claim.status.reserved_for
+        ]
+        for claim in idle:
+            self._cluster.put_claim(structs.replace(claim, status=ResourceClaimStatus()))
+        return bool(idle)
 
     def _claims_of(self, pod: Pod) -> Iterator[ResourceClaim | None]:
         made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}

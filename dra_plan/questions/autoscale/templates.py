@@ -7,19 +7,21 @@ with devices of pools that are not the node's can't be copied: from a real node 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
-from dra_plan.api.core import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
+from dra_plan.api.core import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import ResourceClaim, ResourceSlice
+from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from dra_plan.api.well_known import HOSTNAME, MIRROR_POD, UNSCHEDULABLE
-from dra_plan.api.workloads import pod_template
+from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claims.index import Index
+from dra_plan.claims.pod_claims import make_claim
 from dra_plan.controllers.node_eviction import NOT_READY, UNREACHABLE
 from dra_plan.questions.autoscale.groups import NodeTemplate, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import Added
+from dra_plan.releases import AUTOSCALER, AutoscalerQuirks
 from dra_plan.scheduler.new_pods import daemon_may_run, pod_of
 
 _LEAVING = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
@@ -38,57 +40,98 @@ class NotCopiedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The templates by group; those of groups without one are missing."""
+    """The templates by group; those of groups without one are missing.
+
+    `starting` are DaemonSets whose pods take devices of each new node of a group, and the templates of their claims.
+    """
 
     by_group: Mapping[str, NodeTemplate]
+    starting: Mapping[str, Sequence[AnyWorkload]] = field(default_factory=dict)
+    claims: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
 
     def of(self, group: ScalingGroup, number: int) -> Added | None:
         """A new node of the group with a name of its own; None without a template."""
         template = self.by_group.get(group.name)
         if template is None:
             return None
-        return copied(template, f"{template.node.metadata.name}-{number}")
+        added = copied(template, f"{template.node.metadata.name}-{number}")
+        made = [self._started(each, added.node.metadata.name) for each in self.starting.get(group.name, ())]
+        claims = (*added.claims, *(claim for _, own in made for claim in own))
+        return replace(added, claims=claims, starting=tuple(pod for pod, _ in made)) if made else added
+
+    def _started(self, workload: AnyWorkload, node: str) -> tuple[Pod, list[ResourceClaim]]:
+        """The DaemonSet's pod for a new node, with its claims."""
+        pod = _daemon(workload, node)
+        pod = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
+        claims, statuses = [], []
+        for entry in pod.spec.resource_claims:
+            template = self.claims.get((pod.metadata.namespace, entry.resource_claim_template_name or ""))
+            if template is not None:
+                claim = make_claim(template, pod, entry.name)
+                metadata = structs.replace(claim.metadata, uid=f"{pod.metadata.uid}:{entry.name}")
+                claims.append(structs.replace(claim, metadata=metadata))
+                statuses.append(PodResourceClaimStatus(name=entry.name, resource_claim_name=claim.metadata.name))
+        status = structs.replace(pod.status, resource_claim_statuses=statuses)
+        return structs.replace(pod, status=status), claims
 
 
-def templates(inventory: Inventory, groups: Sequence[ScalingGroup], unready: frozenset[str]) -> Templates:
+def templates(
+    inventory: Inventory, groups: Sequence[ScalingGroup], unready: frozenset[str], quirks: AutoscalerQuirks
+) -> Templates:
     """The template of every group. Raises LoopAbortedError where a real node can't be copied."""
     found: dict[str, NodeTemplate] = {}
+    starting: dict[str, Sequence[AnyWorkload]] = {}
     for group in groups:
-        real = next((node for node in _nodes_of(inventory, group) if _may_be_copied(node, unready)), None)
-        if real is not None:
-            try:
-                found[group.name] = _with_daemons(inventory, _of_node(inventory, group, real))
-            except NotCopiedError as error:
-                raise LoopAbortedError(f"loop aborted: failed to recompute template node infos: {error}") from error
+        made = _made(inventory, group, unready, quirks)
+        if made is None:
             continue
-        if group.template is not None:
-            try:
-                added = copied(group.template, f"template-node-for-{group.name}")
-            except NotCopiedError:
-                continue
-            found[group.name] = _with_daemons(
-                inventory, NodeTemplate(added.node, added.slices, added.pods, added.claims)
-            )
-    return Templates(found)
+        absent = list(_absent_daemons(inventory, made))
+        with_claims = [each for each in absent if pod_template(each).spec.resource_claims]
+        if not quirks.daemon_devices_free:
+            starting[group.name] = with_claims
+            absent = [each for each in absent if each not in with_claims]
+        found[group.name] = _with_daemons(made, absent)
+    known = {(each.metadata.namespace, each.metadata.name): each for each in inventory.templates}
+    return Templates(found, starting, known)
+
+
+def _made(
+    inventory: Inventory, group: ScalingGroup, unready: frozenset[str], quirks: AutoscalerQuirks
+) -> NodeTemplate | None:
+    """The template without DaemonSets that have no pod on it."""
+    nodes = _nodes_of(inventory, group)
+    real = next((node for node in nodes if _may_be_copied(node, unready)), None)
+    if real is not None:
+        try:
+            return _of_node(inventory, group, real, quirks)
+        except NotCopiedError as error:
+            raise LoopAbortedError(f"loop aborted: failed to recompute template node infos: {error}") from error
+    if group.template is None:
+        return None
+    try:
+        added = copied(group.template, f"template-node-for-{group.name}", quirks)
+    except NotCopiedError:
+        return None
+    return NodeTemplate(added.node, added.slices, added.pods, added.claims)
 
 
 def _nodes_of(inventory: Inventory, group: ScalingGroup) -> list[Node]:
-    names = set(group.nodes)
-    return [node for node in inventory.nodes if node.metadata.name in names]
+    known = {node.metadata.name: node for node in inventory.nodes}
+    return [known[name] for name in group.nodes if name in known]
 
 
 def _may_be_copied(node: Node, unready: frozenset[str]) -> bool:
     return node.metadata.name not in unready and not node.spec.unschedulable
 
 
-def _of_node(inventory: Inventory, group: ScalingGroup, node: Node) -> NodeTemplate:
+def _of_node(inventory: Inventory, group: ScalingGroup, node: Node, quirks: AutoscalerQuirks) -> NodeTemplate:
     name = node.metadata.name
     index = Index(inventory)
     pods = [pod for pod in inventory.pods if pod.spec.node_name == name and _stays(pod)]
     own = [claim for pod in pods for claim in _own_claims(index, pod)]
     slices = tuple(one for one in inventory.slices if one.spec.node_name == name)
     whole = NodeTemplate(node, slices, tuple(pods), tuple(own))
-    added = copied(whole, f"template-node-for-{group.name}")
+    added = copied(whole, f"template-node-for-{group.name}", quirks)
     return NodeTemplate(added.node, added.slices, added.pods, added.claims)
 
 
@@ -109,28 +152,36 @@ def _own_claims(index: Index, pod: Pod) -> Iterable[ResourceClaim]:
             yield claim
 
 
-def _with_daemons(inventory: Inventory, template: NodeTemplate) -> NodeTemplate:
-    """The template with pods of DaemonSets that it has none of, without their claims: their devices look free."""
+def _absent_daemons(inventory: Inventory, template: NodeTemplate) -> Iterable[AnyWorkload]:
+    """The DaemonSets that run on such a node and have no pod on this one."""
     there = {one.metadata.controller.uid for one in template.pods if one.metadata.controller is not None}
-    more = []
     for workload in inventory.workloads:
         if (
-            workload.kind != "DaemonSet"
-            or workload.metadata.uid in there
-            or not daemon_may_run(workload, template.node)
+            workload.kind == "DaemonSet"
+            and workload.metadata.uid not in there
+            and daemon_may_run(workload, template.node)
         ):
-            continue
-        made = pod_of(workload, pod_template(workload), f"{workload.metadata.name}-{template.node.metadata.name}")
-        metadata = structs.replace(made.metadata, uid=f"daemon:{workload.metadata.uid}:{template.node.metadata.name}")
-        spec = structs.replace(made.spec, node_name=template.node.metadata.name, resource_claims=[])
-        more.append(structs.replace(made, metadata=metadata, spec=spec))
+            yield workload
+
+
+def _with_daemons(template: NodeTemplate, workloads: Iterable[AnyWorkload]) -> NodeTemplate:
+    """The template with pods of these DaemonSets, without their claims: their devices look free."""
+    made = [_daemon(workload, template.node.metadata.name) for workload in workloads]
+    more = [structs.replace(pod, spec=structs.replace(pod.spec, resource_claims=[])) for pod in made]
     return NodeTemplate(template.node, template.slices, (*template.pods, *more), template.claims)
+
+
+def _daemon(workload: AnyWorkload, node: str) -> Pod:
+    """The DaemonSet's pod on a node."""
+    made = pod_of(workload, pod_template(workload), f"{workload.metadata.name}-{node}")
+    metadata = structs.replace(made.metadata, uid=f"daemon:{workload.metadata.uid}:{node}")
+    return structs.replace(made, metadata=metadata, spec=structs.replace(made.spec, node_name=node))
 
 
 # -- copies ------------------------------------------------------------------------------------------------------------
 
 
-def copied(template: NodeTemplate, name: str) -> Added:
+def copied(template: NodeTemplate, name: str, quirks: AutoscalerQuirks = AUTOSCALER) -> Added:
     """A copy under another name. Raises NotCopiedError for slices and devices that are not the node's own."""
     old = template.node.metadata.name
     pools = {}
@@ -141,13 +192,33 @@ def copied(template: NodeTemplate, name: str) -> Added:
         pools[piece.spec.driver, piece.spec.pool.name] = f"{piece.spec.pool.name}-{name}"
         slices.append(_slice(piece, name, pools[piece.spec.driver, piece.spec.pool.name]))
     uids = {pod.metadata.uid: f"{pod.metadata.uid}-{name}" for pod in template.pods}
-    claims = {claim.key: _claim(claim, old, name, pools, uids) for claim in template.claims}
+    own = [claim for claim in template.claims if quirks.daemon_claim_ends_loop or _is_local(claim, pools)]
+    claims = {claim.key: _claim(claim, old, name, pools, uids) for claim in own}
+    lost = {claim.key for claim in template.claims} - claims.keys()
     return Added(
         _node(template.node, name),
         tuple(slices),
-        tuple(_pod(pod, name, uids, claims) for pod in template.pods),
+        tuple(_pod(_without(pod, lost), name, uids, claims) for pod in template.pods),
         tuple(claims.values()),
     )
+
+
+def _is_local(claim: ResourceClaim, pools: Mapping[tuple[str, str], str]) -> bool:
+    results = claim.allocation.devices.results if claim.allocation is not None else []
+    return all(result.admin_access or (result.driver, result.pool) in pools for result in results)
+
+
+def _without(pod: Pod, lost: set[str]) -> Pod:
+    """The pod without the entries whose claims are lost."""
+    gone = {
+        each.name
+        for each in pod.status.resource_claim_statuses
+        if f"{pod.metadata.namespace}/{each.resource_claim_name}" in lost
+    }
+    if not gone:
+        return pod
+    entries = [entry for entry in pod.spec.resource_claims if entry.name not in gone]
+    return structs.replace(pod, spec=structs.replace(pod.spec, resource_claims=entries))
 
 
 def _node(node: Node, name: str) -> Node:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan import shown
-from dra_plan.questions.autoscale.document import AutoscaleDocument, ScaleUpDocument
+from dra_plan.questions.autoscale.document import AutoscaleDocument, KnownGroup, ScaleUpDocument
 from dra_plan.text.columns import Part, Screen, Table
-from dra_plan.text.formats import Format, Formats, choose, of_tables
+from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
+from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
@@ -17,7 +18,12 @@ MOST_GROUPS = 3
 
 def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
     """The pods that wait, and the nodes that could go."""
-    return [*_pods(document.scale_up, whole_reasons=False), *_sentences(document), target(document)]
+    return [
+        *_pods(document.scale_up, whole_reasons=False),
+        *_sentences(document),
+        *_told_groups(document),
+        target(document),
+    ]
 
 
 def wide(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
@@ -33,6 +39,7 @@ def wide(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
         *_pods(document.scale_up, whole_reasons=True),
         *([nodes] if nodes.rows else []),
         *_sentences(document),
+        *_told_groups(document),
         target(document),
     ]
 
@@ -58,12 +65,30 @@ def _pods(up: ScaleUpDocument, *, whole_reasons: bool) -> Iterator[Table]:
         yield made
 
 
+def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
+    """Which label it was that named groups, and what it does not say."""
+    labels: dict[str, list[KnownGroup]] = {}
+    for group in document.groups:
+        if group.told_by:
+            labels.setdefault(group.told_by, []).append(group)
+    for label, groups in labels.items():
+        named = listed([f"{group.group} ({counted(group.nodes, 'node')})" for group in groups], MOST_GROUPS)
+        yield f"Told from {label} of nodes: {named}."
+    without = [name for name in ("min", "max") if any(getattr(group, name) is None for group in document.groups)]
+    if labels and without:
+        said = "".join(f",{name}=N" for name in without)
+        yield f"No label says {' and '.join(without)} of a group; --group NAME{said} does."
+        yield "Groups that have no node are not seen."
+
+
 def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     up, down = document.scale_up, document.scale_down
     if up.error:
         yield f"The loop did not go on: {up.error}"
+    open_ended = {group.group for group in document.groups if group.max is None}
     for one in up.plan:
-        yield f"Group {one.group} grows from {one.from_} to {one.to}."
+        more = ", if its max, which is not known, allows it" if one.group in open_ended else ""
+        yield f"Group {one.group} grows from {one.from_} to {one.to}{more}."
     if up.result == "ScaleUpNotNeeded" and not up.error:
         yield "No new node is needed: every pod that the scheduler has refused fits on a node that is there."
     elif up.result == "ScaleUpNoOptionsAvailable":
@@ -78,6 +103,9 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     if up.then_bound:
         bound = len(up.then_bound) - len(left)
         yield f"Then kube-scheduler binds {bound} of {counted(len(up.then_bound), 'pod')}."
+    if left and up.others_bound:
+        others = counted(up.others_bound, "pod")
+        yield f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before them."
     if down.removable:
         yield f"Could go, if they stay as they are: {listed(down.removable, 6)}."
 
@@ -87,9 +115,13 @@ def names(document: AutoscaleDocument) -> str:
     return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)
 
 
+def _markdown(document: AutoscaleDocument, _screen: Screen | None) -> str:
+    return markdown_parts(wide(document, None))
+
+
 FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[AutoscaleDocument]:
     """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
-    return choose(option, of_tables(FORMATS))
+    return choose(option, {**of_tables(FORMATS), "markdown": whole(_markdown)})

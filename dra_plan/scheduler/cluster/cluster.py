@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from dra_plan.allocator import View
 from dra_plan.api.core import Namespace, Node, NodeAllocatableResourceClaimStatus, Pod, PodDisruptionBudget, Service
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.resource import AllocationResult, ResourceClaim
+from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceSlice
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import ended
@@ -271,6 +271,15 @@ class SimulatedCluster:
         self.see(self.nodes)
         self._pool_nodes = None
 
+    def append_node(self, node: Node) -> None:
+        """One more node, behind all others in scheduling order: for those that only ask which pods it takes."""
+        name = node.metadata.name
+        info = self._known.node(node, self._on_unknown_nodes.pop(name, {}), self.journal)
+        info.position = self.positions[name] = len(self.in_order)
+        self.nodes[name] = info
+        self.in_order = (*self.in_order, info)
+        self.node_revision += 1
+
     def see(self, nodes: dict[str, NodeInfo]) -> None:
         """Make these, in scheduling order, the only nodes; remembered answers are no longer valid."""
         self.nodes = nodes
@@ -472,9 +481,16 @@ class SimulatedCluster:
             if info is not None:
                 info.touch()
 
+    def set_slices(self, slices: Sequence[ResourceSlice]) -> None:
+        """These are the slices from now on; remembered answers are no longer valid."""
+        self._see_devices(self.view.with_slices(slices))
+
     def set_devices(self, inventory: Inventory) -> None:
         """Take over the input's slices, classes and taint rules; remembered answers are no longer valid."""
-        self.view = View.of(inventory, self.view.target)
+        self._see_devices(View.of(inventory, self.view.target))
+
+    def _see_devices(self, view: View) -> None:
+        self.view = view
         self._pool_nodes = None
         self._extended = None
         for info in self.nodes.values():

@@ -1,0 +1,189 @@
+"""Node groups that are not in a file: those that the labels of nodes name, and those of `--group`.
+
+Managed node pools label their nodes: GKE with cloud.google.com/gke-nodepool, EKS with eks.amazonaws.com/nodegroup
+(eksctl's own groups with alpha.eksctl.io/nodegroup-name), AKS with kubernetes.azure.com/agentpool. Cluster API
+annotates them with cluster.x-k8s.io/owner-name. Sizes are in none of these: the numbers that are not said are unknown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from dra_plan import shown
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.well_known import ZONE
+from dra_plan.errors import InputError, UsageError
+from dra_plan.questions.autoscale.groups import (
+    MOST_SIZE,
+    GroupsFile,
+    NodeTemplate,
+    ScalingGroup,
+    groups_of,
+    read_groups,
+)
+
+GKE, KARPENTER = "cloud.google.com/gke-nodepool", "karpenter.sh/nodepool"
+LABELS = (
+    GKE,
+    "eks.amazonaws.com/nodegroup",
+    "alpha.eksctl.io/nodegroup-name",
+    "kubernetes.azure.com/agentpool",
+)
+"""Labels whose value is the node's group, the first that a node has."""
+OWNER = "cluster.x-k8s.io/owner-name"
+"""The annotation with the name of the MachineSet or MachinePool that a node of Cluster API belongs to."""
+MOST_GROUPS = 1_000
+"""Groups that are taken from labels at most."""
+_SIZES = re.compile(r",(min|max|current)=([^,]*)$")
+
+
+class Membership(NamedTuple):
+    """The group that a node says it is of, the label or annotation that says it, and the zone where that matters."""
+
+    group: str
+    by: str
+    zone: str = ""
+
+
+def membership(node: Node) -> Membership | None:
+    """The group that the node's labels or annotations name; None for none, and for nodes of Karpenter."""
+    labels = node.metadata.labels or {}
+    if KARPENTER in labels:
+        return None
+    label = next((each for each in LABELS if labels.get(each)), "")
+    if label == GKE and labels.get(ZONE):
+        return Membership(labels[label], label, labels[ZONE])  # each zone has an instance group with a size of its own
+    if label:
+        return Membership(labels[label], label)
+    owner = (node.metadata.annotations or {}).get(OWNER)
+    return Membership(owner, OWNER) if owner else None
+
+
+def recognised(inventory: Inventory) -> list[ScalingGroup]:
+    """The groups that nodes name, in the order of the nodes; raises InputError for more than `MOST_GROUPS`."""
+    found: dict[Membership, list[str]] = {}
+    for node in inventory.nodes:
+        member = membership(node)
+        if member is not None:
+            found.setdefault(member, []).append(node.metadata.name)
+    if len(found) > MOST_GROUPS:
+        raise InputError(f"nodes name {len(found):,} groups; at most {MOST_GROUPS:,} are taken")
+    alone = Counter(member.group for member in found)
+    return [
+        ScalingGroup(
+            name=member.group if alone[member.group] == 1 else f"{member.group}/{member.zone or member.by}",
+            least=0,
+            most=MOST_SIZE,
+            current=len(nodes),
+            nodes=tuple(nodes),
+            told_by=member.by,
+            unknown=("min", "max"),
+        )
+        for member, nodes in found.items()
+    ]
+
+
+def groups_for(inventory: Inventory, file: Any, options: Sequence[str]) -> GroupsFile:
+    """The groups of a file (a path, or its content) and of `--group`; without either those that nodes name.
+
+    Raises InputError and UsageError, the latter where no group is known.
+    """
+    found = GroupsFile(())
+    if file is not None:
+        found = groups_of(file) if isinstance(file, Mapping) else read_groups(os.fspath(file))
+    more = given_groups(options, inventory)
+    twice = {group.name for group in found.groups} & {group.name for group in more}
+    if twice:
+        raise UsageError(f"--group {shown.line(min(twice))}: the file of groups has this group, too")
+    if file is None and not more:
+        more = recognised(inventory)
+        if not more:
+            raise UsageError(
+                "no node has a label that names its group; --groups FILE or --group NAME=NODE says which node groups"
+                " there are (docs/autoscale.md)"
+            )
+    return replace(found, groups=(*found.groups, *more))
+
+
+def given_groups(options: Iterable[str], inventory: Inventory) -> list[ScalingGroup]:
+    """The groups of `--group NAME[=NODE|FILE][,min=N][,max=N][,current=N]`.
+
+    Raises UsageError for what is not of that form, unknown names and names given twice; InputError for files.
+    """
+    known = {group.name: group for group in recognised(inventory)}
+    found: dict[str, ScalingGroup] = {}
+    for option in options:
+        group = _given(option, inventory, known)
+        if group.name in found:
+            raise UsageError(f"--group {shown.line(group.name)}: given twice")
+        found[group.name] = group
+    return list(found.values())
+
+
+def _given(option: str, inventory: Inventory, known: Mapping[str, ScalingGroup]) -> ScalingGroup:
+    rest, sizes = _sizes(option)
+    name, equals, model = rest.partition("=")
+    if not name or (equals and not model):
+        raise UsageError(f"--group {shown.value(option)}: expected NAME=NODE or NAME=FILE, with ,min= ,max= ,current=")
+    if not equals:
+        group = known.get(name)
+        if group is None:
+            raise UsageError(
+                f"--group {shown.line(name)}: no label of a node names such a group; NAME=NODE or NAME=FILE says what"
+                " its nodes are like"
+            )
+    else:
+        group = _like(name, model, inventory, known)
+    return replace(
+        group,
+        least=sizes.get("min", group.least),
+        most=sizes.get("max", group.most),
+        current=sizes.get("current", group.current),
+        unknown=tuple(each for each in ("min", "max") if each not in sizes),
+    )
+
+
+def _sizes(option: str) -> tuple[str, dict[str, int]]:
+    """What stands before the numbers, and the numbers."""
+    found: dict[str, int] = {}
+    while match := _SIZES.search(option):
+        key, text = match.groups()
+        if key in found or not text.isascii() or not text.isdigit() or len(text) > 7 or int(text) > MOST_SIZE:
+            raise UsageError(f"--group: {key}={shown.line(text)}: expected one whole number from 0 to {MOST_SIZE:,}")
+        found[key] = int(text)
+        option = option[: match.start()]
+    return option, found
+
+
+def _like(name: str, model: str, inventory: Inventory, known: Mapping[str, ScalingGroup]) -> ScalingGroup:
+    """The group whose nodes are like a node of the input, or that of a file."""
+    node = next((each for each in inventory.nodes if each.metadata.name == model), None)
+    if node is None:
+        own = known[name].nodes if name in known else ()
+        return ScalingGroup(name, 0, MOST_SIZE, len(own), own, _template(model))
+    member = membership(node)
+    same = [each.metadata.name for each in inventory.nodes if member is not None and membership(each) == member]
+    nodes = (model, *(each for each in same if each != model))
+    return ScalingGroup(name, 0, MOST_SIZE, len(nodes), nodes, told_by=member.by if member is not None else "")
+
+
+def _template(path: str) -> NodeTemplate:
+    from dra_plan.manifests.faults import NO_SUCH_PATH
+    from dra_plan.manifests.sources import is_there
+    from dra_plan.whatif.node_copy import model_file
+
+    if not is_there(path):
+        raise UsageError(f"--group: {shown.line(path)}: no node of the input has this name, and {NO_SUCH_PATH}")
+    found = model_file(path)
+    return NodeTemplate(found.nodes[0], tuple(found.slices), tuple(found.pods), tuple(found.claims))
+
+
+def of_karpenter(inventory: Inventory) -> Sequence[str]:
+    """The nodes that Karpenter has made, which are of no group."""
+    return [node.metadata.name for node in inventory.nodes if KARPENTER in (node.metadata.labels or {})]

@@ -1,0 +1,93 @@
+"""Known defects of the Cluster Autoscaler (1.36.1): the switches, and for each what it is and which issue tells of it.
+
+They are apart from those of Kubernetes, as the autoscaler has releases of its own. `--quirks` switches both.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+RELEASE = "1.36.1"
+"""The release of the Cluster Autoscaler whose answers are recorded."""
+
+AutoscalerQuirk = Literal[
+    "extended_devices_free",
+    "idle_claims_stay",
+    "full_claim_ends_loop",
+    "daemon_devices_free",
+    "daemon_claim_ends_loop",
+    "missing_claim_ends_loop",
+    "taint_rules_unread",
+    "any_full_pool_is_full_node",
+    "devices_hide_requests",
+    "packs_without_devices",
+    "similar_without_devices",
+]
+"""The fields of `AutoscalerQuirks`, written out for the type checker."""
+
+
+class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
+    """True does as the release does, False as it should."""
+
+    extended_devices_free: bool = True
+    idle_claims_stay: bool = True
+    full_claim_ends_loop: bool = True
+    daemon_devices_free: bool = True
+    daemon_claim_ends_loop: bool = True
+    missing_claim_ends_loop: bool = True
+    taint_rules_unread: bool = True
+    any_full_pool_is_full_node: bool = True
+    devices_hide_requests: bool = True
+    packs_without_devices: bool = True
+    similar_without_devices: bool = True
+
+    def without(self, *names: AutoscalerQuirk) -> AutoscalerQuirks:
+        """The same with the named ones repaired."""
+        return replace(self, **dict.fromkeys(names, False))
+
+
+AUTOSCALER = AutoscalerQuirks()
+"""All defects, as the release has them."""
+
+FIXED_AUTOSCALER = AUTOSCALER.without(*AUTOSCALER.__struct_fields__)  # type: ignore[arg-type]
+"""No defect at all."""
+
+
+class AutoscalerDefect(NamedTuple):
+    """A defect: its id here, its switch, upstream's issues (OWNER/REPOSITORY#N, parted by commas; "" if none is known), what happens."""
+
+    id: str
+    quirk: AutoscalerQuirk
+    issue: str
+    title: str
+    instead: str
+    """What is done with `--quirks fixed`."""
+
+
+_CORE, _NEW = "kubernetes/autoscaler", "kubernetes-sigs/cluster-autoscaler"
+
+AUTOSCALER_DEFECTS = (
+    AutoscalerDefect("A1", "extended_devices_free", f"{_CORE}#8742, {_CORE}#10009", "devices behind extended resources are never taken, so that any number of pods fits a node that has one", "they are taken"),
+    AutoscalerDefect("A2", "idle_claims_stay", "", "a claim that has devices and no pod that uses them keeps its pods from every other node", "it is allocated again, as kube-scheduler does"),
+    AutoscalerDefect("A3", "full_claim_ends_loop", "", "a claim that is reserved for 256 pods is an internal error: no pod gets a node of the group, or in the whole loop", "only the pods beyond are refused"),
+    AutoscalerDefect("A4", "daemon_devices_free", f"{_CORE}#7684", "devices of a DaemonSet whose pod is not on the copied node look free", "they are taken"),
+    AutoscalerDefect("A5", "daemon_claim_ends_loop", f"{_CORE}#7684", "a DaemonSet pod's devices that are not its node's end the loop for all groups", "the copy of the pod has no devices"),
+    AutoscalerDefect("A6", "missing_claim_ends_loop", "", "a bound or nominated pod without its claim ends the loop", "the pod counts without devices"),
+    AutoscalerDefect("A7", "taint_rules_unread", f"{_CORE}#7947", "DeviceTaintRules are not read, so that nodes are added on which kube-scheduler takes no device", "they are read where the release has them switched on"),
+    AutoscalerDefect("A8", "any_full_pool_is_full_node", f"{_CORE}#7781, {_NEW}#119", "a node counts as full as its fullest pool, be it one network card, and any share of a device as the whole", "all devices of the node count together, a shared one as one"),
+    AutoscalerDefect("A9", "devices_hide_requests", f"{_CORE}#7781, {_CORE}#8053", "on a node with devices, cpu and memory do not count, nor do devices without counters in a pool with counters", "the highest of devices, cpu and memory counts"),
+    AutoscalerDefect("A10", "packs_without_devices", "", "pods are packed by cpu and memory alone: of equal ones random order decides, and the number of nodes with it", "those with most devices come first"),
+    AutoscalerDefect("A11", "similar_without_devices", "", "groups count as similar though their nodes have other devices", "their devices have to be the same"),
+)  # fmt: skip
+
+NOT_SWITCHED = {
+    f"{_CORE}#7683": "whether pods with claims may be preempted is kube-scheduler's answer; the autoscaler does not ask",
+    f"{_CORE}#9570": "claims of PodGroups are not simulated",
+    f"{_CORE}#10199, {_CORE}#7783": "from no node, a group has devices only where its cloud provider makes slices; the template in the file of groups says what it makes",
+    f"{_NEW}#120": "resources of nodes that devices take (node allocatable) are not simulated",
+    f"{_NEW}#22": "ProvisioningRequests are not simulated",
+}
+"""What else is known, and why it has no switch."""
