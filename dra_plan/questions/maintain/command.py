@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from dra_plan.cli import options
@@ -17,6 +19,12 @@ from dra_plan.questions.maintain import ask
 def maintain(
     context: typer.Context,
     *,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--to", metavar="PATH", help="ResourceSlices and Nodes that nodes are given back with; repeatable."
+        ),
+    ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
     report: options.Pages = None,
@@ -27,6 +35,8 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2
       dra-plan maintain --live --nodes pool=gpu --at-once 2
       dra-plan maintain cluster.json --nodes node-1,node-2 -o json
+      dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
+      dra-plan maintain cluster.json --to driver-2-slices.yaml
 
     Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption budgets allow, and uncordoned
     before the next one; scheduler and controllers place the pods again. The answer is an order in which every running
@@ -34,7 +44,7 @@ def maintain(
     for standard input.
 
     """
-    from dra_plan.cli.inputs import opened
+    from dra_plan.cli.inputs import load_cluster, opened
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.questions.maintain.gate import JUDGE
@@ -45,7 +55,8 @@ def maintain(
         asked = opened(context)
         if asked.owners:
             raise UsageError(f"{asked.owners[0]}: no such file; maintain is about all pods of the nodes (--nodes)")
-        found = ask.maintain(asked.cluster, **given(context, ask.MaintainOptions))
+        changed = load_cluster(to, None, recursive=context.params["recursive"], progress=False) if to else None
+        found = ask.maintain(asked.cluster, to=changed, **given(context, ask.MaintainOptions))
         reports.tell(None, page_of(asked.cluster, found))
         print_document(found.document, form)
         return of_document(found.document, JUDGE, gate)
