@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,12 @@ from dra_plan.cli.running import Exit, of_document
 from dra_plan.cli.whatif import Edits
 from dra_plan.options import ReleaseOptions, ServedVersions
 from dra_plan.questions.maintain import ask
+
+if TYPE_CHECKING:
+    from dra_plan.questions.maintain.document import MaintenanceDocument
+    from dra_plan.text.gate import Gate
+    from dra_plan.text.reports.claim_sets import Origins
+    from dra_plan.text.reports.content import Content
 
 
 @takes(options.Sources, ask.MaintainOptions, Edits, ReleaseOptions, ServedVersions, options.Ended, options.Messages)
@@ -27,7 +33,7 @@ def maintain(
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
-    report: options.Pages = None,
+    report: options.Reports = None,
 ) -> Exit:
     """Find an order in which nodes can be drained safely.
 
@@ -50,13 +56,21 @@ def maintain(
     from dra_plan.questions.maintain.gate import JUDGE
     from dra_plan.questions.maintain.text import parse
 
-    with Reporting(context, report, pages_only=True) as reports:
+    with Reporting(context, report) as reports:
         form, gate = parse(output), options.gate(fail_on=fail_on)
         asked = opened(context)
         if asked.owners:
             raise UsageError(f"{asked.owners[0]}: no such file; maintain is about all pods of the nodes (--nodes)")
         changed = load_cluster(to, None, recursive=context.params["recursive"], progress=False) if to else None
         found = ask.maintain(asked.cluster, to=changed, **given(context, ask.MaintainOptions))
-        reports.tell(None, page_of(asked.cluster, found))
+        origins = asked.cluster.inventory.origins
+        reports.tell(lambda: _content(found.document, gate, origins, reports.anchor), page_of(asked.cluster, found))
         print_document(found.document, form)
         return of_document(found.document, JUDGE, gate)
+
+
+def _content(document: MaintenanceDocument, gate: Gate, origins: Origins, anchor: str) -> Content:
+    """What reports for CI say; what makes them is only loaded if there are any."""
+    from dra_plan.questions.maintain.report import content
+
+    return content(document, gate, origins, anchor=anchor)

@@ -50,13 +50,11 @@ def _sentences(document: MaintenanceDocument) -> Iterator[str]:
             f"{nodes} can be drained and given back in {counted(len(waves), 'wave')}, in this order: every pod that"
             " runs has a place all the time except during its move, and every budget is kept."
         )
-    elif document.outcome == "Impossible":
-        yield f"There is no such order: every one was tried ({counted(document.tried, 'drain')})."
     else:
-        yield f"Not known: no order was found in {counted(document.tried, 'drain')}, and not every one was tried."
+        yield no_order(document)
     yield from _changes(document)
     if document.stop is not None:
-        yield f"{_stopped(document.stop)}."
+        yield f"{stopped(document.stop)}."
 
 
 def _changes(document: MaintenanceDocument) -> Iterator[str]:
@@ -75,7 +73,16 @@ def _changes(document: MaintenanceDocument) -> Iterator[str]:
         yield f"Given back with a kubelet of {versions[0]}: {counted(len(back), 'node')}."
 
 
-def _stopped(stop: Stop) -> str:
+def no_order(document: MaintenanceDocument) -> str:
+    """That there is no order, or that none was found."""
+    drains = counted(document.tried, "drain")
+    if document.outcome == "Impossible":
+        return f"There is no such order: every one was tried ({drains})."
+    return f"Not known: no order was found in {drains}, and not every one was tried."
+
+
+def stopped(stop: Stop) -> str:
+    """Where the best attempt stops, and why, without the full stop."""
     after = f"After {listed(stop.done, 6)} the" if stop.done else "The"
     said = f"{after} drain of {stop.node} stops at pod {stop.pod}"
     match stop.reason:
