@@ -143,9 +143,8 @@ def _refuse_each(context: typer.Context, text: str, inventory: Inventory) -> Non
 
 
 def _edits(option: str, text: str, inventory: Inventory) -> list[Edit]:
-    from dra_plan.errors import UsageError
     from dra_plan.planner.node_choice import meant
-    from dra_plan.whatif import AddNodes, Cordon, Drain, Without
+    from dra_plan.whatif import AddNodes, Cordon, Drain, Without, number_and_model
 
     if option == "cordon":
         return [Cordon(name) for name in meant(inventory.nodes, text)]
@@ -153,7 +152,4 @@ def _edits(option: str, text: str, inventory: Inventory) -> list[Edit]:
         return [Drain(name) for name in meant(inventory.nodes, text)]
     if option == "without":
         return [Without.parse(text)]
-    count, equals, like = text.partition("=")
-    if not equals or not like or not count.isascii() or not count.isdecimal():
-        raise UsageError(f"--add-nodes: {text!r} is not N=NODE or N=FILE")
-    return [AddNodes.of(inventory, int(count[:10]), like)]
+    return [AddNodes.of(inventory, *number_and_model("--add-nodes", text))]

@@ -5,6 +5,18 @@ An edit makes another inventory; the one it is made from stays as it is. Nothing
 
 from .applying import Apply, Restart
 from .edits import Bind, Cordon, Drain, Edit, Edited, Evict, Without
-from .node_copy import AddNodes
+from .node_copy import AddNodes, number_and_model
 
-__all__ = ["AddNodes", "Apply", "Bind", "Cordon", "Drain", "Edit", "Edited", "Evict", "Restart", "Without"]
+__all__ = [
+    "AddNodes",
+    "Apply",
+    "Bind",
+    "Cordon",
+    "Drain",
+    "Edit",
+    "Edited",
+    "Evict",
+    "Restart",
+    "Without",
+    "number_and_model",
+]

@@ -292,6 +292,14 @@ def model_file(path: str | os.PathLike[str]) -> Inventory:
     return found
 
 
+def number_and_model(option: str, text: str) -> tuple[int, str]:
+    """What N=NODE says, for the option of that name. UsageError for other texts."""
+    count, equals, like = text.partition("=")
+    if not equals or not like or not count.isascii() or not count.isdecimal():
+        raise UsageError(f"{option}: {text!r} is not N=NODE or N=FILE")
+    return int(count[:10]), like
+
+
 def _joined(before: list[T], new: list[T]) -> list[T]:
     """The lists as one; the same object as before if nothing is new."""
     return [*before, *new] if new else before

@@ -161,13 +161,29 @@ def test_what_a_change_would_do_and_whether_a_rack_may_fail(tmp_path: Path) -> N
 
 
 ASKED = {
-    "impact": "dra-plan impact -R -f manifests cluster -o markdown > impact.md || status=$?",
+    "impact": "dra-plan impact -R -f manifests cluster -o markdown",
     "any-rack-may-fail": "dra-plan diff -R cluster --drain each-by topology.kubernetes.io/rack",
 }
 
 
 @pytest.mark.parametrize("job", ASKED)
-def test_the_workflow_of_changes_asks_what_the_makefile_asks(job: str) -> None:
+def test_the_workflows_of_changes_ask_what_the_makefile_asks(job: str) -> None:
     steps = read("github-impact.yaml")["jobs"][job]["steps"]
     lines = [line.strip() for step in steps for line in step.get("run", "").splitlines()]
-    assert [line for line in lines if line.startswith("dra-plan ")] == [ASKED[job]]
+    [asked] = [line for line in [*lines] if line.startswith("dra-plan ")]
+    assert asked.partition(" --report")[0] == ASKED[job]
+    [asked] = read("gitlab-impact.yaml")[job]["script"]
+    assert asked.partition(" --report")[0] == ASKED[job]
+
+
+def test_a_change_on_gitlab_leaves_the_comment_and_the_findings(tmp_path: Path) -> None:
+    for name, file in (("cluster", "cluster.yaml"), ("manifests", "changes/recall.yaml")):
+        (tmp_path / name).mkdir()
+        shutil.copy(IMPACT / file, tmp_path / name)
+    job = read("gitlab-impact.yaml")["impact"]
+    done = run("\n".join(job["script"]), tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "| ml/notebook | Ends for good |" in (tmp_path / job["artifacts"]["paths"][0]).read_text(encoding="utf-8")
+    quality = (tmp_path / job["artifacts"]["reports"]["codequality"]).read_text(encoding="utf-8")
+    validate("gitlab", quality)
+    assert [entry["check_name"] for entry in json.loads(quality) if entry["severity"] == "major"] == ["pod-ends"]

@@ -18,6 +18,9 @@ WARNINGS = [
     if line.startswith("warning: ")
 ]
 OLD = ["validate", "fixtures/old-api", "--runtime-config", "api/beta=true"]
+IMPACT = ["examples/impact/cluster.yaml"]
+CHANGES = "examples/impact/changes"
+RACKS = "tests/cli/inputs/racks.yaml"
 RUNS: dict[str, tuple[list[str], int, list[str]]] = {
     "allocate: fits": (["allocate", *FITS], 0, []),
     "allocate: does not fit": (["allocate", *NOT], 1, ["does-not-fit"]),
@@ -44,6 +47,13 @@ RUNS: dict[str, tuple[list[str], int, list[str]]] = {
     "allocate: refused": (["allocate", "fixtures/old-api"], 1, ["refused"] * 7),
     "schedule: refused": (["schedule", "fixtures/old-api"], 1, ["refused"] * 3),
     "schedule: no such file": (["schedule", *BAD], 2, ["input-error"]),
+    "impact: a pod ends": (["impact", *IMPACT, "-f", f"{CHANGES}/recall.yaml"], 1, ["pod-ends"]),
+    "impact: a selector is lost": (["impact", *IMPACT, "-f", f"{CHANGES}/driver-2.yaml"], 1, ["selector-lost"]),
+    "impact: nothing changes": (["impact", *IMPACT, "-f", *IMPACT], 0, []),
+    "impact: no such file": (["impact", *IMPACT, "-f", "no/such.yaml"], 2, ["input-error"]),
+    "maintain: an order": (["maintain", RACKS], 0, []),
+    "maintain: none": (["maintain", RACKS, "--cordon", "b2"], 1, ["no-order"]),
+    "maintain: no such file": (["maintain", *BAD], 2, ["input-error"]),
     "explain: fits": (["explain", *FITS], 0, []),
     "explain: does not fit": (["explain", *NOT], 0, ["does-not-fit"]),
     "explain: does not fit, gate": (["explain", *NOT, "--require-fit"], 1, ["does-not-fit"]),
@@ -65,6 +75,8 @@ SHAPES = {
     "validate": ["table", "wide", "json", "yaml", "name", "jsonpath={.kind}"],
     "allocate": ["table", "wide", "json", "yaml", "name", "jsonpath={.kind}"],
     "schedule": ["table", "wide", "json", "yaml", "name", "jsonpath={.kind}"],
+    "impact": ["table", "wide", "json", "markdown", "name", "jsonpath={.kind}"],
+    "maintain": ["table", "wide", "json", "markdown", "name", "jsonpath={.kind}"],
     "explain": ["text", "markdown", "json", "yaml", "jsonpath={.kind}"],
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,12 @@ from dra_plan.cli.running import Exit, of_document
 from dra_plan.cli.whatif import Edits
 from dra_plan.options import ReleaseOptions, ServedVersions
 from dra_plan.questions.impact import ask
+
+if TYPE_CHECKING:
+    from dra_plan.questions.impact.document import ImpactDocument
+    from dra_plan.text.gate import Gate
+    from dra_plan.text.reports.claim_sets import Origins
+    from dra_plan.text.reports.content import Content
 
 
 @takes(
@@ -35,7 +41,7 @@ def impact(
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
-    report: options.Pages = None,
+    report: options.Reports = None,
 ) -> Exit:
     """Show what applying objects would do to running pods.
 
@@ -57,7 +63,7 @@ def impact(
     from dra_plan.questions.impact.gate import JUDGE
     from dra_plan.questions.impact.text import parse
 
-    with Reporting(context, report, pages_only=True) as reports:
+    with Reporting(context, report) as reports:
         form, gate, wanted = parse(output), options.gate(fail_on=fail_on), selected(context)
         if not objects:
             raise UsageError("-f FILE says what would be applied; CLUSTER, or --live, what it is applied to")
@@ -71,6 +77,14 @@ def impact(
         change = load_cluster(objects, None, recursive=context.params["recursive"], namespace=own, progress=False)
         chosen = {**given(context, ask.ImpactOptions), "namespace": namespace, "selector": wanted}
         found = ask.impact(cluster, change, *owners, **chosen)
-        reports.tell(None, page_of(cluster, found))
+        origins = change.inventory.origins if change is not None else {}
+        reports.tell(lambda: _content(found.document, gate, origins, reports.anchor), page_of(cluster, found))
         print_document(found.document, form)
         return of_document(found.document, JUDGE, gate)
+
+
+def _content(document: ImpactDocument, gate: Gate, origins: Origins, anchor: str) -> Content:
+    """What reports for CI say; what makes them is only loaded if there are any."""
+    from dra_plan.questions.impact.report import content
+
+    return content(document, gate, origins, anchor=anchor)

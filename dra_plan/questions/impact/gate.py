@@ -5,11 +5,12 @@ from __future__ import annotations
 from dra_plan.questions.impact.document import ImpactDocument
 from dra_plan.text.gate import Gate, Judge, Verdict
 
-_LOSSES = ("Gone", "WithoutPlace", "NoLongerStarts", "Refused")
+LOSSES = ("Gone", "WithoutPlace", "NoLongerStarts", "Refused")
+"""Effects that fail."""
 
 
 def _verdicts(gate: Gate, document: ImpactDocument) -> list[Verdict]:
-    found = [Verdict.FAILED for pod in document.pods if pod.effect in _LOSSES]
+    found = [Verdict.FAILED for pod in document.pods if pod.effect in LOSSES]
     found += [gate.undecided for pod in document.pods if pod.effect == "Undecided"]
     found += [Verdict.FAILED for one in document.claim_sets if one.change == "Lost"]
     found += [Verdict.FAILED for held in document.held_devices if held.change == "Lost"]

@@ -39,6 +39,10 @@ MOST_ROWS = 40
 """Rows of pods that a table has; `-o wide` has all."""
 
 
+UNSETTLED = "After that the cluster comes to no rest"
+"""What is said of a cluster that never settles."""
+
+
 def table(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
     """Rows of pods, alike ones in one; then claim sets, selectors and claims; a summary last."""
     return _parts(document, whole=False)
@@ -88,7 +92,8 @@ def _pods(document: ImpactDocument, *, whole: bool) -> Table:
     for pod in document.pods:
         if whole or pod.effect not in _QUIET:
             own = pod.name if whole else pod.owner or pod.name
-            alike.setdefault((pod.namespace, own, pod.effect, _when(pod), *_kind(pod, whole=whole)), []).append(pod)
+            key = pod.namespace, own, pod.effect, when_it_ends(pod), *_kind(pod, whole=whole)
+            alike.setdefault(key, []).append(pod)
     for (_, _, _, moment, *_), pods in list(alike.items())[: None if whole else MOST_ROWS]:
         names = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
         before = _state([pod.before for pod in pods], whole=whole)
@@ -97,7 +102,8 @@ def _pods(document: ImpactDocument, *, whole: bool) -> Table:
     return made
 
 
-def _when(pod: AffectedPod) -> str:
+def when_it_ends(pod: AffectedPod) -> str:
+    """The moment, and who ends it; nothing of a pod that does not end."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
 
@@ -176,7 +182,7 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     if document.quotas:
         yield "More is used than a quota allows: nothing ends for it, and nothing more is taken."
     if document.unsettled:
-        yield f"After that the cluster comes to no rest: {document.unsettled}."
+        yield f"{UNSETTLED}: {document.unsettled}."
     if any(pod.effect == "Undecided" for pod in document.pods):
         yield f"Undecided: {CUT_SHORT}."
     yield f"Applied: {applied(document)}."

@@ -16,6 +16,7 @@ from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, Stop, Wave
 from dra_plan.questions.maintain.drains import Done, DrainRules, let_go, wave
+from dra_plan.questions.maintain.given_back import GivenBack, with_surge
 from dra_plan.releases import Target
 
 MOST_DRAINS = 2_000
@@ -32,6 +33,7 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
     stop: Stop | None
     tried: int
     notices: tuple[Notice, ...]
+    surge: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Wave]:
         return iter(self.waves)
@@ -48,35 +50,60 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
             outcome=self.outcome,
             waves=list(self.waves),
             stop=self.stop,
+            surge=list(self.surge),
             tried=self.tried,
             warnings=warnings(self.notices),
         )
 
 
-def maintenance(inventory: Inventory, target: Target, question: Question, at_once: int = 1) -> MaintenancePlan:
+@dataclass(frozen=True, kw_only=True)
+class Upgrade:
+    """What is another thing about nodes that are given back, and what is there for the time."""
+
+    to: Inventory | None = None
+    """Slices and Node objects that nodes come back with."""
+    kubelet_version: str = ""
+    surge: Sequence[tuple[int, str]] = ()
+    """How many nodes more, and like which."""
+
+
+def maintenance(
+    inventory: Inventory, target: Target, question: Question, at_once: int = 1, upgrade: Upgrade | None = None
+) -> MaintenancePlan:
     """An order for the nodes of the question, of at most `at_once` in a wave; all nodes if it names none.
 
-    Raises UsageError for unknown nodes, InputError for an input without nodes.
+    Raises UsageError for unknown nodes and what `upgrade` can't have, InputError for an input without nodes.
     """
+    upgrade = upgrade or Upgrade()
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
     names = tuple(node.metadata.name for node in nodes)
-    rules = DrainRules(target, question, let_go)
+    enlarged, surge = with_surge(inventory, upgrade.surge)
+    back = GivenBack.of(upgrade.to, upgrade.kubelet_version, surge)
+    told = [
+        *inferred,
+        *inventory.notices,
+        *of_leaving(Index(inventory), "a drain", nodes),
+        *(upgrade.to.notices if upgrade.to is not None else ()),
+        *back.notices(names),
+    ]
+    rules = DrainRules(target, question, let_go, back)
     search = _OrderSearch(rules, at_once)
-    waves = search.order(inventory, names)
+    waves = search.order(enlarged, (*names, *surge))
     if waves is None and at_once > 1 and not search.cut:  # the larger waves may have been what was in the way
         search = _OrderSearch(rules, 1, tried=search.tried)
-        waves = search.order(inventory, names)
+        waves = search.order(enlarged, (*names, *surge))
     outcome: MaintenanceOutcome = "Possible" if waves is not None else "Undecided" if search.cut else "Impossible"
-    told = [*inferred, *inventory.notices, *of_leaving(Index(inventory), "a drain", nodes)]
-    return MaintenancePlan(
-        target, outcome, tuple(waves or ()), search.stop if waves is None else None, search.tried, tuple(told)
-    )
+    stop = search.stop if waves is None else None
+    return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge))
 
 
 @dataclass
 class _OrderSearch:
-    """Depth first: the node with the fewest pods is drained first, and a state is left where no node can be next."""
+    """Depth first: the node with the fewest pods is drained first, and a state is left where no node can be next.
+
+    Surge nodes come after all others.
+    """
 
     given: DrainRules
     at_once: int
@@ -108,11 +135,13 @@ class _OrderSearch:
             rest = tuple(name for name in left if name not in drained)
             if _state(done.inventory, rest) in self._failed:
                 continue
-            path.append(Wave(nodes=list(drained), moved=list(done.moved)))
+            back = list(self.given.back.told(drained))
+            path.append(Wave(nodes=list(drained), moved=list(done.moved), given_back=back))
             states.append((done.inventory, rest, self._next(done.inventory, rest)))
         return None
 
-    def _next(self, inventory: Inventory, names: Sequence[str]) -> Iterator[str]:
+    def _next(self, inventory: Inventory, left: Sequence[str]) -> Iterator[str]:
+        names = [name for name in left if name not in self.given.back.surge] or left
         pods = Counter(pod.spec.node_name for pod in inventory.pods)
         return iter(sorted(names, key=lambda name: pods[name]))
 
@@ -124,9 +153,11 @@ class _OrderSearch:
         if done is None:
             return None
         drained: tuple[str, ...] = (first,)
-        for name in self._next(now, [each for each in left if each != first]):
+        for name in self._next(now, left):
             if len(drained) >= self.at_once:
                 break
+            if name == first:
+                continue
             more = self._carried_out(now, (*drained, name), before)
             if more is not None:
                 done, drained = more, (*drained, name)

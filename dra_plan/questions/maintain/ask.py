@@ -32,6 +32,26 @@ class MaintainOptions(Bounded, total=False):
         ),
     ]
     at_once: Annotated[int | None, Flag("--at-once", "At most N nodes in a wave (default: 1).", metavar="N", least=1)]
+    surge: Annotated[
+        Names,
+        Flag(
+            "--surge",
+            "N more nodes for the time, like this one or that of a file; drained last and removed.",
+            metavar="N=NODE",
+            complete="added_nodes",
+            kind=list[str] | None,
+        ),
+    ]
+    to: LoadedCluster | None
+    to_kubernetes_version: Annotated[
+        str | None,
+        Flag(
+            "--to-kubernetes-version",
+            "The scheduler's release from the first wave on; each node's kubelet when it is given back.",
+            metavar="VERSION",
+            complete="versions",
+        ),
+    ]
 
 
 @spelled_out
@@ -39,13 +59,26 @@ def maintain(cluster: LoadedCluster, **options: Unpack[MaintainOptions]) -> Main
     """An order in which these nodes can be drained and given back, wave by wave.
 
     After each wave every pod that ran has a node, placed by the scheduler, and no disruption budget is broken: pods
-    leave as `kubectl drain` evicts them, as many as budgets allow, the next when their successors are ready. Raises
-    UsageError for unknown nodes, InputError for an input without nodes.
+    leave as `kubectl drain` evicts them, as many as budgets allow, the next when their successors are ready. `surge`
+    are nodes more for the time, N=NODE or N=FILE, which are drained last and removed. `to` has the ResourceSlices and
+    Nodes that drained nodes come back with: all slices of a driver that a node has are replaced. Raises UsageError for
+    unknown nodes, and for objects of `to` that are not one node's; InputError for an input without nodes.
     """
-    from dra_plan.arguments import at_least_one
-    from dra_plan.questions.maintain.answer import maintenance
+    from dra_plan.arguments import at_least_one, names, required
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.maintain.answer import Upgrade, maintenance
+    from dra_plan.whatif import number_and_model
 
-    at_once = options.get("at_once")
+    at_once, to, version = options.get("at_once"), options.get("to"), options.get("to_kubernetes_version")
     most = 1 if at_once is None else at_least_one(at_once, "at_once")
-    asked = cluster.question((), {name: value for name, value in options.items() if name != "at_once"})
-    return cluster.with_edits(maintenance(cluster.inventory, cluster.target, asked, most))
+    objects = None if to is None else required(to, LoadedCluster, "to", "a Cluster").inventory
+    surge = [number_and_model("surge", text) for text in names(options.get("surge") or (), "surge")]
+    asked = cluster.question((), {name: value for name, value in options.items() if name not in _OWN})
+    cluster = cluster if version is None else cluster.at(version)
+    kubelet = "" if version is None else cluster.target.release
+    upgrade = Upgrade(to=objects, kubelet_version=kubelet, surge=surge)
+    return cluster.with_edits(maintenance(cluster.inventory, cluster.target, asked, most, upgrade))
+
+
+_OWN = ("at_once", "surge", "to", "to_kubernetes_version")
+"""Options that are no part of the question."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
 from dra_plan.cli import options
@@ -12,14 +14,26 @@ from dra_plan.cli.whatif import Edits
 from dra_plan.options import ReleaseOptions, ServedVersions
 from dra_plan.questions.maintain import ask
 
+if TYPE_CHECKING:
+    from dra_plan.questions.maintain.document import MaintenanceDocument
+    from dra_plan.text.gate import Gate
+    from dra_plan.text.reports.claim_sets import Origins
+    from dra_plan.text.reports.content import Content
+
 
 @takes(options.Sources, ask.MaintainOptions, Edits, ReleaseOptions, ServedVersions, options.Ended, options.Messages)
 def maintain(
     context: typer.Context,
     *,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--to", metavar="PATH", help="ResourceSlices and Nodes that nodes are given back with; repeatable."
+        ),
+    ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
-    report: options.Pages = None,
+    report: options.Reports = None,
 ) -> Exit:
     """Find an order in which nodes can be drained safely.
 
@@ -27,6 +41,8 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2
       dra-plan maintain --live --nodes pool=gpu --at-once 2
       dra-plan maintain cluster.json --nodes node-1,node-2 -o json
+      dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
+      dra-plan maintain cluster.json --to driver-2-slices.yaml
 
     Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption budgets allow, and uncordoned
     before the next one; scheduler and controllers place the pods again. The answer is an order in which every running
@@ -34,18 +50,27 @@ def maintain(
     for standard input.
 
     """
-    from dra_plan.cli.inputs import opened
+    from dra_plan.cli.inputs import load_cluster, opened
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.questions.maintain.gate import JUDGE
     from dra_plan.questions.maintain.text import parse
 
-    with Reporting(context, report, pages_only=True) as reports:
+    with Reporting(context, report) as reports:
         form, gate = parse(output), options.gate(fail_on=fail_on)
         asked = opened(context)
         if asked.owners:
             raise UsageError(f"{asked.owners[0]}: no such file; maintain is about all pods of the nodes (--nodes)")
-        found = ask.maintain(asked.cluster, **given(context, ask.MaintainOptions))
-        reports.tell(None, page_of(asked.cluster, found))
+        changed = load_cluster(to, None, recursive=context.params["recursive"], progress=False) if to else None
+        found = ask.maintain(asked.cluster, to=changed, **given(context, ask.MaintainOptions))
+        origins = asked.cluster.inventory.origins
+        reports.tell(lambda: _content(found.document, gate, origins, reports.anchor), page_of(asked.cluster, found))
         print_document(found.document, form)
         return of_document(found.document, JUDGE, gate)
+
+
+def _content(document: MaintenanceDocument, gate: Gate, origins: Origins, anchor: str) -> Content:
+    """What reports for CI say; what makes them is only loaded if there are any."""
+    from dra_plan.questions.maintain.report import content
+
+    return content(document, gate, origins, anchor=anchor)

@@ -27,11 +27,21 @@ class MovedPod(DocumentPart, frozen=True, kw_only=True):
     devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE that it has then.")] = []
 
 
+class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
+    """A node that does not come back as it was."""
+
+    name: str
+    slices: Annotated[list[str], Meta(description="Its new ResourceSlices, in place of those of their drivers.")] = []
+    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of the new slices.")] = []
+    kubelet_version: Annotated[str, Meta(description="The release of its kubelet; empty if it stays.")] = ""
+
+
 class Wave(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that are drained at the same time, and given back before the next wave."""
+    """Nodes that are drained at the same time, and given back before the next wave; surge nodes are removed."""
 
     nodes: list[str]
     moved: Annotated[list[MovedPod], Meta(description="In the order in which budgets let them go.")]
+    given_back: Annotated[list[GivenBackNode], Meta(description="Those of the nodes that are changed by then.")] = []
 
 
 class Stop(DocumentPart, frozen=True, kw_only=True):
@@ -52,5 +62,6 @@ class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
     outcome: MaintenanceOutcome
     waves: list[Wave]
     stop: Annotated[Stop | None, Meta(description="Null if there is an order.")]
+    surge: Annotated[list[str], Meta(description="Nodes that are there for the time, drained last and removed.")] = []
     tried: Annotated[Amount, Meta(description="Drains that were carried out to find it.")]
     warnings: list[PrintedWarning]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
@@ -15,6 +15,7 @@ from dra_plan.claims.owners import ended, is_ready
 from dra_plan.planner.question import Question
 from dra_plan.planner.settling import settle_chosen
 from dra_plan.questions.maintain.document import MovedPod, Stop, StopReason
+from dra_plan.questions.maintain.given_back import GivenBack
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.simulate import SimulationResult
@@ -36,6 +37,7 @@ class DrainRules:
     question: Question
     allows: Callable[[Index, Sequence[Pod]], tuple[list[Pod], str]]
     """Of the pods that have to go, those that budgets let go now, and the budget that keeps the first of the others."""
+    back: GivenBack = field(default_factory=GivenBack)
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done 
         moved += _moves(going, after)
         waiting.difference_update(map(_key, going))
         now = after.inventory
-    return Done(replace(now, nodes=inventory.nodes), tuple(moved))
+    return Done(given.back.after(replace(now, nodes=inventory.nodes), names), tuple(moved))
 
 
 def _leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:

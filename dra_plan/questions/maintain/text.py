@@ -19,7 +19,7 @@ def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
     made = Table(("WAVE", "NODES", "MOVED", "TO"), flexible=(1, 3))
     for number, wave in enumerate(document.waves, 1):
         where = listed(sorted({pod.to_node for pod in wave.moved}), 4) if wave.moved else ""
-        made.add(str(number), listed(wave.nodes, 6), str(len(wave.moved)), where)
+        made.add(str(number), listed([_named(document, name) for name in wave.nodes], 6), str(len(wave.moved)), where)
     return [*([made] if made.rows else []), *_sentences(document), target(document)]
 
 
@@ -30,28 +30,59 @@ def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
         for name in wave.nodes:
             moved = [pod for pod in wave.moved if pod.from_node == name]
             for pod in moved:
-                made.add(str(number), name, f"{pod.namespace}/{pod.name}", pod.to_node, ", ".join(pod.devices))
+                devices = ", ".join(pod.devices)
+                made.add(str(number), _named(document, name), f"{pod.namespace}/{pod.name}", pod.to_node, devices)
             if not moved:
-                made.add(str(number), name, "", "", "")
+                made.add(str(number), _named(document, name), "", "", "")
     return [*([made] if made.rows else []), *_sentences(document), target(document)]
 
 
+def _named(document: MaintenanceDocument, node: str) -> str:
+    return f"{node} (surge)" if node in document.surge else node
+
+
 def _sentences(document: MaintenanceDocument) -> Iterator[str]:
-    nodes = sum(len(wave.nodes) for wave in document.waves)
+    surge = set(document.surge)
+    waves = [wave for wave in document.waves if surge.isdisjoint(wave.nodes)]
     if document.outcome == "Possible":
+        nodes = counted(sum(len(wave.nodes) for wave in waves), "node")
         yield (
-            f"{counted(nodes, 'node')} can be drained and given back in {counted(len(document.waves), 'wave')}, in this"
-            " order: every pod that runs has a place all the time except during its move, and every budget is kept."
+            f"{nodes} can be drained and given back in {counted(len(waves), 'wave')}, in this order: every pod that"
+            " runs has a place all the time except during its move, and every budget is kept."
         )
-    elif document.outcome == "Impossible":
-        yield f"There is no such order: every one was tried ({counted(document.tried, 'drain')})."
     else:
-        yield f"Not known: no order was found in {counted(document.tried, 'drain')}, and not every one was tried."
+        yield no_order(document)
+    yield from _changes(document)
     if document.stop is not None:
-        yield f"{_stopped(document.stop)}."
+        yield f"{stopped(document.stop)}."
 
 
-def _stopped(stop: Stop) -> str:
+def _changes(document: MaintenanceDocument) -> Iterator[str]:
+    """What is there for the time, and what comes back changed."""
+    if document.surge:
+        are, they = ("is", "it is") if len(document.surge) == 1 else ("are", "they are")
+        names = listed(document.surge, 4)
+        yield f"Surge: {names} {are} there from the first wave on; {they} drained last, and removed."
+    back = [node for wave in document.waves for node in wave.given_back]
+    new = [node for node in back if node.slices]
+    if new:
+        devices = counted(sum(len(node.devices) for node in new), "device")
+        yield f"Given back with new slices: {counted(len(new), 'node')}, {devices}."
+    versions = sorted({node.kubelet_version for node in back if node.kubelet_version})
+    if versions:
+        yield f"Given back with a kubelet of {versions[0]}: {counted(len(back), 'node')}."
+
+
+def no_order(document: MaintenanceDocument) -> str:
+    """That there is no order, or that none was found."""
+    drains = counted(document.tried, "drain")
+    if document.outcome == "Impossible":
+        return f"There is no such order: every one was tried ({drains})."
+    return f"Not known: no order was found in {drains}, and not every one was tried."
+
+
+def stopped(stop: Stop) -> str:
+    """Where the best attempt stops, and why, without the full stop."""
     after = f"After {listed(stop.done, 6)} the" if stop.done else "The"
     said = f"{after} drain of {stop.node} stops at pod {stop.pod}"
     match stop.reason:
@@ -59,7 +90,7 @@ def _stopped(stop: Stop) -> str:
             return f"{said}: budget {stop.budget} does not let it go (a replica more, or a lower budget, would)"
         case "NotMadeAnew":
             return f"{said}: no controller recreates it"
-    no_place = "which would have no place (a node more, --add-nodes, may help)"
+    no_place = "which would have no place (a node more for the time, --surge, may help)"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 
 

@@ -1,0 +1,44 @@
+"""Reports of `maintain`: one check per node that is drained, and one of the order if there is none."""
+
+from __future__ import annotations
+
+from dra_plan.api.inventory import Origin
+from dra_plan.questions.maintain.document import MaintenanceDocument
+from dra_plan.questions.maintain.text import no_order, stopped
+from dra_plan.text.gate import Gate, Verdict
+from dra_plan.text.reports.claim_sets import Origins
+from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
+
+RULES = {
+    "no-order": RuleText(
+        "The nodes can't be drained without a loss", "The message says at which pod it stops, and why."
+    ),
+    "undecided": RuleText(SEARCH_ENDED, "Name fewer nodes with --nodes, or ask rack by rack."),
+}
+
+
+def content(document: MaintenanceDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
+    """Every drain of the order, or where it stops; and the warnings."""
+    checks = [ReportCase(f"node/{name}") for wave in document.waves for name in wave.nodes]
+    if document.outcome != "Possible":
+        checks.append(_stop(document, gate, origins))
+    failed, notes = of_warnings(document.warnings, gate)
+    return Content("maintain", (*checks, *failed), tuple(notes), RULES, anchor)
+
+
+def _stop(document: MaintenanceDocument, gate: Gate, origins: Origins) -> ReportCase:
+    impossible = document.outcome == "Impossible"
+    broken = not impossible and gate.undecided is Verdict.UNDECIDED
+    stop = document.stop
+    message = no_order(document) if stop is None else f"{no_order(document)} {stopped(stop)}."
+    namespace, _, name = stop.pod.partition("/") if stop is not None else ("", "", "")
+    origin = origins.get(("Pod", namespace, name), Origin(""))
+    entry = Entry(
+        Level.ERROR,
+        "no-order" if impossible else "undecided",
+        message,
+        source=origin.source,
+        line=origin.line,
+        object=f"Pod {stop.pod}" if stop is not None else "",
+    )
+    return ReportCase("order", Result.BROKEN if broken else Result.FAILED, entry)
