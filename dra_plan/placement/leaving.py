@@ -16,7 +16,7 @@ import msgspec
 
 from dra_plan.allocator import AllocatedState, AllocationError, Outcome
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 
 from .node_capacity import BY_ORDER, Combination
 from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded
@@ -66,6 +66,10 @@ class Vacancies:
         self._layouts: dict[str, _Layout] = {}
         self._answers: dict[Hashable, bool] = {}
         self._refused: dict[tuple[int, str], bool] = {}
+        self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
+            info.terms.required_anti for node in ground.nodes for info in node.pods.values()
+        )
+        """Whether any pod may not be beside others."""
         self.asked = 0
         """How often the allocator was asked."""
 
@@ -91,6 +95,8 @@ class Vacancies:
             trial.add(resident.candidate.info)
         if len(trial.pods) + len(pods) > trial.allowed_pods or self._ground.counted(pods, trial)[1] is not None:
             return False
+        if self.apart and self._shun(trial, [pod.info for pod in pods]):
+            return False
         claims = self._ground.joint_claims(pods, trial)
         return not claims or self._has_devices(trial, staying, claims)
 
@@ -101,6 +107,23 @@ class Vacancies:
             ground = self._ground
             self._refused[key] = ground.refusal(self.shapes[shape].first, ground.cluster.nodes[node]) is not None
         return self._refused[key]
+
+    def _shun(self, node: NodeInfo, coming: Sequence[PodInfo]) -> bool:
+        """Whether one of those that come may not be beside another one, or beside who is there, by a required term."""
+        present = list(node.pods.values())
+        for info in coming:
+            if any(self._may_not_meet(node, info, other) for other in present if other is not info):
+                return True
+            present.append(info)
+        return False
+
+    def _may_not_meet(self, node: NodeInfo, one: PodInfo, other: PodInfo) -> bool:
+        names = self._ground.cluster.namespace_labels
+        return any(
+            term.topology_key in node.labels and term.matches(against.pod, names)
+            for info, against in ((one, other), (other, one))
+            for term in info.terms.required_anti
+        )
 
     def _has_devices(self, node: NodeInfo, staying: Sequence[Resident], claims: Sequence[ResourceClaim]) -> bool:
         layout = self._layout(node)

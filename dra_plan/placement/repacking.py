@@ -2,9 +2,9 @@
 
 A column says of one node which pods come and which leave. Every pod that leaves has to come somewhere, pods of one
 shape for each other, and the room that is wanted has to be there; the price of those that leave is as low as possible.
-On small clusters all columns are made, and the program's bound is the answer's. On large ones columns are made in
-rounds: nodes where room costs least, nodes that take who leaves there, nodes where somebody leaves for that. Beside
-them stands the program without those who leave, of which all columns are known: nothing can cost less.
+First comes the program without those who leave, of which all columns are known: nothing can cost less. Columns are made
+in rounds until that is reached: nodes where room costs least, nodes that take who leaves there, nodes where somebody
+leaves for that; at last, on small clusters, all there are: then the program's own bound is the answer's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from .leaving import Leavings, Resident, Vacancies
@@ -22,8 +22,8 @@ from .solver import Model, Solved, SolverEnd, solve
 
 MOST_COLUMNS = 6_000
 """Where there would be more, not all are made."""
-MOST_EACH_NODE = 2_000
-"""So many combinations and sets on one node are looked at for all columns."""
+MOST_LOOKS = 2_000
+"""So many combinations of pods on nodes are looked at for all columns, and on one node for the wanted pods alone."""
 MOST_ROOMY = 60
 """So many nodes more than are needed for the room that is wanted are looked at, the cheapest first."""
 SPARE = 12
@@ -90,23 +90,26 @@ class Repacker:
     def best(self) -> Repacking:
         """The cheapest moves among the columns, after as many rounds as it takes to find some."""
         if self._bound is None:
-            self._complete = self._all_columns()
-            self._bound = self._solved(self._columns) if self._complete else self._without_those_who_leave()
-        bound = self._bound
-        if not bound.possible or (self._complete and not self._cuts):
-            return bound
+            self._bound = self._without_those_who_leave()
+        if not self._bound.possible:
+            return self._bound
         found = self._solved(self._columns)
-        while not self._complete and self._is_short(found) and self._more():
+        while self._is_short(found, self._bound) and self._more():
             found = self._solved(self._columns)
-        least = max(bound.least, 0)
-        most = min(bound.most_rooms, sum(self.wanted.pods))
-        return Repacking(found.columns, found.price, least, found.rooms, most)
+        if self._complete and not self._cuts:
+            self._bound = found
+            return found
+        bound = self._bound
+        if not bound.possible:
+            return bound
+        # with less room than there may be, less may have to move
+        is_all = found.columns is None or found.rooms == bound.most_rooms
+        return replace(found, least=bound.least if is_all else 0, most_rooms=bound.most_rooms, possible=True)
 
-    def _is_short(self, found: Repacking) -> bool:
-        assert self._bound is not None
+    def _is_short(self, found: Repacking, bound: Repacking) -> bool:
         if found.columns is None:
             return True
-        return found.rooms < self._bound.most_rooms if self.wanted.most else found.price > self._bound.least
+        return found.rooms < bound.most_rooms or found.price > bound.least
 
     # Columns
 
@@ -119,19 +122,20 @@ class Repacker:
 
     def _all_columns(self) -> bool:
         """Makes all columns; False if there are too many, or not all are known."""
-        vacancies, made = self.vacancies, dict[MoveColumn, None]()
+        vacancies, made, looked = self.vacancies, dict[MoveColumn, None](), 0
         demand = list(self.wanted.pods)
         for here in vacancies.residents.values():
             for resident in here:
                 demand[resident.shape] += 1
-        if sum(map(len, vacancies.residents.values())) > MOST_COLUMNS // 4:
+        if len(vacancies.residents) * len(demand) > MOST_LOOKS:
             return False
         for node in vacancies.residents:
             most = [vacancies.most_of(node, shape, number) for shape, number in enumerate(demand)]
             size = 1
             for each in most:
                 size *= each + 1
-            if size > MOST_EACH_NODE:
+            looked += size
+            if looked > MOST_LOOKS:
                 return False
             for comes in product(*(range(number + 1) for number in most)):
                 if not any(comes):
@@ -165,7 +169,7 @@ class Repacker:
         size = 1
         for each in most:
             size *= each + 1
-        if size <= MOST_EACH_NODE:
+        if size <= MOST_LOOKS:
             combos: Iterable[Combination] = product(*(range(number + 1) for number in most))
         else:  # a node is taken for several of one shape, or holds one of each
             combos = (
@@ -189,8 +193,14 @@ class Repacker:
     def _more(self) -> bool:
         """Makes more columns; False if there is nothing more to make, or the time is over."""
         self._round += 1
-        if self.time.is_over or self._round > 2:
+        if self.time.is_over or self._round > 3:
             return False
+        if self._round == 3:
+            self._complete = self._all_columns()
+            if self._complete:
+                cuts, self._cuts = self._cuts, []
+                self._bound, self._cuts = self._solved(self._columns), cuts
+            return self._complete
         demand = self._leaving()
         before = len(self._columns)
         for shape, number in sorted(demand.items()):

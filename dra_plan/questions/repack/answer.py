@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import msgspec
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Notice
@@ -188,6 +190,9 @@ class _Started:
         there = {pod_key(pod): pod for pod in ground.cluster.pods.values()}
         asked = [pod_key(pod) for pod in moving] + list(self._room.pods)
         ready: dict[PodKey, PodToPlace] = {key: ground.ready(there[key]) for key in asked}
+        if any(map(_looks_around, self._pods())):
+            for each in ready.values():
+                each.key = _likeness(each)
         kinds = kinds_of(ready.values())
         shapes = PodShapes.of(kinds, {})
         shape_of = {id(member): shapes.of_kinds[index] for index, kind in enumerate(kinds) for member in kind.members}
@@ -245,6 +250,21 @@ class _Started:
     ) -> CarriedOut | Stopped:
         roomy = {column.node for column in columns if any(a and b for a, b in zip(column.comes, wanted, strict=True))}
         return self._carrying.out(moves_of(vacancies, columns, wanted), roomy)
+
+
+def _looks_around(pod: Pod) -> bool:
+    """Whether filters read of the pod what is no matter of a node and the pod alone."""
+    affinity = pod.spec.affinity
+    by_pods = affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
+    return by_pods or bool(pod.spec.topology_spread_constraints or pod.spec.volumes)
+
+
+def _likeness(candidate: PodToPlace) -> Hashable:
+    """What tells pods apart where some look at others: what they ask of a node, their labels, terms and volumes."""
+    metadata, spec = candidate.pod.metadata, candidate.pod.spec
+    told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))
+    labels = tuple(sorted((metadata.labels or {}).items()))
+    return None if candidate.key is None else (candidate.key, metadata.namespace, labels, told)
 
 
 def _allowing(plan: RepackPlan, started: _Started, rules: MoveRules, most_moves: int | None) -> Iterator[AllowedMoves]:
