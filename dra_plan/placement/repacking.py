@@ -2,17 +2,18 @@
 
 A column says of one node which pods come and which leave. Every pod that leaves has to come somewhere, pods of one
 shape for each other, and the room that is wanted has to be there; the price of those that leave is as low as possible.
-First comes the program without those who leave, of which all columns are known: nothing can cost less. Columns are made
-in rounds until that is reached: nodes where room costs least, nodes that take who leaves there, nodes where somebody
-leaves for that; at last, on small clusters, all there are: then the program's own bound is the answer's.
+First comes a program that takes for granted that who leaves has a place, but for shapes that no node takes as it is:
+nothing can cost less. Columns are made in rounds until that is reached: nodes where room costs least, nodes that take
+who leaves there, nodes where somebody leaves for that; at last, on small clusters, all there are: then the program's
+own bound is the answer's.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 
 from .leaving import Leavings, Resident, Vacancies
@@ -24,12 +25,14 @@ MOST_COLUMNS = 6_000
 """Where there would be more, not all are made."""
 MOST_LOOKS = 2_000
 """So many combinations of pods on nodes are looked at for all columns, and on one node for the wanted pods alone."""
-MOST_ROOMY = 60
-"""So many nodes more than are needed for the room that is wanted are looked at, the cheapest first."""
+MOST_ROOMY = (8, 60)
+"""In the first rounds so many nodes more than are needed for the room are looked at, the cheapest first."""
 SPARE = 12
 """For each shape that has to come somewhere, so many more places are looked for."""
-MOST_DEEP = 400
-"""So many nodes are asked who would have to leave for a pod of a shape."""
+MOST_TIGHT = 5_000
+"""The bound reckons with so many pairs of a node and a shape that no node takes as it is."""
+MOST_DEEP = 1_000
+"""So often a node is asked who would have to leave for a pod of a shape."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,11 @@ class Repacker:
     vacancies: Vacancies
     wanted: Wanted
     time: SearchTime = field(default_factory=SearchTime)
-    _columns: dict[MoveColumn, None] = field(default_factory=dict)
+    _columns: dict[MoveColumn, int | None] = field(default_factory=dict)
     _cuts: list[frozenset[MoveColumn]] = field(default_factory=list)
     _leavings: dict[tuple[str, Combination], Leavings] = field(default_factory=dict)
+    _roomy: list[str] = field(default_factory=list)
+    _takes: dict[int, bool] = field(default_factory=dict)
     _round: int = 0
     _complete: bool = False
     _bound: Repacking | None = None
@@ -90,7 +95,7 @@ class Repacker:
     def best(self) -> Repacking:
         """The cheapest moves among the columns, after as many rounds as it takes to find some."""
         if self._bound is None:
-            self._bound = self._without_those_who_leave()
+            self._bound = self._relaxed()
         if not self._bound.possible:
             return self._bound
         found = self._solved(self._columns)
@@ -122,11 +127,8 @@ class Repacker:
 
     def _all_columns(self) -> bool:
         """Makes all columns; False if there are too many, or not all are known."""
-        vacancies, made, looked = self.vacancies, dict[MoveColumn, None](), 0
-        demand = list(self.wanted.pods)
-        for here in vacancies.residents.values():
-            for resident in here:
-                demand[resident.shape] += 1
+        vacancies, made, looked = self.vacancies, dict[MoveColumn, int | None](), 0
+        demand = self._demand
         if len(vacancies.residents) * len(demand) > MOST_LOOKS:
             return False
         for node in vacancies.residents:
@@ -149,69 +151,112 @@ class Repacker:
         self._columns = made
         return True
 
-    def _without_those_who_leave(self) -> Repacking:
-        """The program of the room that is wanted alone: a bound, and which nodes are cheap."""
+    def _relaxed(self) -> Repacking:
+        """The program in which who leaves has a place, but for the shapes that no node takes as it is."""
+        tight = {shape for shape, number in enumerate(self.wanted.pods) if number}
+        known = set(tight)
+        while True:
+            prices = self._tight_columns(tight)
+            found = self._solved(prices, tight)
+            leaving = {shape for column in found.columns or () for shape in self._gone(column)} - known
+            known |= leaving
+            more = {shape for shape in leaving if not self._has_taker(shape)}
+            is_many = (len(tight) + len(more)) * len(self.vacancies.residents) > MOST_TIGHT
+            if not more or is_many or self.time.is_over:
+                break
+            tight |= more
+        self._roomy = self._by_price(prices)
+        return found
+
+    def _gone(self, column: MoveColumn) -> Counter[int]:
+        here = self.vacancies.residents[column.node]
+        return Counter(here[position].shape for position in column.leaves)
+
+    def _has_taker(self, shape: int) -> bool:
+        """Whether some node takes a pod of the shape as it is."""
+        if shape not in self._takes:
+            alone, residents = self._alone(shape), self.vacancies.residents
+            self._takes[shape] = any(
+                self.vacancies.fits(node, range(len(here)), alone) for node, here in residents.items()
+            )
+        return self._takes[shape]
+
+    def _tight_columns(self, tight: Collection[int]) -> dict[MoveColumn, int]:
+        """All that nodes can hold of these shapes, with a price that is not above the true one."""
         prices: dict[MoveColumn, int] = {}
         for node in self.vacancies.residents:
-            for comes in self._rooms_on(node):
+            for comes in self._rooms_on(node, tight):
                 found = self.leavings(node, comes)
-                if found.least is None:
-                    continue
-                self._columns.update((MoveColumn(node, comes, leaves), None) for leaves in found.sets)
-                prices[MoveColumn(node, comes, ())] = found.least
-        self._keep_cheapest(prices)
-        return self._solved(prices, prices)
+                for leaves in found.sets:
+                    column = MoveColumn(node, comes, leaves)
+                    prices[column] = self._price(column)
+                if not found.complete and found.least is not None:
+                    # who leaves is not known, nor whether they have places
+                    prices[MoveColumn(node, comes, ())] = found.least
+        return prices
 
-    def _rooms_on(self, node: str) -> Iterator[Combination]:
-        """The combinations of the wanted pods that the node can hold if everybody leaves."""
-        wanted = self.wanted.pods
-        most = [self.vacancies.most_of(node, shape, number) if number else 0 for shape, number in enumerate(wanted)]
+    def _rooms_on(self, node: str, shapes: Collection[int]) -> Iterator[Combination]:
+        """The combinations of these shapes that the node can hold if everybody leaves."""
+        number = len(self.wanted.pods)
+        most = [self.vacancies.most_of(node, i, self._demand[i]) if i in shapes else 0 for i in range(number)]
         size = 1
         for each in most:
             size *= each + 1
-        if size <= MOST_LOOKS:
-            combos: Iterable[Combination] = product(*(range(number + 1) for number in most))
-        else:  # a node is taken for several of one shape, or holds one of each
-            combos = (
-                tuple(count if i == shape else 0 for i in range(len(wanted)))
-                for shape, number in enumerate(most)
-                for count in range(1, number + 1)
-            )
-        for comes in combos:
+        if size > MOST_LOOKS:  # no more than one of each shape, or all of one
+            most = [min(each, 1) for each in most]
+        for comes in product(*(range(number + 1) for number in most)):
             if any(comes) and self.vacancies.fits(node, (), comes):
                 yield comes
 
-    def _keep_cheapest(self, prices: Mapping[MoveColumn, int]) -> None:
-        """Of the columns only those of the cheapest nodes, by what a wanted pod costs there."""
-        cost: dict[str, float] = {}
+    @cached_property
+    def _demand(self) -> list[int]:
+        """How many pods there are of each shape: those that are wanted, and those that may leave."""
+        found = list(self.wanted.pods)
+        for here in self.vacancies.residents.values():
+            for resident in here:
+                found[resident.shape] += 1
+        return found
+
+    def _by_price(self, prices: Mapping[MoveColumn, int]) -> list[str]:
+        """The nodes by what a pod costs there; first those whose pods find a place as things are."""
+        cost: dict[str, tuple[int, float]] = {}
         for column, price in prices.items():
-            each = price / sum(column.comes)
-            cost[column.node] = min(each, cost.get(column.node, each))
-        nodes = set(heapq.nsmallest(sum(self.wanted.pods) + MOST_ROOMY, cost, key=lambda node: (cost[node], node)))
-        self._columns = {column: None for column in self._columns if column.node in nodes}
+            if column.leaves or not price:
+                stuck = sum(n for shape, n in self._gone(column).items() if not self._has_taker(shape))
+                each = (stuck, price / sum(column.comes))
+                cost[column.node] = min(each, cost.get(column.node, each))
+        return sorted(cost, key=lambda node: (cost[node], node))
+
+    def _take_roomy(self, number: int) -> None:
+        """The columns of so many of the cheapest nodes."""
+        nodes = set(self._roomy[: sum(self.wanted.pods) + number])
+        for (node, comes), found in self._leavings.items():
+            if node in nodes:
+                self._columns.update((MoveColumn(node, comes, leaves), None) for leaves in found.sets)
 
     def _more(self) -> bool:
         """Makes more columns; False if there is nothing more to make, or the time is over."""
         self._round += 1
-        if self.time.is_over or self._round > 3:
+        before = len(self._columns)
+        if self.time.is_over or self._round > len(MOST_ROOMY) + 2:
             return False
-        if self._round == 3:
+        if self._round <= len(MOST_ROOMY):
+            self._take_roomy(MOST_ROOMY[self._round - 1])
+            self._take_takers(self._leaving())
+        elif self._round == len(MOST_ROOMY) + 1:
+            demand = self._leaving()
+            self._columns.update(dict.fromkeys(self._exchanges(demand)))
+            self._take_takers(self._leaving() - demand)
+        else:
             self._complete = self._all_columns()
             if self._complete:
                 cuts, self._cuts = self._cuts, []
                 self._bound, self._cuts = self._solved(self._columns), cuts
-            return self._complete
-        demand = self._leaving()
-        before = len(self._columns)
+        return len(self._columns) > before or self._round < len(MOST_ROOMY) + 2
+
+    def _take_takers(self, demand: Counter[int]) -> None:
         for shape, number in sorted(demand.items()):
-            if self._round == 1:
-                self._columns.update(dict.fromkeys(self._takers(shape, number, demand)))
-            else:
-                self._columns.update(dict.fromkeys(self._exchanges(shape)))
-        if self._round == 2:
-            for shape, number in sorted((self._leaving() - demand).items()):
-                self._columns.update(dict.fromkeys(self._takers(shape, number, self._leaving())))
-        return len(self._columns) > before
+            self._columns.update(dict.fromkeys(self._takers(shape, number, demand)))
 
     def _leaving(self) -> Counter[int]:
         """How many pods of each shape may have to come somewhere: no more than leave the needed number of nodes."""
@@ -249,13 +294,16 @@ class Repacker:
                 comes = more
                 yield MoveColumn(node, comes, ())
 
-    def _exchanges(self, shape: int) -> Iterator[MoveColumn]:
-        """Nodes that take a pod of the shape once somebody has left."""
-        for number, node in enumerate(self.vacancies.residents):
-            if number > MOST_DEEP:
-                return
-            found = self.leavings(node, self._alone(shape))
-            yield from (MoveColumn(node, self._alone(shape), leaves) for leaves in found.sets)
+    def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
+        """Nodes that take a pod of a shape once somebody has left."""
+        asked = 0
+        for node in self.vacancies.residents:
+            for shape in sorted(demand):
+                asked += 1
+                if asked > MOST_DEEP:
+                    return
+                found = self.leavings(node, self._alone(shape))
+                yield from (MoveColumn(node, self._alone(shape), leaves) for leaves in found.sets)
 
     def _alone(self, shape: int) -> Combination:
         return tuple(int(i == shape) for i in range(len(self.wanted.pods)))
@@ -266,11 +314,11 @@ class Repacker:
         here = self.vacancies.residents[column.node]
         return sum(here[each].price for each in column.leaves)
 
-    def _solved(self, columns: Iterable[MoveColumn], prices: Mapping[MoveColumn, int] | None = None) -> Repacking:
-        """The program of these columns; with `prices`, nobody who leaves has to come anywhere."""
+    def _solved(self, columns: Mapping[MoveColumn, int | None], tight: Collection[int] | None = None) -> Repacking:
+        """The program of these columns; with `tight`, who leaves has to come somewhere only if of these shapes."""
         chosen = list(columns)
         model = Model([1] * len(chosen))
-        self._rows(model, chosen, is_free=prices is not None)
+        self._rows(model, chosen, tight)
         rooms = range(len(chosen), len(model.upper))
         all_rooms = most = sum(self.wanted.pods)
         seconds = self.time.seconds
@@ -281,7 +329,7 @@ class Repacker:
             most = min(all_rooms, max(found.bound, reached))
             model.at_most(dict.fromkeys(rooms, -1), -reached)
             all_rooms = reached
-        own = [prices[each] if prices is not None else self._price(each) for each in chosen]
+        own = [self._price(each) if price is None else price for each, price in columns.items()]
         # first the price; of what costs the same, that of the fewest nodes
         scale = len(chosen) + 1
         cheap = solve(model, {i: -price * scale - 1 for i, price in enumerate(own)}, model.keeps, seconds=seconds)
@@ -301,17 +349,16 @@ class Repacker:
             least = price
         return Repacking(taken, price, min(least, price), rooms[0], rooms[1])
 
-    def _rows(self, model: Model, chosen: Sequence[MoveColumn], *, is_free: bool) -> None:
-        residents = self.vacancies.residents
+    def _rows(self, model: Model, chosen: Sequence[MoveColumn], tight: Collection[int] | None) -> None:
         by_node: dict[str, dict[int, int]] = {}
         balance: dict[int, dict[int, int]] = {shape: {} for shape in range(len(self.wanted.pods))}
         leaving: dict[int, int] = {}
         for index, column in enumerate(chosen):
             by_node.setdefault(column.node, {})[index] = 1
-            gone = Counter(residents[column.node][each].shape for each in column.leaves)
+            gone = self._gone(column)
             for shape, number in enumerate(column.comes):
-                net = (0 if is_free else gone[shape]) - number
-                if net:
+                net = gone[shape] - number
+                if net and (tight is None or shape in tight):
                     balance[shape][index] = net
             if column.leaves:
                 leaving[index] = len(column.leaves)
@@ -325,10 +372,10 @@ class Repacker:
                 number = 0
             if row or number:
                 model.at_most(row, -number)
-        if self.wanted.moves is not None and not is_free:
+        if self.wanted.moves is not None:
             model.at_most(leaving, self.wanted.moves)
         positions = {column: index for index, column in enumerate(chosen)}
-        for cut in () if is_free else self._cuts:
+        for cut in self._cuts if tight is None else ():
             model.at_most({positions[each]: 1 for each in cut if each in positions}, len(cut) - 1)
 
 
