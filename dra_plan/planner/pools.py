@@ -19,16 +19,14 @@ from dra_plan.api.core import Node
 from dra_plan.api.resource import CounterSet
 from dra_plan.documents.pools import CounterSetLeft, DeviceState, PartitionProfile
 
-_MODEL = ("model", "productName", "product")
-
-
 _PROFILE = ("profile", "type")
+MODEL_ATTRIBUTES = ("model", "productName", "product")
 """Attributes of the driver's own domain under which drivers publish what a device is."""
 
 
 def model(device: PoolDevice) -> str:
     """What the device is, as far as the driver says so."""
-    return _first(device, _MODEL)
+    return _first(device, MODEL_ATTRIBUTES)
 
 
 def profile(device: PoolDevice) -> str:

@@ -22,6 +22,7 @@ from .impact.ask import impact
 from .maintain.ask import maintain
 from .place.ask import place
 from .pools.ask import pools
+from .repack.ask import repack
 from .schedule.ask import schedule
 from .validate.ask import validate
 
@@ -49,6 +50,7 @@ class Questions:
     maintain = maintain
     place = place
     pools = pools
+    repack = repack
     schedule = schedule
     validate = validate
 
@@ -118,6 +120,7 @@ QUESTIONS = (
     QuestionRecord("drain_each", "DrainList", "DrainsDocument", command=""),
     QuestionRecord("impact", "Impact", "ImpactDocument", has_page=False),
     QuestionRecord("maintain", "MaintenancePlan", "MaintenanceDocument", has_page=False),
+    QuestionRecord("repack", "RepackPlan", "RepackDocument", has_page=False),
     QuestionRecord("autoscale", "AutoscalePlan", "AutoscaleDocument", has_page=False),
     QuestionRecord("validate", "ValidationReport", "ValidationDocument", usual="text", command="plain"),
     QuestionRecord("rule", "RuleList", "RulesDocument", usual="text", has_page=False, command="plain"),

@@ -144,13 +144,13 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
     return Departed(after, gone, deallocated)
 
 
-def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index) -> Departed:
+def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
     """The cluster after these pods have left, with a successor of each that comes back; the index is as for `depart`.
 
-    Successors are as old as the youngest pod.
+    Successors are as old as the youngest pod. With `recreates`, the user makes bare pods again.
     """
     departed = depart(inventory, pods, index)
-    returning = [pod for pod in pods if comes_back(pod)]
+    returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
     time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
     after = departed.inventory
     after = replace(after, pods=[*after.pods, *(successor(pod, time) for pod in returning)])

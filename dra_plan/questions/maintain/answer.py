@@ -14,8 +14,9 @@ from dra_plan.documents.base import answer_target, warnings
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
 from dra_plan.planner.question import Question
+from dra_plan.planner.waves import let_go
 from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, Stop, Wave
-from dra_plan.questions.maintain.drains import Done, DrainRules, let_go, wave
+from dra_plan.questions.maintain.drains import Done, DrainRules, wave
 from dra_plan.questions.maintain.given_back import GivenBack, with_surge
 from dra_plan.releases import Target
 

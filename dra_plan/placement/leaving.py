@@ -1,0 +1,248 @@
+"""What a node can hold once some of the pods that run there have left: asked of the filters and the allocator.
+
+`Vacancies` answers whether pods fit beside those that stay, and which pods have to leave so that they do. Nodes that
+have the same devices, held by pods in the same way, share the allocator's answers. Where an answer stays open, or a
+defect of the release decides by the order of pods, the pods fit: what is built on this is carried out before it is
+told, and a bound that comes of it is never too high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import msgspec
+
+from dra_plan.allocator import AllocatedState, AllocationError, Outcome
+from dra_plan.api.resource import ResourceClaim
+from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
+
+from .node_capacity import BY_ORDER, Combination
+from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded
+
+MOST_SUBSETS = 8
+"""Of so many pods, of which none has to leave in any case, all sets are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resident:
+    """A pod that runs, and may leave: as it comes back, what shape it has, what it costs, and the claims it frees."""
+
+    candidate: PodToPlace
+    node: str
+    shape: int
+    price: int
+    claims: tuple[ResourceClaim, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name."""
+        metadata = self.candidate.pod.metadata
+        return metadata.namespace, metadata.name
+
+
+@dataclass(frozen=True)
+class Leavings:
+    """Sets of pods, by their positions on the node, that make room by leaving, and of which nobody can stay.
+
+    Without these sets, any that makes room costs at least `least`; None if nothing makes room.
+    """
+
+    sets: tuple[tuple[int, ...], ...]
+    least: int | None
+    complete: bool = True
+    """Whether these are all."""
+
+
+class Vacancies:
+    """Nodes with those who may leave them. `ground` is the cluster as if all of them had left."""
+
+    def __init__(self, ground: PlacementCluster, shapes: Sequence[PodKind], residents: Iterable[Resident]) -> None:
+        self._ground, self.shapes = ground, shapes
+        self.residents: dict[str, list[Resident]] = {node.name: [] for node in ground.nodes}
+        for resident in residents:
+            self.residents[resident.node].append(resident)
+        self._layouts: dict[str, _Layout] = {}
+        self._answers: dict[Hashable, bool] = {}
+        self._refused: dict[tuple[int, str], bool] = {}
+        self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
+            info.terms.required_anti for node in ground.nodes for info in node.pods.values()
+        )
+        """Whether any pod may not be beside others."""
+        self.asked = 0
+        """How often the allocator was asked."""
+
+    def most_of(self, node: str, shape: int, most: int) -> int:
+        """How many pods of a shape fit if everybody leaves, at most this many."""
+        number = 0
+        while number < most and self.fits(node, (), self._only(shape, number + 1)):
+            number += 1
+        return number
+
+    def _only(self, shape: int, number: int) -> Combination:
+        return tuple(number if i == shape else 0 for i in range(len(self.shapes)))
+
+    def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
+        """Whether these pods fit beside the residents that stay, given by their positions."""
+        pods = [pod for kind, number in zip(self.shapes, comes, strict=True) for pod in kind.take(number)]
+        if any(number and self._is_refused(shape, node) for shape, number in enumerate(comes)):
+            return False
+        here = self.residents[node]
+        staying = [here[position] for position in stay]
+        trial = self._ground.cluster.nodes[node].clone()
+        for resident in staying:
+            trial.add(resident.candidate.info)
+        if len(trial.pods) + len(pods) > trial.allowed_pods or self._ground.counted(pods, trial)[1] is not None:
+            return False
+        if self.apart and self._shun(trial, [pod.info for pod in pods]):
+            return False
+        claims = self._ground.joint_claims(pods, trial)
+        return not claims or self._has_devices(trial, staying, claims)
+
+    def _is_refused(self, shape: int, node: str) -> bool:
+        """Whether the node, with nobody on it who may leave, is no place for the shape, devices apart."""
+        key = shape, node
+        if key not in self._refused:
+            ground = self._ground
+            self._refused[key] = ground.refusal(self.shapes[shape].first, ground.cluster.nodes[node]) is not None
+        return self._refused[key]
+
+    def _shun(self, node: NodeInfo, coming: Sequence[PodInfo]) -> bool:
+        """Whether one of those that come may not be beside another one, or beside who is there, by a required term."""
+        present = list(node.pods.values())
+        for info in coming:
+            if any(self._may_not_meet(node, info, other) for other in present if other is not info):
+                return True
+            present.append(info)
+        return False
+
+    def _may_not_meet(self, node: NodeInfo, one: PodInfo, other: PodInfo) -> bool:
+        names = self._ground.cluster.namespace_labels
+        return any(
+            term.topology_key in node.labels and term.matches(against.pod, names)
+            for info, against in ((one, other), (other, one))
+            for term in info.terms.required_anti
+        )
+
+    def _has_devices(self, node: NodeInfo, staying: Sequence[Resident], claims: Sequence[ResourceClaim]) -> bool:
+        layout = self._layout(node)
+        if layout is None:
+            return True
+        held = [*layout.held, *(claim for resident in staying for claim in resident.claims)]
+        key = (layout.key, tuple(sorted(map(layout.shape_of, held))), tuple(sorted(encoded(claims))))
+        if key not in self._answers:
+            self.asked += 1
+            self._answers[key] = self._allocates(node, held, claims)
+        return self._answers[key]
+
+    def _allocates(self, node: NodeInfo, held: Sequence[ResourceClaim], claims: Sequence[ResourceClaim]) -> bool:
+        ground = self._ground
+        state = AllocatedState.of(held, consumable_capacity=ground.target.features.consumable_capacity)
+        outcome = ground.allocate(claims, node, ground.joint.with_state(state))
+        if outcome.outcome is Outcome.DOES_NOT_FIT:
+            return bool(BY_ORDER.intersection(ground.target.quirks.among(outcome.sighted)))
+        if outcome.outcome in (Outcome.FITS, Outcome.UNDECIDED):
+            return True
+        promised = ground.allocate(claims, node, ground.promised.with_state(state)).outcome
+        return promised in (Outcome.FITS, Outcome.UNDECIDED)
+
+    def _layout(self, node: NodeInfo) -> _Layout | None:
+        if node.name not in self._layouts:
+            try:
+                self._layouts[node.name] = _Layout.of(self._ground, node)
+            except AllocationError:
+                return None
+        return self._layouts[node.name]
+
+    # Who has to leave
+
+    def leavings(self, node: str, comes: Combination) -> Leavings:
+        """Which residents have to leave so that these pods fit."""
+        here = self.residents[node]
+        everybody = range(len(here))
+        if not self.fits(node, (), comes):
+            return Leavings((), None)
+        if self.fits(node, everybody, comes):
+            return Leavings(((),), 0)
+        needed = [each for each in everybody if not self.fits(node, (each,), comes)]
+        others = [each for each in everybody if each not in needed]
+        if self.fits(node, others, comes):
+            return Leavings((tuple(needed),), self._price(node, needed))
+        if len(others) <= MOST_SUBSETS:
+            sets = tuple(self._smallest(node, comes, needed, others))
+            return Leavings(sets, min(self._price(node, each) for each in sets))
+        one = self._reduced(node, comes, needed, others)
+        least = self._price(node, needed) + min(here[each].price for each in others)
+        return Leavings((one,), least, complete=self._price(node, one) == least)
+
+    def _price(self, node: str, who: Iterable[int]) -> int:
+        here = self.residents[node]
+        return sum(here[each].price for each in who)
+
+    def _smallest(
+        self, node: str, comes: Combination, needed: Sequence[int], others: Sequence[int]
+    ) -> Iterator[tuple[int, ...]]:
+        """All sets that do and of which nobody can stay."""
+        found: list[set[int]] = []
+        for number in range(1, len(others) + 1):
+            for more in combinations(others, number):
+                if any(each <= set(more) for each in found):
+                    continue
+                if self.fits(node, [each for each in others if each not in more], comes):
+                    found.append(set(more))
+                    yield tuple(sorted((*needed, *more)))
+
+    def _reduced(self, node: str, comes: Combination, needed: Sequence[int], others: Sequence[int]) -> tuple[int, ...]:
+        """One such set: the dearest stay first, where the rest still does."""
+        here = self.residents[node]
+        going = sorted(others, key=lambda each: (-here[each].price, -len(here[each].claims), each))
+        for each in list(going):
+            left = [other for other in going if other != each]
+            if self.fits(node, [other for other in others if other not in left], comes):
+                going = left
+        return tuple(sorted((*needed, *going)))
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The devices of a node, and the claims on them of pods that stay in any case."""
+
+    key: Hashable
+    held: tuple[ResourceClaim, ...]
+    places: Mapping[tuple[str, str], int]
+    """The positions of pools, under which their devices count as the same on nodes that are alike."""
+
+    @classmethod
+    def of(cls, ground: PlacementCluster, node: NodeInfo) -> _Layout:
+        """Raises AllocationError as gathering does."""
+        pools = ground.view.gatherer.gather(node.node)
+        held = tuple(ground.holding(node.name))
+        places = {(pool.id.driver, pool.id.pool): index for index, pool in enumerate(pools)}
+        slices = [slice_.object for pool in pools for slice_ in (*pool.slices, *pool.counter_slices, *pool.elsewhere)]
+        is_own = all(each.spec.node_name for each in slices) and not ground.simulation.inventory.taint_rules
+        is_sound = not any(pool.incomplete or pool.problem is not None for pool in pools)
+        if not is_own or not is_sound or ground.target.features.node_allocatable:
+            return cls(node.name, held, places)
+        parts = tuple(
+            (each.spec.driver, msgspec.json.encode((each.spec.devices, each.spec.shared_counters))) for each in slices
+        )
+        return cls(parts, held, places)
+
+    def shape_of(self, claim: ResourceClaim) -> tuple[object, ...]:
+        """What the claim takes, the same for claims that take the same of nodes that are alike."""
+        results = claim.allocation.devices.results if claim.allocation is not None else ()
+        return tuple(
+            sorted(
+                (
+                    self.places.get((each.driver, each.pool), -1),
+                    each.driver,
+                    each.pool if (each.driver, each.pool) not in self.places else "",
+                    each.device,
+                    bool(each.admin_access),
+                    each.share_id is not None,
+                    msgspec.json.encode(each.consumed_capacity),
+                )
+                for each in results
+            )
+        )

@@ -1,0 +1,414 @@
+"""The fewest moves that make room: an integer program over what each node may hold after moves.
+
+A column says of one node which pods come and which leave. Every pod that leaves has to come somewhere, pods of one
+shape for each other, and the room that is wanted has to be there; the price of those that leave is as low as possible.
+First comes a program that takes for granted that who leaves has a place, but for shapes that no node takes as it is:
+nothing can cost less. Columns are made in rounds until that is reached: nodes where room costs least, nodes that take
+who leaves there, nodes where somebody leaves for that; at last, on small clusters, all there are: then the program's
+own bound is the answer's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+
+from .leaving import Leavings, Resident, Vacancies
+from .limits import SearchTime
+from .node_capacity import Combination
+from .solver import Model, Solved, SolverEnd, solve
+
+MOST_COLUMNS = 6_000
+"""Where there would be more, not all are made."""
+MOST_LOOKS = 2_000
+"""So many combinations of pods on nodes are looked at for all columns, and on one node for the wanted pods alone."""
+MOST_ROOMY = (8, 60)
+"""In the first rounds so many nodes more than are needed for the room are looked at, the cheapest first."""
+SPARE = 12
+"""For each shape that has to come somewhere, so many more places are looked for."""
+MOST_TIGHT = 5_000
+"""The bound reckons with so many pairs of a node and a shape that no node takes as it is."""
+MOST_DEEP = 1_000
+"""So often a node is asked who would have to leave for a pod of a shape."""
+
+
+@dataclass(frozen=True)
+class MoveColumn:
+    """What happens on one node: so many pods of each shape come, and these residents leave."""
+
+    node: str
+    comes: Combination
+    leaves: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The room that is wanted: so many pods of each shape.
+
+    With `most` it is as much of it as possible; no more than `moves` pods may leave.
+    """
+
+    pods: Combination
+    moves: int | None = None
+    most: bool = False
+
+
+@dataclass(frozen=True)
+class Repacking:
+    """What the program found: columns, the price of their moves, and what is proved of all others.
+
+    `columns` are None if it found nothing. `possible` is False where that is proved; `least` is the lowest price that
+    is not excluded, `rooms` and `most_rooms` are how much of the wanted room there is, and can be at most.
+    """
+
+    columns: tuple[MoveColumn, ...] | None
+    price: int
+    least: int
+    rooms: int
+    most_rooms: int
+    possible: bool = True
+
+
+@dataclass
+class Repacker:
+    """Programs about one cluster. Plans that can't be carried out are excluded one by one (`exclude`)."""
+
+    vacancies: Vacancies
+    wanted: Wanted
+    time: SearchTime = field(default_factory=SearchTime)
+    _columns: dict[MoveColumn, int | None] = field(default_factory=dict)
+    _cuts: list[frozenset[MoveColumn]] = field(default_factory=list)
+    _leavings: dict[tuple[str, Combination], Leavings] = field(default_factory=dict)
+    _roomy: list[str] = field(default_factory=list)
+    _takes: dict[int, bool] = field(default_factory=dict)
+    _round: int = 0
+    _complete: bool = False
+    _bound: Repacking | None = None
+
+    def exclude(self, columns: Iterable[MoveColumn]) -> None:
+        """These columns are not all chosen again."""
+        self._cuts.append(frozenset(columns))
+
+    def best(self) -> Repacking:
+        """The cheapest moves among the columns, after as many rounds as it takes to find some."""
+        if self._bound is None:
+            self._bound = self._relaxed()
+        if not self._bound.possible:
+            return self._bound
+        found = self._solved(self._columns)
+        while self._is_short(found, self._bound) and self._more():
+            found = self._solved(self._columns)
+        if self._complete and not self._cuts:
+            self._bound = found
+            return found
+        bound = self._bound
+        if not bound.possible:
+            return bound
+        # with less room than there may be, less may have to move
+        is_all = found.columns is None or found.rooms == bound.most_rooms
+        return replace(found, least=bound.least if is_all else 0, most_rooms=bound.most_rooms, possible=True)
+
+    def _is_short(self, found: Repacking, bound: Repacking) -> bool:
+        if found.columns is None:
+            return True
+        return found.rooms < bound.most_rooms or found.price > bound.least
+
+    # Columns
+
+    def leavings(self, node: str, comes: Combination) -> Leavings:
+        """Who has to leave the node so that these fit."""
+        key = node, comes
+        if key not in self._leavings:
+            self._leavings[key] = self.vacancies.leavings(node, comes)
+        return self._leavings[key]
+
+    def _all_columns(self) -> bool:
+        """Makes all columns; False if there are too many, or not all are known."""
+        vacancies, made, looked = self.vacancies, dict[MoveColumn, int | None](), 0
+        demand = self._demand
+        if len(vacancies.residents) * len(demand) > MOST_LOOKS:
+            return False
+        for node in vacancies.residents:
+            most = [vacancies.most_of(node, shape, number) for shape, number in enumerate(demand)]
+            size = 1
+            for each in most:
+                size *= each + 1
+            looked += size
+            if looked > MOST_LOOKS:
+                return False
+            for comes in product(*(range(number + 1) for number in most)):
+                if not any(comes):
+                    continue
+                found = self.leavings(node, comes)
+                if not found.complete:
+                    return False
+                made.update((MoveColumn(node, comes, leaves), None) for leaves in found.sets)
+            if len(made) > MOST_COLUMNS or self.time.is_over:
+                return False
+        self._columns = made
+        return True
+
+    def _relaxed(self) -> Repacking:
+        """The program in which who leaves has a place, but for the shapes that no node takes as it is."""
+        tight = {shape for shape, number in enumerate(self.wanted.pods) if number}
+        known = set(tight)
+        while True:
+            prices = self._tight_columns(tight)
+            found = self._solved(prices, tight)
+            leaving = {shape for column in found.columns or () for shape in self._gone(column)} - known
+            known |= leaving
+            more = {shape for shape in leaving if not self._has_taker(shape)}
+            is_many = (len(tight) + len(more)) * len(self.vacancies.residents) > MOST_TIGHT
+            if not more or is_many or self.time.is_over:
+                break
+            tight |= more
+        self._roomy = self._by_price(prices)
+        return found
+
+    def _gone(self, column: MoveColumn) -> Counter[int]:
+        here = self.vacancies.residents[column.node]
+        return Counter(here[position].shape for position in column.leaves)
+
+    def _has_taker(self, shape: int) -> bool:
+        """Whether some node takes a pod of the shape as it is."""
+        if shape not in self._takes:
+            alone, residents = self._alone(shape), self.vacancies.residents
+            self._takes[shape] = any(
+                self.vacancies.fits(node, range(len(here)), alone) for node, here in residents.items()
+            )
+        return self._takes[shape]
+
+    def _tight_columns(self, tight: Collection[int]) -> dict[MoveColumn, int]:
+        """All that nodes can hold of these shapes, with a price that is not above the true one."""
+        prices: dict[MoveColumn, int] = {}
+        for node in self.vacancies.residents:
+            for comes in self._rooms_on(node, tight):
+                found = self.leavings(node, comes)
+                for leaves in found.sets:
+                    column = MoveColumn(node, comes, leaves)
+                    prices[column] = self._price(column)
+                if not found.complete and found.least is not None:
+                    # who leaves is not known, nor whether they have places
+                    prices[MoveColumn(node, comes, ())] = found.least
+        return prices
+
+    def _rooms_on(self, node: str, shapes: Collection[int]) -> Iterator[Combination]:
+        """The combinations of these shapes that the node can hold if everybody leaves."""
+        number = len(self.wanted.pods)
+        most = [self.vacancies.most_of(node, i, self._demand[i]) if i in shapes else 0 for i in range(number)]
+        size = 1
+        for each in most:
+            size *= each + 1
+        if size > MOST_LOOKS:  # no more than one of each shape, or all of one
+            most = [min(each, 1) for each in most]
+        for comes in product(*(range(number + 1) for number in most)):
+            if any(comes) and self.vacancies.fits(node, (), comes):
+                yield comes
+
+    @cached_property
+    def _demand(self) -> list[int]:
+        """How many pods there are of each shape: those that are wanted, and those that may leave."""
+        found = list(self.wanted.pods)
+        for here in self.vacancies.residents.values():
+            for resident in here:
+                found[resident.shape] += 1
+        return found
+
+    def _by_price(self, prices: Mapping[MoveColumn, int]) -> list[str]:
+        """The nodes by what a pod costs there; first those whose pods find a place as things are."""
+        cost: dict[str, tuple[int, float]] = {}
+        for column, price in prices.items():
+            if column.leaves or not price:
+                stuck = sum(n for shape, n in self._gone(column).items() if not self._has_taker(shape))
+                each = (stuck, price / sum(column.comes))
+                cost[column.node] = min(each, cost.get(column.node, each))
+        return sorted(cost, key=lambda node: (cost[node], node))
+
+    def _take_roomy(self, number: int) -> None:
+        """The columns of so many of the cheapest nodes."""
+        nodes = set(self._roomy[: sum(self.wanted.pods) + number])
+        for (node, comes), found in self._leavings.items():
+            if node in nodes:
+                self._columns.update((MoveColumn(node, comes, leaves), None) for leaves in found.sets)
+
+    def _more(self) -> bool:
+        """Makes more columns; False if there is nothing more to make, or the time is over."""
+        self._round += 1
+        before = len(self._columns)
+        if self.time.is_over or self._round > len(MOST_ROOMY) + 2:
+            return False
+        if self._round <= len(MOST_ROOMY):
+            self._take_roomy(MOST_ROOMY[self._round - 1])
+            self._take_takers(self._leaving())
+        elif self._round == len(MOST_ROOMY) + 1:
+            demand = self._leaving()
+            self._columns.update(dict.fromkeys(self._exchanges(demand)))
+            self._take_takers(self._leaving() - demand)
+        else:
+            self._complete = self._all_columns()
+            if self._complete:
+                cuts, self._cuts = self._cuts, []
+                self._bound, self._cuts = self._solved(self._columns), cuts
+        return len(self._columns) > before or self._round < len(MOST_ROOMY) + 2
+
+    def _take_takers(self, demand: Counter[int]) -> None:
+        for shape, number in sorted(demand.items()):
+            self._columns.update(dict.fromkeys(self._takers(shape, number, demand)))
+
+    def _leaving(self) -> Counter[int]:
+        """How many pods of each shape may have to come somewhere: no more than leave the needed number of nodes."""
+        found: Counter[int] = Counter()
+        each: dict[str, Counter[int]] = {}
+        for column in self._columns:
+            here = self.vacancies.residents[column.node]
+            each[column.node] = each.get(column.node, Counter()) | Counter(here[i].shape for i in column.leaves)
+        for numbers in each.values():
+            found |= numbers
+        return Counter({shape: number * max(1, sum(self.wanted.pods)) for shape, number in found.items()})
+
+    def _takers(self, shape: int, number: int, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
+        """Nodes that take pods of the shape as they are, and others beside them as far as there is room."""
+        places = 0
+        for node, here in self.vacancies.residents.items():
+            if places >= number + SPARE:
+                return
+            stay, comes = range(len(here)), self._alone(shape)
+            if not self.vacancies.fits(node, stay, comes):
+                continue
+            for column in self._filled(node, comes, shape, demand):
+                places += column.comes[shape]
+                yield column
+
+    def _filled(self, node: str, comes: Combination, first: int, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
+        """One pod, more of its shape, and then of the others as many as fit."""
+        stay = range(len(self.vacancies.residents[node]))
+        yield MoveColumn(node, comes, ())
+        for shape in (first, *(each for each in demand if each != first)):
+            while comes[shape] < demand.get(shape, 0):
+                more = tuple(count + (i == shape) for i, count in enumerate(comes))
+                if not self.vacancies.fits(node, stay, more):
+                    break
+                comes = more
+                yield MoveColumn(node, comes, ())
+
+    def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
+        """Nodes that take a pod of a shape once somebody has left."""
+        asked = 0
+        for node in self.vacancies.residents:
+            for shape in sorted(demand):
+                asked += 1
+                if asked > MOST_DEEP:
+                    return
+                found = self.leavings(node, self._alone(shape))
+                yield from (MoveColumn(node, self._alone(shape), leaves) for leaves in found.sets)
+
+    def _alone(self, shape: int) -> Combination:
+        return tuple(int(i == shape) for i in range(len(self.wanted.pods)))
+
+    # The program
+
+    def _price(self, column: MoveColumn) -> int:
+        here = self.vacancies.residents[column.node]
+        return sum(here[each].price for each in column.leaves)
+
+    def _solved(self, columns: Mapping[MoveColumn, int | None], tight: Collection[int] | None = None) -> Repacking:
+        """The program of these columns; with `tight`, who leaves has to come somewhere only if of these shapes."""
+        chosen = list(columns)
+        model = Model([1] * len(chosen))
+        self._rows(model, chosen, tight)
+        rooms = range(len(chosen), len(model.upper))
+        all_rooms = most = sum(self.wanted.pods)
+        seconds = self.time.seconds
+        if self.wanted.most:
+            goal = dict.fromkeys(rooms, 1)
+            found = solve(model, goal, model.keeps, seconds=seconds)
+            reached = sum(found.values[i] for i in goal) if found.values is not None else 0
+            most = min(all_rooms, max(found.bound, reached))
+            model.at_most(dict.fromkeys(rooms, -1), -reached)
+            all_rooms = reached
+        own = [self._price(each) if price is None else price for each, price in columns.items()]
+        # first the price; of what costs the same, that of the fewest nodes
+        scale = len(chosen) + 1
+        cheap = solve(model, {i: -price * scale - 1 for i, price in enumerate(own)}, model.keeps, seconds=seconds)
+        return self._told(cheap, chosen, own, scale, (all_rooms, most))
+
+    def _told(
+        self, cheap: Solved, chosen: Sequence[MoveColumn], own: Sequence[int], scale: int, rooms: tuple[int, int]
+    ) -> Repacking:
+        if cheap.outcome is SolverEnd.IMPOSSIBLE:
+            return Repacking(None, 0, 0, 0, rooms[1], possible=False)
+        least = max(0, -((cheap.bound + len(chosen)) // scale))
+        if cheap.values is None:
+            return Repacking(None, 0, least, 0, rooms[1])
+        taken = tuple(column for column, value in zip(chosen, cheap.values, strict=False) if value)
+        price = sum(cost for cost, value in zip(own, cheap.values, strict=False) if value)
+        if cheap.outcome is SolverEnd.BEST:
+            least = price
+        return Repacking(taken, price, min(least, price), rooms[0], rooms[1])
+
+    def _rows(self, model: Model, chosen: Sequence[MoveColumn], tight: Collection[int] | None) -> None:
+        by_node: dict[str, dict[int, int]] = {}
+        balance: dict[int, dict[int, int]] = {shape: {} for shape in range(len(self.wanted.pods))}
+        leaving: dict[int, int] = {}
+        for index, column in enumerate(chosen):
+            by_node.setdefault(column.node, {})[index] = 1
+            gone = self._gone(column)
+            for shape, number in enumerate(column.comes):
+                net = gone[shape] - number
+                if net and (tight is None or shape in tight):
+                    balance[shape][index] = net
+            if column.leaves:
+                leaving[index] = len(column.leaves)
+        for row in by_node.values():
+            model.at_most(row, 1)
+        for shape, row in balance.items():
+            number = self.wanted.pods[shape]
+            if self.wanted.most and number:
+                model.upper.append(number)
+                row[len(model.upper) - 1] = 1
+                number = 0
+            if row or number:
+                model.at_most(row, -number)
+        if self.wanted.moves is not None:
+            model.at_most(leaving, self.wanted.moves)
+        positions = {column: index for index, column in enumerate(chosen)}
+        for cut in self._cuts if tight is None else ():
+            model.at_most({positions[each]: 1 for each in cut if each in positions}, len(cut) - 1)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A pod that leaves its node for another one, which may be its own where it gets other devices."""
+
+    resident: Resident
+    to_node: str
+
+
+def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]) -> list[Move]:
+    """The moves of a solution: who comes where, pods of one shape in the order of nodes.
+
+    A pod goes to its own node only if nobody else of its shape could. What is left of the columns is room for the
+    wanted pods.
+    """
+    coming: dict[int, list[str]] = {}
+    for column in columns:
+        for shape, number in enumerate(column.comes):
+            coming.setdefault(shape, []).extend([column.node] * number)
+    roomy = _roomy(columns, wanted)
+    moves = []
+    for column in columns:
+        for position in column.leaves:
+            resident = vacancies.residents[column.node][position]
+            places = coming[resident.shape]
+            to_node = min(places, key=lambda node: (node == resident.node, node in roomy))
+            places.remove(to_node)
+            moves.append(Move(resident, to_node))
+    return moves
+
+
+def _roomy(columns: Sequence[MoveColumn], wanted: Sequence[int]) -> set[str]:
+    """The nodes with room for the wanted pods; some of them may take others of the same shape."""
+    return {column.node for column in columns if any(a and b for a, b in zip(column.comes, wanted, strict=True))}

@@ -1,0 +1,123 @@
+"""Pods that leave their nodes, as many as budgets let go, and where scheduler and controllers put those in their place.
+
+First who may leave, then the cluster at rest after that. Which pods have to leave, and why, is for the questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from msgspec import structs
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.claims.budgets import counted, covers
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import ended, is_ready
+from dra_plan.releases import Target
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.scheduler.simulate import SimulationResult
+
+from .question import Chosen, Question
+from .settling import settle_chosen
+
+NOT_PLACED = "kube-scheduler leaves it alone"
+"""What is said of a pod that another scheduler would have to place."""
+
+
+PodKey = tuple[str, str]
+"""Namespace and name of a pod."""
+
+
+def pod_key(pod: Pod) -> PodKey:
+    """Namespace and name."""
+    return pod.metadata.namespace, pod.metadata.name
+
+
+def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
+    """The pods that the eviction API lets go now, one after the other, and the budget that keeps the first that stays.
+
+    A pod under several budgets never goes. One that is not ready counts for no budget.
+    """
+    budgets = [counted(budget, index) for budget in index.inventory.disruption_budgets]
+    left = {(each.metadata.namespace, each.metadata.name): each.status.disruptions_allowed for each in budgets}
+    going, kept = [], ""
+    for pod in leaving:
+        over = [(each.metadata.namespace, each.metadata.name) for each in budgets if covers(each, pod)]
+        if len(over) > 1 or any(left[key] <= 0 for key in over):
+            kept = kept or "/".join(over[0])
+            continue
+        for key in over:
+            left[key] -= is_ready(pod)
+        going.append(pod)
+    return going, kept
+
+
+@dataclass(frozen=True)
+class AtRest:
+    """The cluster at rest, and what became of the pods that were there, be it that of another name in their place."""
+
+    inventory: Inventory
+    records: Mapping[PodKey, PodRecord]
+    evicts: bool
+    """Whether the scheduler had pods evicted for others."""
+
+
+def come_to_rest(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    chosen: Chosen = lambda _pod: True,
+    common: Common | None = None,
+) -> AtRest:
+    """The cluster after scheduler and controllers have come to rest; of the pods that wait the chosen are placed."""
+    outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
+    evicts = bool(outcome.result.evictions)
+    if outcome.settled is None:
+        return AtRest(_bound(inventory, outcome.result), outcome.records(), evicts)
+    at_rest = outcome.settled.state.inventory
+    after = replace(inventory, pods=list(at_rest.pods), claims=list(at_rest.claims))
+    return AtRest(after, outcome.records(), evicts)
+
+
+def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
+    """The cluster with what the scheduler has bound; a kubelet starts it at once."""
+    nodes = {pod_key(one.pod): one for one in result.pods if one.node}
+    pods = []
+    for pod in inventory.pods:
+        record = nodes.get(pod_key(pod))
+        if record is None or pod.spec.node_name:
+            pods.append(pod)
+            continue
+        spec = structs.replace(pod.spec, node_name=record.node)
+        pods.append(structs.replace(record.pod, spec=spec, status=structs.replace(record.pod.status, phase="Running")))
+    return replace(inventory, pods=pods, claims=list(result.claims))
+
+
+LossReason = Literal["NoPlace", "NotMadeAnew"]
+"""NoPlace: the pod in its place gets no node. NotMadeAnew: there is none."""
+
+
+def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
+    """The pods that ran before and have no node after, with what the scheduler says."""
+    for pod in before.pods:
+        if pod.spec.node_name and not ended(pod):
+            record = after.records.get(pod_key(pod))
+            if record is None:
+                yield pod.key, "NotMadeAnew", ""
+            elif not record.node:
+                yield pod.key, "NoPlace", record.message or record.waiting or NOT_PLACED
+
+
+def devices_of(inventory: Inventory) -> Mapping[PodKey, list[str]]:
+    """The devices that pods have, as DRIVER/POOL/DEVICE."""
+    found: dict[PodKey, list[str]] = {}
+    for claim in inventory.claims:
+        if claim.allocation is not None and claim.status is not None:
+            names = [f"{one.driver}/{one.pool}/{one.device}" for one in claim.allocation.devices.results]
+            for user in claim.status.reserved_for:
+                found.setdefault((claim.metadata.namespace, user.name), []).extend(names)
+    return found

@@ -1,0 +1,289 @@
+"""`repack`: the cheapest moves that make room, found by an integer program and carried out in waves."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Notice
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import is_waiting
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.placement.gangs import PodShapes
+from dra_plan.placement.leaving import Resident, Vacancies
+from dra_plan.placement.limits import SearchTime
+from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
+from dra_plan.placement.repacking import MoveColumn, Repacker, Repacking, Wanted, moves_of
+from dra_plan.planner import notices
+from dra_plan.planner.answer import PrintedAnswer
+from dra_plan.planner.nodes import of_devices
+from dra_plan.planner.question import Question
+from dra_plan.planner.waves import PodKey, pod_key
+from dra_plan.questions.repack.carry import CarriedOut, Carrying, Stopped
+from dra_plan.questions.repack.document import AllowedMoves, PodsKept, RepackDocument, RepackOutcome, RepackWave
+from dra_plan.questions.repack.movable import Movability, MoveRules
+from dra_plan.questions.repack.wanted import RoomAsked
+from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.whatif.edits import replaced
+
+MOST_PLANS = 12
+"""So many plans of the program are carried out; where none can be, there may be another."""
+
+
+@dataclass(frozen=True, repr=False)
+class RepackPlan(PrintedAnswer[RepackDocument]):
+    """The answer of `repack`: waves, which `for` goes through."""
+
+    target: Target
+    room: RoomAsked
+    outcome: RepackOutcome
+    carried: CarriedOut | None
+    found: int
+    at_most: int
+    at_least: int
+    movable: int
+    most_moves: int | None
+    left_alone: tuple[PodsKept, ...]
+    allowing: tuple[AllowedMoves, ...]
+    message: str = ""
+    notices: tuple[Notice, ...] = ()
+
+    def __iter__(self) -> Iterator[RepackWave]:
+        return iter(self.waves)
+
+    def __len__(self) -> int:
+        return len(self.waves)
+
+    def __repr__(self) -> str:
+        return f"<RepackPlan for {self.target.version}: {self.outcome}, {self.moves} moves>"
+
+    @property
+    def waves(self) -> tuple[RepackWave, ...]:
+        """The waves, none where nothing has to move."""
+        return self.carried.waves if self.carried is not None else ()
+
+    @property
+    def moves(self) -> int:
+        """How many pods move."""
+        return sum(len(wave.moved) for wave in self.waves)
+
+    def _document(self) -> RepackDocument:
+        return RepackDocument(
+            target=answer_target(self.target),
+            outcome=self.outcome,
+            asked=self.room.asked,
+            room=self.room.said,
+            rooms=len(self.room.pods),
+            found=self.found,
+            at_most=self.at_most,
+            moves=self.moves,
+            cost=sum(pod.price for wave in self.waves for pod in wave.moved),
+            at_least=self.at_least,
+            most_moves=self.most_moves,
+            movable=self.movable,
+            waves=list(self.waves),
+            places=list(self.carried.places) if self.carried is not None else [],
+            left_alone=list(self.left_alone),
+            allowing=list(self.allowing),
+            message=self.message,
+            warnings=warnings(self.notices),
+        )
+
+
+def repacked(
+    room: RoomAsked, target: Target, question: Question, rules: MoveRules, most_moves: int | None = None
+) -> RepackPlan:
+    """The cheapest moves that make the room, by at most so many pods.
+
+    Raises SolverMissingError where the solver can't be loaded.
+    """
+    common = Common()
+    started = _Started(room, target, question, rules, common)
+    scheduled = started.as_it_is()
+    kept = tuple(started.movability.left_alone())
+    plan = RepackPlan(
+        target=target,
+        room=room,
+        outcome="Fits",
+        carried=scheduled,
+        found=len(scheduled.places),
+        at_most=len(room.pods),
+        at_least=0,
+        movable=len(started.movability.pods),
+        most_moves=most_moves,
+        left_alone=kept,
+        allowing=(),
+        notices=_notices(room, target),
+    )
+    if plan.found == len(room.pods):
+        return plan
+    plan = started.search(plan, most_moves)
+    if plan.outcome in ("Moves", "Fits"):
+        return plan
+    return replace(plan, allowing=tuple(_allowing(plan, started, rules, most_moves)))
+
+
+def _notices(room: RoomAsked, target: Target) -> tuple[Notice, ...]:
+    meant = set(room.pods)
+    others = [pod.key for pod in room.inventory.pods if is_waiting(pod) and pod_key(pod) not in meant]
+    told: list[Notice] = []
+    if others:
+        number = f"{len(others):,} other pods wait" if len(others) > 1 else "1 other pod waits"
+        message = f"{number} and may take the room first: they are left out"
+        told.append(Notice("others-wait", message, f"Pod {others[0]}"))
+    return (
+        *notices.of_target(target, room.inventory.nodes),
+        *room.inventory.notices,
+        *of_devices(room.inventory),
+        *told,
+    )
+
+
+class _Started:
+    """A cluster with room wanted, and who may move by some rules."""
+
+    def __init__(self, room: RoomAsked, target: Target, question: Question, rules: MoveRules, common: Common) -> None:
+        self._room, self._target, self._question, self._common = room, target, question, common
+        self._index = Index(room.inventory)
+        self._ground = PlacementCluster(room.inventory, target, question.max_steps, common)
+        self.rules = self._up_to(rules)
+        profiles = self._ground.simulation.frameworks
+        self.movability = Movability.of(self._ground.cluster, self._index, self.rules, profiles)
+        self._prices = {pod_key(each.pod): each.price for each in self.movability.pods}
+        self._carrying = Carrying(room.inventory, target, question, room, self._prices, common)
+
+    def _up_to(self, rules: MoveRules) -> MoveRules:
+        """Pods that are more important than those that the room is for stay, if nothing else is said."""
+        if rules.priority is not None or self._room.asked == "Free":
+            return rules
+        wanted = set(self._room.pods)
+        highest = [self._ground.cluster.info(pod).priority for pod in self._pods() if pod_key(pod) in wanted]
+        return replace(rules, priority=max(highest, default=None))
+
+    def _pods(self) -> Sequence[Pod]:
+        return list(self._ground.cluster.pods.values())
+
+    def highest_priority(self) -> int:
+        """That of the most important pod that is left alone for its priority; 0 without one."""
+        pods = self.movability.alone.get("HigherPriority", ())
+        return max((self._ground.cluster.info(pod).priority for pod in pods), default=0)
+
+    def with_rules(self, rules: MoveRules) -> _Started:
+        """The same room with other rules."""
+        return _Started(self._room, self._target, self._question, rules, self._common)
+
+    def as_it_is(self) -> CarriedOut:
+        """The room that there is without a move."""
+        found = self._carrying.places(self._room.inventory, 0)
+        return found if isinstance(found, CarriedOut) else CarriedOut((), (), self._room.inventory)
+
+    def repacker(self, most_moves: int | None) -> tuple[Repacker, Vacancies]:
+        """The program."""
+        moving = [each.pod for each in self.movability.pods]
+        vacated = replaced(self._room.inventory, moving, self._index, recreates=True).inventory
+        time = SearchTime(self._question.deadline())
+        ground = PlacementCluster(vacated, self._target, self._question.max_steps, self._common, time=time)
+        there = {pod_key(pod): pod for pod in ground.cluster.pods.values()}
+        asked = [pod_key(pod) for pod in moving] + list(self._room.pods)
+        ready: dict[PodKey, PodToPlace] = {key: ground.ready(there[key]) for key in asked}
+        if any(map(_looks_around, self._pods())):
+            for each in ready.values():
+                each.key = _likeness(each)
+        kinds = kinds_of(ready.values())
+        shapes = PodShapes.of(kinds, {})
+        shape_of = {id(member): shapes.of_kinds[index] for index, kind in enumerate(kinds) for member in kind.members}
+        residents = [
+            Resident(
+                ready[pod_key(each.pod)],
+                each.pod.spec.node_name,
+                shape_of[id(ready[pod_key(each.pod)])],
+                each.price,
+                each.claims,
+            )
+            for each in self.movability.pods
+            if each.pod.spec.node_name in ground.cluster.nodes
+        ]
+        wanted = [0] * len(shapes.kinds)
+        for key in self._room.pods:
+            wanted[shape_of[id(ready[key])]] += 1
+        vacancies = Vacancies(ground, shapes.kinds, residents)
+        return Repacker(vacancies, Wanted(tuple(wanted), most_moves, self._room.most), time), vacancies
+
+    def search(self, plan: RepackPlan, most_moves: int | None) -> RepackPlan:
+        """The cheapest plan of the program that can be carried out."""
+        repacker, vacancies = self.repacker(most_moves)
+        found = repacker.best()
+        plan = self._bounded(plan, found)
+        message = ""
+        for _ in range(MOST_PLANS):
+            if not found.possible or self._is_bound_too_high(plan):
+                return replace(plan, outcome="Impossible", carried=None)
+            if found.columns is None:
+                break
+            if found.rooms <= plan.found and self._room.most:
+                return replace(plan, at_most=max(plan.found, found.most_rooms))
+            if not found.columns or found.price == 0:
+                message = "the scheduler does not place all of the pods, though there is room for them"
+            done = self._carried(vacancies, found.columns, repacker.wanted.pods)
+            if isinstance(done, CarriedOut) and len(done.places) >= (found.rooms if self._room.most else 0):
+                return replace(plan, outcome="Moves", carried=done, found=len(done.places))
+            message = done.message if isinstance(done, Stopped) else message
+            repacker.exclude(found.columns)
+            found = repacker.best()
+        return replace(plan, outcome="Undecided", carried=None, message=message)
+
+    def _bounded(self, plan: RepackPlan, found: Repacking) -> RepackPlan:
+        return replace(plan, at_least=found.least, at_most=max(plan.found, found.most_rooms))
+
+    def _is_bound_too_high(self, plan: RepackPlan) -> bool:
+        """Whether the price alone says that more pods have to move than may."""
+        if plan.most_moves is None or self._room.most or any(price != 1 for price in self._prices.values()):
+            return False
+        return plan.at_least > plan.most_moves
+
+    def _carried(
+        self, vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]
+    ) -> CarriedOut | Stopped:
+        roomy = {column.node for column in columns if any(a and b for a, b in zip(column.comes, wanted, strict=True))}
+        return self._carrying.out(moves_of(vacancies, columns, wanted), roomy)
+
+
+def _looks_around(pod: Pod) -> bool:
+    """Whether filters read of the pod what is no matter of a node and the pod alone."""
+    affinity = pod.spec.affinity
+    by_pods = affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
+    return by_pods or bool(pod.spec.topology_spread_constraints or pod.spec.volumes)
+
+
+def _likeness(candidate: PodToPlace) -> Hashable:
+    """What tells pods apart where some look at others: what they ask of a node, their labels, terms and volumes."""
+    metadata, spec = candidate.pod.metadata, candidate.pod.spec
+    told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))
+    labels = tuple(sorted((metadata.labels or {}).items()))
+    return None if candidate.key is None else (candidate.key, metadata.namespace, labels, told)
+
+
+def _allowing(plan: RepackPlan, started: _Started, rules: MoveRules, most_moves: int | None) -> Iterator[AllowedMoves]:
+    """What more options would bring, each by itself, then both."""
+    alone = {each.reason for each in plan.left_alone}
+    highest = started.highest_priority()
+    choices: list[tuple[list[str], MoveRules]] = []
+    if "NoController" in alone:
+        choices.append((["--movable bare"], replace(rules, bare=True)))
+    if "HigherPriority" in alone:
+        choices.append(([f"--up-to-priority {highest}"], replace(rules, priority=highest)))
+    if len(choices) == 2:
+        both = replace(rules, bare=True, priority=highest)
+        choices.append(([*choices[0][0], *choices[1][0]], both))
+    for options, other in choices:
+        repacker, _ = started.with_rules(other).repacker(most_moves)
+        found = repacker.best()
+        outcome: RepackOutcome = "Undecided" if found.columns is None else "Moves"
+        if not found.possible:
+            outcome = "Impossible"
+        moves = sum(len(column.leaves) for column in found.columns or ())
+        yield AllowedMoves(options=options, outcome=outcome, moves=moves, cost=found.price, rooms=found.rooms)

@@ -1,0 +1,93 @@
+"""What `repack` can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from dra_plan.options import Bounded, Flag, InNamespace, Timed, WithoutNodes, spelled_out
+
+if TYPE_CHECKING:
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.repack.answer import RepackPlan
+
+MOVABLE = ("controlled", "bare")
+
+
+class RepackOptions(InNamespace, WithoutNodes, Bounded, Timed, total=False):
+    """What room is wanted, and who may move for it."""
+
+    free: Annotated[
+        str | None,
+        Flag("--free", "Room of free devices: N of a model on one node, K times.", metavar="NxMODEL=K"),
+    ]
+    for_: Annotated[
+        str | None,
+        Flag("--for", "Room for N pods of it: those that wait, then copies.", metavar="OWNER=N", complete="owners"),
+    ]
+    most: Annotated[bool, Flag("--most", "Room for as many as possible of the pods that wait.")]
+    max_moves: Annotated[int | None, Flag("--max-moves", "At most N pods move.", metavar="N", least=1)]
+    movable: Annotated[
+        str | None,
+        Flag(
+            "--movable",
+            "controlled: pods that a controller recreates (the default); bare: others, too.",
+            metavar="controlled|bare",
+            complete="controlled|bare",
+        ),
+    ]
+    up_to_priority: Annotated[
+        int | None,
+        Flag(
+            "--up-to-priority",
+            "Pods of higher priority stay (default: that of the pods the room is for).",
+            metavar="N",
+        ),
+    ]
+    prices: Annotated[
+        Any,
+        Flag("--prices", "What a move costs, by labels and priority (YAML).", metavar="FILE", kind=str | None),
+    ]
+
+
+@spelled_out
+def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPlan:
+    """The fewest moves of running pods, or the cheapest, that make room; in waves that were carried out.
+
+    The room is one of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most`. `prices` is the path of a file, or a
+    list of dicts with `price`, `selector` and `priority`. Raises UsageError for options that can't be, InputError for
+    an input without nodes and for prices that can't be understood.
+    """
+    from dra_plan.arguments import at_least_one, optional
+    from dra_plan.errors import UsageError
+    from dra_plan.planner.nodes import with_nodes
+    from dra_plan.questions.repack import wanted
+    from dra_plan.questions.repack.answer import repacked
+    from dra_plan.questions.repack.movable import MoveRules, prices_of, read_prices
+
+    asked = cluster.question((), {name: options[name] for name in _PLAIN if name in options})  # type: ignore[literal-required]
+    free = optional(options.get("free"), str, "free", "a text such as 8xH100=3")
+    owner = optional(options.get("for_"), str, "for", "a text such as deploy/serve=5")
+    if sum((free is not None, owner is not None, bool(options.get("most")))) != 1:
+        raise UsageError("say what room is wanted: one of --free, --for and --most")
+    movable = options.get("movable")
+    if movable not in (None, *MOVABLE):
+        raise UsageError(f"--movable: {movable!r} is not one of {', '.join(MOVABLE)}")
+    prices = options.get("prices")
+    rules = MoveRules(
+        bare=movable == "bare",
+        priority=optional(options.get("up_to_priority"), int, "up_to_priority", "a priority"),
+        prices=() if prices is None else read_prices(prices) if isinstance(prices, str) else prices_of(prices),
+    )
+    most = options.get("max_moves")
+    inventory, _ = with_nodes(cluster.inventory, infer=asked.infer_nodes)
+    if free is not None:
+        room = wanted.free_room(inventory, free)
+    elif owner is not None:
+        room = wanted.owners_room(inventory, owner, asked.namespace)
+    else:
+        room = wanted.room_for_all(inventory, asked.namespace)
+    limit = None if most is None else at_least_one(most, "max_moves")
+    return cluster.with_edits(repacked(room, cluster.target, asked, rules, limit))
+
+
+_PLAIN = ("namespace", "infer_nodes", "max_steps", "timeout")

@@ -1,0 +1,217 @@
+"""Moves carried out: an order in waves, each of which scheduler and controllers come to rest after.
+
+A pod moves once those have left that its new node has no room beside. The scheduler chooses where a pod goes, so nodes
+are cordoned meanwhile: those that are to have room, and, where it would take another pod's place otherwise, those that
+are meant for others. Where it chooses another node than the program did, and everybody has a place in the end, that is
+as good. Pods that wait for each other's places leave together.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.workloads import AnyWorkload
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import wanted
+from dra_plan.documents.base import ObjectName
+from dra_plan.placement.repacking import Move
+from dra_plan.planner.question import Question
+from dra_plan.planner.waves import PodKey, come_to_rest, devices_of, let_go, pod_key, without_place
+from dra_plan.questions.repack.document import RepackedPod, RepackWave, RoomPlace
+from dra_plan.questions.repack.wanted import RoomAsked
+from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.common import Common
+from dra_plan.whatif.edits import cordoned, replaced
+
+
+class Way(enum.Enum):
+    """How closely the scheduler is led: less of it is easier to carry out."""
+
+    LOOSE = "only nodes that are to have room are cordoned"
+    LED = "nodes that are meant for others are cordoned, too"
+    ONE_BY_ONE = "and one pod moves at a time"
+
+
+@dataclass(frozen=True)
+class CarriedOut:
+    """The waves, and the room in the end; `inventory` is the cluster then."""
+
+    waves: tuple[RepackWave, ...]
+    places: tuple[RoomPlace, ...]
+    inventory: Inventory
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why the moves could not be carried out."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """What stays the same for all attempts. `inventory` has the pods that the room is for, waiting."""
+
+    inventory: Inventory
+    target: Target
+    question: Question
+    room: RoomAsked
+    prices: dict[PodKey, int]
+    common: Common
+
+    def out(self, moves: Sequence[Move], roomy: Collection[str]) -> CarriedOut | Stopped:
+        """The moves in waves, as loosely led as does; `roomy` are the nodes that are to have room."""
+        stopped = Stopped("")
+        for way in Way:
+            found = _Attempt(self, list(moves), frozenset(roomy), way).run()
+            if isinstance(found, CarriedOut):
+                return found
+            stopped = found
+        return stopped
+
+    def places(self, inventory: Inventory, number: int) -> CarriedOut | Stopped:
+        """The room as the scheduler takes it in this cluster; at least `number` of the pods have to have a place."""
+        keys = set(self.room.pods)
+        after = come_to_rest(inventory, self.target, self.question, lambda pod: pod_key(pod) in keys, self.common)
+        if after.evicts:
+            return Stopped("pods would be evicted for those that the room is for")
+        devices = devices_of(after.inventory)
+        told, message = [], ""
+        for key in self.room.pods:
+            record = after.records.get(key)
+            if record is None or not record.node:
+                message = (record.message or record.waiting) if record is not None else ""
+                continue
+            namespace = "" if self.room.asked == "Free" else key[0]
+            held = devices.get(pod_key(record.pod), [])
+            told.append(RoomPlace(namespace=namespace, name=key[1], node=record.node, devices=held))
+        if len(told) < number:
+            return Stopped(message or "the scheduler does not place the pods that the room is for")
+        return CarriedOut((), tuple(told), after.inventory)
+
+
+class _Attempt:
+    """One way to carry the moves out."""
+
+    def __init__(self, given: Carrying, moves: list[Move], roomy: frozenset[str], way: Way) -> None:
+        self._given, self._left, self._roomy, self._way = given, moves, roomy, way
+        self._number = 0
+        self._now = given.inventory
+        self._waves: list[RepackWave] = []
+
+    def run(self) -> CarriedOut | Stopped:
+        """The waves and the room, or where that stops."""
+        self._number = len(self._given.room.pods)
+        while self._left:
+            stopped = self._wave(self._ready())
+            if stopped is not None:
+                return stopped
+        found = self._given.places(self._now, 0 if self._given.room.most else self._number)
+        return replace(found, waves=tuple(self._waves)) if isinstance(found, CarriedOut) else found
+
+    def _ready(self) -> list[Move]:
+        """The moves whose nodes nobody else has yet to leave; if there is none, some that wait for each other."""
+        ready = [move for move in self._left if not any(True for _ in self._before(move))]
+        if not ready:
+            ready = self._circle()
+        elif self._way is Way.ONE_BY_ONE:
+            ready = ready[:1]
+        return ready
+
+    def _before(self, move: Move) -> list[Move]:
+        return [each for each in self._left if each is not move and each.resident.node == move.to_node]
+
+    def _circle(self) -> list[Move]:
+        """The first move with all that have to leave before it, and before those."""
+        found = [self._left[0]]
+        for move in found:
+            found += [each for each in self._before(move) if each not in found]
+        return found
+
+    def _wave(self, moves: Sequence[Move]) -> Stopped | None:
+        going, cordons = self._going(moves), self._cordons(moves)
+        if isinstance(going, Stopped):
+            return going
+        given, before = self._given, self._now
+        nodes = [cordoned(node) if node.metadata.name in cordons else node for node in before.nodes]
+        vacated = replaced(replace(before, nodes=nodes), going, Index(before), recreates=True).inventory
+        keys = {pod_key(pod) for pod in going}
+        after = come_to_rest(vacated, given.target, given.question, lambda pod: pod_key(pod) in keys, given.common)
+        lost = next(without_place(before, after), None)
+        if lost is not None:
+            return Stopped(f"pod {lost[0]} has no place after its move: {lost[2]}".rstrip(": "))
+        if after.evicts:
+            return Stopped("the scheduler would evict other pods for those that move")
+        devices, owners = devices_of(after.inventory), _Owners(Index(before))
+        told = []
+        for pod in going:
+            record = after.records[pod_key(pod)]
+            told.append(
+                RepackedPod(
+                    namespace=pod.metadata.namespace,
+                    name=pod.metadata.name,
+                    owner=owners.of(pod),
+                    replicas=owners.replicas(pod),
+                    from_node=pod.spec.node_name,
+                    to_node=record.node,
+                    devices=devices.get(pod_key(record.pod), []),
+                    price=given.prices[pod_key(pod)],
+                )
+            )
+        own = {node.metadata.name for node in before.nodes if node.spec.unschedulable}
+        self._waves.append(RepackWave(cordoned=sorted(cordons - own), moved=told))
+        self._left = [move for move in self._left if move.resident.key not in keys]
+        self._now = replace(after.inventory, nodes=given.inventory.nodes)
+        return None
+
+    def _going(self, moves: Sequence[Move]) -> list[Pod] | Stopped:
+        """The pods of these moves that budgets let go now."""
+        keys = {move.resident.key for move in moves}
+        leaving = [pod for pod in self._now.pods if pod_key(pod) in keys]
+        going, budget = let_go(Index(self._now), leaving)
+        if not going or len(leaving) < len(keys):
+            return Stopped(f"budget {budget} does not let the pods go" if budget else "a pod is gone before its move")
+        return going
+
+    def _cordons(self, moves: Sequence[Move]) -> set[str]:
+        """The nodes that these pods are to keep away from."""
+        meant = {move.to_node for move in moves}
+        found = set(self._roomy)
+        if self._way is not Way.LOOSE:
+            found |= {move.to_node for move in self._left}
+            found |= {move.resident.node for move in self._left}
+        return found - meant
+
+
+class _Owners:
+    """What recreates pods."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def of(self, pod: Pod) -> ObjectName | None:
+        """The topmost workload of the input above the pod, or what controls it; None for a bare pod."""
+        top = self._top(pod)
+        if top is not None:
+            return ObjectName(kind=top.kind, namespace=top.metadata.namespace, name=top.metadata.name)
+        controller = pod.metadata.controller
+        if controller is None:
+            return None
+        return ObjectName(kind=controller.kind, namespace=pod.metadata.namespace, name=controller.name)
+
+    def replicas(self, pod: Pod) -> int | None:
+        """How many pods the workload wants; None where the input does not have it."""
+        top = self._top(pod)
+        return None if top is None else wanted(top, self._index.pods_of(top)).number
+
+    def _top(self, pod: Pod) -> AnyWorkload | None:
+        found: AnyWorkload | None = None
+        for above in self._index.owners.above(pod.metadata):
+            if isinstance(above, Pod):
+                break
+            found = above
+        return found

@@ -1,0 +1,50 @@
+"""`dra-plan repack`: which pods have to move so that there is room."""
+
+from __future__ import annotations
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.declared import given, takes
+from dra_plan.cli.reporting import Reporting, page_of
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.repack import ask
+
+
+@takes(options.Sources, ask.RepackOptions, Edits, ReleaseOptions, ServedVersions, options.Ended, options.Messages)
+def repack(
+    context: typer.Context,
+    *,
+    fail_on: options.FailOn = "error",
+    output: options.MarkdownOutput = "table",
+    report: options.Pages = None,
+) -> Exit:
+    """Find the fewest moves of running pods that make room.
+
+    Examples:
+      dra-plan repack cluster.json --free 8xH100=3
+      dra-plan repack --live --for deploy/serve=5 --max-moves 10
+      dra-plan repack cluster.json --most --movable bare -o script
+
+    The moves come in waves; each was carried out by scheduler and controllers, with disruption budgets kept, before it
+    is told. Beside them stands how few are possible. -o script prints the kubectl commands; nothing is run. PATH is a
+    file, a directory, or - for standard input.
+
+    """
+    from dra_plan.cli.inputs import opened
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.questions.repack.gate import JUDGE
+    from dra_plan.questions.repack.text import parse
+
+    with Reporting(context, report, pages_only=True) as reports:
+        form, gate = parse(output), options.gate(fail_on=fail_on)
+        asked = opened(context)
+        if asked.owners:
+            raise UsageError(f"{asked.owners[0]}: no such file; room for pods of an owner is asked with --for")
+        found = ask.repack(asked.cluster, **given(context, ask.RepackOptions))
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(found.document, form)
+        return of_document(found.document, JUDGE, gate)

@@ -1,0 +1,99 @@
+"""`RepackPlan`, the document of `repack`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text
+
+RepackOutcome = Literal["Fits", "Moves", "Impossible", "Undecided"]
+"""Fits: there is room as things are. Moves: the waves make it. Impossible: proved that moves of the pods that may move
+do not. Undecided: neither was found."""
+
+AskedRoom = Literal["Free", "For", "Most"]
+
+AloneReason = Literal[
+    "NoController",
+    "HigherPriority",
+    "DisruptionBudget",
+    "SharedClaim",
+    "SharedDevices",
+    "PodGroup",
+    "OtherScheduler",
+    "DaemonSet",
+    "Static",
+    "Leaving",
+]
+"""SharedDevices: of a pool that several nodes reach. Leaving: being deleted already."""
+
+
+class RepackedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that leaves its node, and where the one in its place goes."""
+
+    namespace: str
+    name: Text
+    owner: Annotated[ObjectName | None, Meta(description="What recreates it; null for a bare pod.")]
+    replicas: Annotated[int | None, Meta(description="How many pods its owner has, as far as the input says.")] = None
+    from_node: str
+    to_node: str
+    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE that it has then.")] = []
+    price: Annotated[int, Meta(ge=1)] = 1
+
+
+class RepackWave(DocumentPart, frozen=True, kw_only=True):
+    """Pods that leave at the same time, and have their places before the next wave."""
+
+    cordoned: Annotated[list[str], Meta(description="Nodes that are cordoned meanwhile, beside those that are anyway.")]
+    moved: list[RepackedPod]
+
+
+class RoomPlace(DocumentPart, frozen=True, kw_only=True):
+    """A part of the room that was asked for, where it is in the end."""
+
+    namespace: Annotated[str, Meta(description="Of the pod that it is for; empty if it is for none.")]
+    name: Text
+    node: str
+    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE.")] = []
+
+
+class PodsKept(DocumentPart, frozen=True, kw_only=True):
+    """Running pods that are left alone, and why."""
+
+    reason: AloneReason
+    pods: Amount
+    examples: Annotated[list[ObjectName], Meta(description="The first of them.", min_length=1)]
+
+
+class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
+    """What it would bring to let more pods move, by the program alone: these moves were not carried out."""
+
+    options: Annotated[list[str], Meta(description="To be added to the command.")]
+    outcome: RepackOutcome
+    moves: Amount
+    cost: Amount
+    rooms: Amount
+
+
+class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
+    """The cheapest moves that make room, in waves, each of which scheduler and controllers have carried out."""
+
+    kind: Literal["RepackPlan"] = "RepackPlan"
+    outcome: RepackOutcome
+    asked: AskedRoom
+    room: Annotated[str, Meta(description="What room was asked for, as it was said.")]
+    rooms: Annotated[Amount, Meta(description="How many parts it has; with Most, pods that wait.")]
+    found: Annotated[Amount, Meta(description="How many of them there are in the end.")]
+    at_most: Annotated[Amount, Meta(description="It is proved that there can't be more.")]
+    moves: Annotated[Amount, Meta(description="How many pods move.")]
+    cost: Annotated[Amount, Meta(description="The sum of their prices; without prices, as many as move.")]
+    at_least: Annotated[Amount, Meta(description="It is proved that it can't cost less.")]
+    most_moves: Annotated[int | None, Meta(description="The limit that was given.")]
+    movable: Annotated[Amount, Meta(description="Running pods that may move.")]
+    waves: list[RepackWave]
+    places: Annotated[list[RoomPlace], Meta(description="The room, as the scheduler takes it in the end.")]
+    left_alone: list[PodsKept]
+    allowing: list[AllowedMoves]
+    message: Annotated[str, Meta(description="Where it stops, if it is undecided.")] = ""
+    warnings: list[PrintedWarning]

@@ -1,0 +1,15 @@
+"""What gates make of a RepackPlan: no room fails, be it as things are or after moves."""
+
+from __future__ import annotations
+
+from dra_plan.questions.repack.document import RepackDocument
+from dra_plan.text.gate import Gate, Judge, Verdict
+
+
+def _verdicts(gate: Gate, document: RepackDocument) -> list[Verdict]:
+    if document.outcome in ("Fits", "Moves"):
+        return []
+    return [Verdict.FAILED if document.outcome == "Impossible" else gate.undecided]
+
+
+JUDGE = Judge(_verdicts)
