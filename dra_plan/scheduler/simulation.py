@@ -39,6 +39,7 @@ from . import config as configuration
 from .admission import ARRIVAL, ORDERS, Admission
 from .attempts import FailedAttempts, PodRecord, PodRecords
 from .binding import Binding, BindingCycle, FailureHandler
+from .chance import USUAL, Chance
 from .clock import Clock, latest
 from .cycle import Cycle
 from .events import Action, Event, Resource
@@ -231,7 +232,7 @@ class Simulation:
     the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
     Pods of workloads, and claims of pods, are there from the start unless somebody else `makes` them; `ordered`
     StatefulSets start with one pod. `common` is shared with simulations of related inputs, `view` is what the target
-    sees of the input, if somebody has it already.
+    sees of the input, if somebody has it already. `chance` breaks ties and orders nodes.
     UsageError for what can't be configured.
     """
 
@@ -254,6 +255,7 @@ class Simulation:
         ordered: bool = False,
         common: Common | None = None,
         view: View | None = None,
+        chance: Chance = USUAL,
     ) -> None:
         self._chosen = chosen
         common = Common() if common is None else common
@@ -278,7 +280,14 @@ class Simulation:
         self.ordered_sets = self._admission.ordered_sets
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
         self.cluster = SimulatedCluster(
-            inventory, self.pods, store, target, shows_finished=not real, known=common.objects, view=view
+            inventory,
+            self.pods,
+            store,
+            target,
+            shows_finished=not real,
+            known=common.objects,
+            view=view,
+            arranged=chance.arranged,
         )
         self.clock = Clock(latest(_times(inventory)))
         self.handle = Handle(
@@ -300,7 +309,7 @@ class Simulation:
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
         on_wake = self.tracer.wakes.append if self.tracer else lambda _wake: None
         queue = SchedulingQueue(self.clock, self.frameworks, on_wake)
-        cycle = Cycle(self.handle, self.handle.extenders)
+        cycle = Cycle(self.handle, self.handle.extenders, chance.picker())
         percentages = configuration.percentages(self.config)
         self.scheduler = Scheduler(self.handle, self.frameworks, queue, cycle, percentages, self.tracer)
         if explain:

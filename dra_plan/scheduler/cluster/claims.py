@@ -81,7 +81,7 @@ class ClaimStore:
         self._keys.pop(old.metadata.uid, None)
         self._forget_owner(old)
         if old.allocation is not None:
-            self._state = None
+            self._freed(old)
         return old
 
     def _forget_owner(self, claim: ResourceClaim | None) -> None:
@@ -93,9 +93,23 @@ class ClaimStore:
         if self._state is None:
             return
         if old is not None and old.allocation is not None:
-            self._state = None
+            self._freed(old)
+            if new.allocation is not None:
+                self._state = None
         elif new.allocation is not None and new.metadata.uid not in self._in_flight:
             self._state.add(new, consumable_capacity=self._consumable)
+
+    def _freed(self, claim: ResourceClaim) -> None:
+        """A stored claim has lost its devices."""
+        if claim.metadata.uid in self._in_flight:
+            self._state = None
+        else:
+            self._forget(claim)
+
+    def _forget(self, claim: ResourceClaim) -> None:
+        """The claim, which counted, has its devices no more."""
+        if self._state is not None and not self._state.remove(claim, consumable_capacity=self._consumable):
+            self._state = None
 
     # Claims that are being allocated
 
@@ -126,7 +140,7 @@ class ClaimStore:
         key = self._keys.get(uid)
         if claim is None or (key is not None and self._claims[key].allocation is not None):
             return None
-        self._state = None
+        self._forget(claim)
         return claim
 
     @property

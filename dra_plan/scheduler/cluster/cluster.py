@@ -7,6 +7,8 @@ happened. Claims, volumes and nodes have modules of their own beside this one.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -186,6 +188,11 @@ def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
 _NO_LABELS: Mapping[str, str] = {}
 
 
+def by_name(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes in the order of their names."""
+    return sorted(nodes, key=lambda node: node.metadata.name)
+
+
 class SimulatedCluster:
     """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
 
@@ -203,8 +210,13 @@ class SimulatedCluster:
         shows_finished: bool = True,
         known: KnownObjects | None = None,
         view: View | None = None,
+        arranged: Callable[[Iterable[Node]], Sequence[Node]] = by_name,
     ) -> None:
-        """`known` is shared with simulations of related clusters; the `view`, if it is given, is the inventory's."""
+        """`known` is shared with simulations of related clusters; the `view`, if it is given, is the inventory's.
+
+        `arranged` puts nodes in the order in which they came.
+        """
+        self._arranged = arranged
         self.view = View.of(inventory, target) if view is None else view
         """Slices, classes and taint rules as the target sees them. What is allocated, `claims` says."""
         self.shows_finished = shows_finished
@@ -213,6 +225,8 @@ class SimulatedCluster:
         self.node_revision = 0
         self.journal = Journal()
         self.positions: dict[str, int] = {}
+        self._priorities: Counter[int] = Counter()
+        """How many pods on nodes have which priority."""
         """Where each node stands in scheduling order."""
         self.in_order: Sequence[NodeInfo] = ()
         """The nodes in that order."""
@@ -257,7 +271,7 @@ class SimulatedCluster:
     def set_nodes(self, nodes: Iterable[Node]) -> None:
         """Make these the nodes of the cluster; pods stay where they are."""
         old, self.nodes = self.nodes, {}
-        for node in scheduling_order(sorted(nodes, key=lambda n: n.metadata.name)):
+        for node in scheduling_order(self._arranged(nodes)):
             name = node.metadata.name
             info = old.pop(name, None)
             if info is None:
@@ -306,8 +320,13 @@ class SimulatedCluster:
         if pod.spec.node_name and self._holds(pod):
             self._place(self.info(pod), pod.spec.node_name)
 
+    def least_priority(self) -> float:
+        """The lowest priority among the pods on nodes; infinite if there are none."""
+        return min(self._priorities, default=math.inf)
+
     def _place(self, info: PodInfo, node: str) -> None:
         self.affinity_pods += info.terms.any
+        self._priorities[info.priority] += 1
         if info.group is not None and not ended(info.pod):
             self.groups.placed(info, node)
         if node in self.nodes:
@@ -321,6 +340,9 @@ class SimulatedCluster:
         )
         if info is not None:
             self.affinity_pods -= info.terms.any
+            self._priorities[info.priority] -= 1
+            if not self._priorities[info.priority]:
+                del self._priorities[info.priority]
             if info.group is not None:
                 self.groups.displaced(info)
 
