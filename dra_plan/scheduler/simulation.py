@@ -7,6 +7,7 @@ cluster in a row, and the result, are in `scheduler/simulate.py`.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -93,6 +94,8 @@ class Scheduler:
         """Kept of failed attempts, if somebody wants to know why they failed."""
         self.enough: Callable[[], bool] = lambda: False
         """Whether nobody needs to know more than is known by now: then it ends as at the deadline."""
+        self.until = math.inf
+        """The moment up to which time may pass while pods wait for it; what is due later is left for the next run."""
         self.attempts = 0
         """How often a pod, or a group of pods, was tried."""
         self._later: list[_Later] = []
@@ -129,7 +132,10 @@ class Scheduler:
             elif item is not None:
                 self._schedule(item)
             elif not (
-                self._flush(self.attempts + 1) or self._settle() or self.bindings.pass_time() or self._failures.retry()
+                self._flush(self.attempts + 1)
+                or self._settle()
+                or self.bindings.pass_time(self.until)
+                or self._failures.retry(self.until)
             ):
                 return
 

@@ -138,7 +138,7 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
     return cluster.with_edits(plan)
 
 
-def chance_of(ties: object, seed: object) -> Chance:
+def chance_of(ties: Any, seed: Any) -> Chance:
     """How ties are broken, as options say it. UsageError for what can't be, and for a seed that nothing asks for."""
     from dra_plan.arguments import optional, whole_number
     from dra_plan.scheduler.chance import FIRST, Chance

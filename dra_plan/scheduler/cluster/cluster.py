@@ -225,6 +225,8 @@ class SimulatedCluster:
         self.node_revision = 0
         self.journal = Journal()
         self.positions: dict[str, int] = {}
+        self.changed_pods: dict[str, None] = {}
+        """The uids of the pods that came, changed or went since somebody emptied this."""
         self._priorities: Counter[int] = Counter()
         """How many pods on nodes have which priority."""
         """Where each node stands in scheduling order."""
@@ -317,6 +319,7 @@ class SimulatedCluster:
 
     def _store(self, pod: Pod) -> None:
         self.pods[pod_uid(pod)] = pod
+        self.changed_pods[pod_uid(pod)] = None
         if pod.spec.node_name and self._holds(pod):
             self._place(self.info(pod), pod.spec.node_name)
 
@@ -371,6 +374,7 @@ class SimulatedCluster:
 
     def update_pod(self, pod: Pod) -> None:
         """Store a new version of a pod that is not on a node."""
+        self.changed_pods[pod_uid(pod)] = None
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
@@ -392,6 +396,7 @@ class SimulatedCluster:
         """A pod on a node was changed. When it has finished it leaves the node, unless the API keeps showing it."""
         node = old.spec.node_name
         self._displace(pod_uid(old), node)
+        self.changed_pods[pod_uid(new)] = None
         self.pods[pod_uid(new)] = new
         if self._holds(new):
             self._place(self.info(new), node)
@@ -421,7 +426,9 @@ class SimulatedCluster:
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
+        self.changed_pods[pod_uid(old)] = None
         self.groups.gone(self.info(old))
+        self.infos.pop(pod_uid(old), None)
         node = old.spec.node_name
         if node:
             self._displace(pod_uid(old), node)
@@ -483,6 +490,10 @@ class SimulatedCluster:
             return
         for pool in dict.fromkeys(result.pool for result in claim.allocation.devices.results):
             self.touch_pool(pool)
+
+    def has_lost_pods(self) -> bool:
+        """Whether pods are on nodes that are not there."""
+        return any(self._on_unknown_nodes.values())
 
     def touch_pool(self, pool: str) -> None:
         """As `_touch`, for one pool. Pools are taken by name alone: upstream keeps counters by pool name."""
