@@ -15,6 +15,7 @@ from typing import Any
 
 from dra_plan.allocator import View
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
+from dra_plan.allocator.search import DeviceOrder
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload
@@ -238,7 +239,8 @@ class Simulation:
     the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
     Pods of workloads, and claims of pods, are there from the start unless somebody else `makes` them; `ordered`
     StatefulSets start with one pod. `common` is shared with simulations of related inputs, `view` is what the target
-    sees of the input, if somebody has it already. `chance` breaks ties and orders nodes.
+    sees of the input, if somebody has it already. `chance` breaks ties and orders nodes,
+    `device_order` the devices of a node.
     UsageError for what can't be configured.
     """
 
@@ -262,6 +264,7 @@ class Simulation:
         common: Common | None = None,
         view: View | None = None,
         chance: Chance = USUAL,
+        device_order: DeviceOrder | None = None,
     ) -> None:
         self._chosen = chosen
         common = Common() if common is None else common
@@ -292,7 +295,7 @@ class Simulation:
             target,
             shows_finished=not real,
             known=common.objects,
-            view=view,
+            view=(View.of(inventory, target) if view is None else view).ordered(device_order),
             arranged=chance.arranged,
         )
         self.clock = Clock(latest(_times(inventory)))

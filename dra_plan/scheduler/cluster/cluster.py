@@ -507,7 +507,7 @@ class SimulatedCluster:
 
     def set_devices(self, inventory: Inventory) -> None:
         """Take over the input's slices, classes and taint rules; remembered answers are no longer valid."""
-        self.view = View.of(inventory, self.view.target)
+        self.view = View.of(inventory, self.view.target).ordered(self.view.device_order)
         self._pool_nodes = None
         self._extended = None
         for info in self.nodes.values():
