@@ -17,7 +17,7 @@ PROGRAM = "dra-plan"
 
 TOPICS = {
     "Ask": ("explain", "schedule", "allocate", "pools"),
-    "Plan": ("capacity", "place", "grow", "diff", "impact", "maintain", "autoscale"),
+    "Plan": ("capacity", "place", "grow", "diff", "impact", "maintain", "autoscale", "replay"),
     "Check": ("validate", "rule", "cel"),
     "Other": ("snapshot", "schema", "completion"),
 }
@@ -40,6 +40,7 @@ _SECTIONS = {
     "What is planned": (
         *("all_namespaces", "namespace", "selector", "nodes", "drivers", "states", "device", "devices", "devices_only"),
         *("together", "moves", "mix", "most", "possible", "like", "cost", "order", "at_once", "jobs"),
+        *("policy", "orders", "ties", "seed", "at", "every"),
         *("select", "ignore", "ignore_unknown", "restarted", "settle", "then", "events", "never_ready"),
         *("allow_extenders",),
     ),

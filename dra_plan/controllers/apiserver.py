@@ -89,6 +89,10 @@ class ApiServer:
         """Kind, namespace and name of what was created to the seconds after which its pods end."""
         self._ends: list[tuple[float, str]] = []
         """When which pod ends, by uid: a heap."""
+        self.arrived: dict[str, float] = {}
+        """Uid of each pod that came without a node, or had none at the start, to the moment."""
+        self.started: dict[str, float] = {}
+        """Uid of each pod that got its node since the start to the moment."""
         self.evicted = 0
         """How many pods have ended although nobody had asked for it."""
         self._ended_uids: dict[str, EndedPod] = {}
@@ -113,6 +117,14 @@ class ApiServer:
                 self._note_made(pod)
             if not pod.spec.node_name:
                 self._homeless[uid] = None
+                if not ended(pod):
+                    self.arrived[uid] = self.start
+
+    @property
+    def waiting(self) -> int:
+        """How many pods have no node now."""
+        pods = self._cluster.pods
+        return sum(uid in pods and not pods[uid].spec.node_name and not ended(pods[uid]) for uid in self._homeless)
 
     @property
     def now(self) -> float:
@@ -264,6 +276,7 @@ class ApiServer:
                 self._homeless.pop(uid, None)
             elif now_there.spec.node_name:
                 self._homeless.pop(uid, None)
+                self.started[uid] = self.now
                 self._run(now_there)
 
     def victims(self) -> dict[str, Pod]:
@@ -332,6 +345,7 @@ class ApiServer:
             self._run(pod)
         else:
             self._homeless[pod_uid(pod)] = None
+            self.arrived[pod_uid(pod)] = self.now
         return ""
 
     def put_pod(self, pod: Pod) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -44,9 +45,15 @@ class EventStep:
     time: float | None = None
     runs: float | None = None
 
-    def objects(self) -> list[tuple[Kind, Any]]:
-        """What is created. Raises InputError where it cannot be decoded."""
-        return _decoded(self.value, self.origin)
+    @cached_property
+    def created(self) -> list[tuple[Kind, Any]]:
+        """What is created. Raises InputError where it cannot be decoded, or where nothing of it ends by itself."""
+        if self.verb != "create":
+            return []
+        found = _decoded(self.value, self.origin)
+        if self.runs is not None and not any(kind.name in _WITH_AN_END for kind, _ in found):
+            raise InputError(f"{self.origin}: runs: only a Pod and the pods of a Job end by themselves")
+        return found
 
 
 @dataclass(frozen=True)
@@ -138,10 +145,7 @@ class Events:
             do(step)
 
     def _create(self, step: EventStep) -> None:
-        objects = step.objects()
-        if step.runs is not None and not any(kind.name in _WITH_AN_END for kind, _ in objects):
-            raise InputError(f"{step.origin}: runs: only a Pod and the pods of a Job end by themselves")
-        for kind, obj in objects:
+        for kind, obj in step.created:
             if self._find(kind, obj.metadata.namespace, obj.metadata.name) is not None:
                 message = f'{_resource(kind)} "{obj.metadata.name}" already exists'
                 self._refuse(kind, obj, message)

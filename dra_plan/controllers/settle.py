@@ -132,8 +132,8 @@ class Settling:
         """Uid of each pod that is going to be evicted later, as far as it was known when last looked."""
         self._rounds = 0
         self._unsettled = ""
-        self.before_time_passes: Callable[[], None] = lambda: None
-        """Called at the end of each moment at which anything happened, before the clock moves on."""
+        self.before_time_passes: Callable[[float], None] = lambda _until: None
+        """Called at the end of each moment at which anything happened, before the clock moves on to another."""
         self._stopped: set[str] = set()
         """Pods of which a claim was refused in this round: their further claims are not made."""
 
@@ -172,8 +172,11 @@ class Settling:
     def follow(self, steps: Iterable[EventStep]) -> Settled:
         """Carry the steps out, each at its time after the start, and let happen all that is to come, however late."""
         self.start()
+        self._server.start = self._server.now
         self._until(self._server.now)
         for step in steps:
+            if self._simulation.scheduler.is_late():
+                break
             moment = self._server.start + step.time if step.time is not None else self._server.now
             if step.verb == "wait":
                 moment = max(moment, self._server.now) + float(step.value)
@@ -386,7 +389,7 @@ class Settling:
 
     def _pass(self, moment: float) -> None:
         if moment > self._server.now:
-            self.before_time_passes()
+            self.before_time_passes(moment)
         self._simulation.clock.advance_to(moment)
 
     def _fingerprint(self) -> object:

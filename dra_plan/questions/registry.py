@@ -22,6 +22,7 @@ from .impact.ask import impact
 from .maintain.ask import maintain
 from .place.ask import place
 from .pools.ask import pools
+from .replay.ask import replay
 from .schedule.ask import schedule
 from .validate.ask import validate
 
@@ -49,6 +50,7 @@ class Questions:
     maintain = maintain
     place = place
     pools = pools
+    replay = replay
     schedule = schedule
     validate = validate
 
@@ -119,6 +121,7 @@ QUESTIONS = (
     QuestionRecord("impact", "Impact", "ImpactDocument", has_page=False),
     QuestionRecord("maintain", "MaintenancePlan", "MaintenanceDocument", has_page=False),
     QuestionRecord("autoscale", "AutoscalePlan", "AutoscaleDocument", has_page=False),
+    QuestionRecord("replay", "Replay", "ReplayDocument", has_page=False),
     QuestionRecord("validate", "ValidationReport", "ValidationDocument", usual="text", command="plain"),
     QuestionRecord("rule", "RuleList", "RulesDocument", usual="text", has_page=False, command="plain"),
     QuestionRecord("cel", "SelectorReport", "SelectorDocument", has_page=False, command="plain"),
