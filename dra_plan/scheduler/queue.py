@@ -310,9 +310,10 @@ class SchedulingQueue:
     def _reconsider(self, item: QueuedPod, event: Event) -> None:
         if item.gated_by and not self._concerns(item, item.gated_by, event):
             return
-        del self._unschedulable[item.uid]
-        if not self._wake(item, event):
-            self._unschedulable[item.uid] = item
+        plugin = self._interested(item, event)
+        if plugin is not None:
+            del self._unschedulable[item.uid]
+            self._awake(item, event, plugin)
 
     def update(self, info: PodInfo, event: Event | None) -> None:
         """A waiting pod was changed; it is tried again if the change may help."""
@@ -336,18 +337,25 @@ class SchedulingQueue:
         plugin = self._interested(item, event)
         if plugin is None:
             return False
+        self._awake(item, event, plugin)
+        return True
+
+    def _awake(self, item: QueuedPod, event: Event, plugin: str) -> None:
         ready = plugin in item.pending or item.backoff_until <= self._clock.now
         entered = self._enter(item, self._active if ready else self._backoff)
         to = "active" if ready else "backoff"
         if entered:
             self._on_wake(Wake(item.pod.key, event.label, event.object_name, plugin, to, self._clock.now))
-        return True
 
     def _interested(self, item: QueuedPod, event: Event) -> str | None:
         """The first plugin that rejected the pod and takes the event as a reason to try again."""
+        profile = item.profile
+        deaf, registered = self._deaf_to(profile, event), self._registered(profile)
         for name in (*sorted(item.pending), *sorted(item.rejected_by)):
-            known = self._registered(item.profile).get(name)
-            if known is None or self._frameworks[item.profile].wants(*known, event, item.pod):
+            if name in deaf:
+                continue
+            known = registered.get(name)
+            if known is None or self._frameworks[profile].wants(*known, event, item.pod):
                 return name
         return None
 

@@ -60,10 +60,10 @@ def replay(
     from dra_plan.questions.replay.text import parse
 
     form, gate = parse(output), options.gate(fail_on=fail_on)
-    names = context.params["filenames"]
-    if events is None and names and str(names[-1]).endswith(EVENT_FILES):
-        events = str(names[-1])
-        context.params["filenames"] = names[:-1]
+    paths = context.params["paths"]
+    if events is None and paths and str(paths[-1]).endswith(EVENT_FILES):
+        events = str(paths[-1])
+        context.params["paths"] = paths[:-1]
     asked = opened(context)
     if asked.owners:
         raise UsageError(f"{asked.owners[0]}: no such file; -n and -l choose which waiting pods are scheduled")

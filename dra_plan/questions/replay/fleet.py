@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
@@ -79,7 +80,10 @@ class FleetWatch:
         self.samples: list[FleetSample] = []
         self._moment = server.now
         self._area = self._room = 0.0
-        self._idle: dict[str, tuple[int, int]] = {}
+        self._idle: dict[str, int] = {}
+        self._whole_idle = self._units = self._read = 0
+        self._revision = -1
+        self._view: View | None = None
 
     def note(self, until: float) -> None:
         """Nothing changes any more before the moment `until`, to which the clock moves."""
@@ -117,16 +121,21 @@ class FleetWatch:
 
     def _totals(self) -> tuple[int, int]:
         """The thousandths that are idle, and the number of units."""
-        known, units = self._idle, self._measure.units
-        total = count = 0
-        for node in self._cluster.in_order:
-            entry = known.get(node.name)
-            if entry is None or entry[0] != node.version:
-                left = units.left(node)
-                entry = known[node.name] = (node.version, sum([some for _, some in left]))
-            total += entry[1]
-            count += len(units.of(node))
-        return total, count
+        cluster, units = self._cluster, self._measure.units
+        if self._revision == cluster.node_revision and self._view is cluster.view:
+            changed = [cluster.nodes[name] for name in cluster.journal.since(self._read) if name in cluster.nodes]
+        else:
+            self._revision, self._view = cluster.node_revision, cluster.view
+            self._idle.clear()
+            self._whole_idle = 0
+            self._units = sum(len(units.of(node)) for node in cluster.in_order)
+            changed = [*cluster.in_order]
+        self._read = cluster.journal.end()
+        for node in changed:
+            idle = sum([some for _, some in units.left(node)])
+            self._whole_idle += idle - self._idle.get(node.name, 0)
+            self._idle[node.name] = idle
+        return self._whole_idle, self._units
 
     def sample(self) -> FleetSample:
         """The cluster as it is now."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from dra_plan.allocator import View
-from dra_plan.allocator.capacity import Steps, demand
+from dra_plan.allocator.capacity import Steps
 from dra_plan.allocator.ledger import AllocatedState
 from dra_plan.allocator.pools import PoolDevice, PoolSlice
 from dra_plan.allocator.reasons import AllocationError
@@ -162,7 +162,7 @@ def _need(want: Want, device: PoolDevice, unit: Unit, target: Target) -> int | N
         return _share((amount, totals.get(name, 0)) for _, name, amount in device.consumption)
     if not device.device.allow_multiple_allocations:
         return WHOLE
-    asked = demand(want.capacity, device, Steps.of(target), target.quirks)
+    asked = Steps.of(target).demand(want.capacity, device)
     if asked.refusal is not None or asked.problem:
         return None
     return _share((portion.amount, portion.total) for portion in asked.portions)
