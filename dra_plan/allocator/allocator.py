@@ -150,6 +150,7 @@ class Allocator:
             self._limits,
             probe,
             self._pruning,
+            self._view.device_order,
         )
 
     def _results(

@@ -8,6 +8,7 @@ nano-units. What has been taken so far is in the `ledger`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from functools import lru_cache
 from typing import NamedTuple
 
 from dra_plan.api import quantity
@@ -16,6 +17,7 @@ from dra_plan.api.quantity import MAX_INT64, Quantity
 from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, ResourceSlice
 from dra_plan.errors import DraPlanError
 from dra_plan.releases import Features, Quirk, Quirks, Rules, Target
+from dra_plan.remembered import Remembered
 
 from .identity import DeviceID, PoolID
 from .ledger import AllocatedState, Ledger
@@ -34,6 +36,16 @@ class UncountableError(DraPlanError):
     """An amount for which steps can't be counted, in upstream's words; it ends the allocation of the pod."""
 
 
+MOST_DEMANDS = 10_000
+"""So many are remembered."""
+
+
+@lru_cache(maxsize=16)
+def steps_of(features: Features, rules: Rules, quirks: Quirks) -> Steps:
+    """How such a release counts steps; the same object each time."""
+    return Steps(features, rules, quirks)
+
+
 class Steps:
     """How a release counts steps."""
 
@@ -42,11 +54,19 @@ class Steps:
         self.checks_amounts = rules.checks_amounts
         self._keeps_notation = rules.steps_keep_notation
         self._whole = quirks.whole_steps
+        self._quirks = quirks
+        self._demands: Remembered[Hashable, Demand] = Remembered(MOST_DEMANDS)
 
     @classmethod
     def of(cls, target: Target) -> Steps:
         """How the target counts steps."""
-        return cls(target.features, target.rules, target.quirks)
+        return steps_of(target.features, target.rules, target.quirks)
+
+    def demand(self, requests: Mapping[str, QuantityText] | None, device: PoolDevice) -> Demand:
+        """What a request with these capacity requests takes of the device; the same for devices that are alike."""
+        asked = tuple([(name, str(written)) for name, written in requests.items()]) if requests else ()
+        key = (asked, device.id.driver, device.capacity_key)
+        return self._demands.of(key, lambda: demand(requests, device, self, self._quirks))
 
     def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
         """The least allowed amount that is enough. Raises UncountableError where the release does."""

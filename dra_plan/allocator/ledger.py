@@ -8,6 +8,7 @@ claims of all namespaces.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -230,8 +231,10 @@ class AllocatedState:
     shared: dict[DeviceID, list[str]] = field(default_factory=dict)
     aggregate: dict[DeviceID, dict[str, int]] = field(default_factory=dict)
     _by_pool: dict[tuple[str, str], set[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _sharing: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
-    """The pools of the shared devices."""
+    _sharing: Counter[tuple[str, str]] = field(default_factory=Counter, init=False, repr=False, compare=False)
+    """The pools of the shared devices, with the number of shares."""
+    _given_twice: set[DeviceID] = field(default_factory=set, init=False, repr=False, compare=False)
+    """Devices that several claims have whole: who has them once one is gone, only all claims tell."""
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
@@ -255,6 +258,8 @@ class AllocatedState:
             if result.share_id is not None and consumable_capacity:
                 self._add_share(device, result, key)
                 continue
+            if device in self.dedicated:
+                self._given_twice.add(device)
             self.dedicated[device] = key
             names = self._by_pool.get(pool)
             if names is None:
@@ -263,11 +268,48 @@ class AllocatedState:
 
     def _add_share(self, device: DeviceID, result: DeviceRequestAllocationResult, claim: str) -> None:
         self.shared.setdefault(device, []).append(claim)
-        self._sharing.add((device.driver, device.pool))
+        self._sharing[device.driver, device.pool] += 1
         if result.consumed_capacity is not None:
             total = self.aggregate.setdefault(device, {})
             for name, amount in result.consumed_capacity.items():
                 total[name] = total.get(name, 0) + quantity.parse(amount).nano
+
+    def remove(self, claim: ResourceClaim, *, consumable_capacity: bool) -> bool:
+        """Takes away what `add` has added of the claim; False where only a new state, of all claims, can tell."""
+        status = claim.status
+        if status is None or status.allocation is None:
+            return True
+        results = [result for result in status.allocation.devices.results if not result.admin_access]
+        devices = [DeviceID(result.driver, result.pool, result.device) for result in results]
+        shared = [result.share_id is not None and consumable_capacity for result in results]
+        key = claim.key
+        for device, is_share in zip(devices, shared, strict=True):
+            known = key in self.shared.get(device, ()) if is_share else self.dedicated.get(device) == key
+            if not known or device in self._given_twice:
+                return False
+        for result, device, is_share in zip(results, devices, shared, strict=True):
+            if is_share:
+                if not self._remove_share(device, result, key):
+                    return False
+            else:
+                del self.dedicated[device]
+                self._by_pool[device.driver, device.pool].discard(device.device)
+        return True
+
+    def _remove_share(self, device: DeviceID, result: DeviceRequestAllocationResult, claim: str) -> bool:
+        holders = self.shared[device]
+        holders.remove(claim)
+        self._sharing[device.driver, device.pool] -= 1
+        if result.consumed_capacity is not None:
+            total = self.aggregate[device]
+            for name, amount in result.consumed_capacity.items():
+                total[name] -= quantity.parse(amount).nano
+        if not holders:
+            del self.shared[device]
+            self.aggregate.pop(device, None)
+            return True
+        # whether one that is left holds an amount of 0 is not kept
+        return all(self.aggregate.get(device, {}).values())
 
     def dedicated_in(self, pool: PoolID) -> Set[str]:
         """The names of the pool's devices that are given whole."""
@@ -275,7 +317,7 @@ class AllocatedState:
 
     def shares_in(self, pool: PoolID) -> bool:
         """Whether any device of the pool is allocated in shares."""
-        return pool in self._sharing
+        return self._sharing[pool] > 0
 
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
         """Whether the device's counters are spent."""

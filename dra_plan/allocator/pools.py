@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+import msgspec
+
 from dra_plan.api import quantity
 from dra_plan.api.core import Node
 from dra_plan.api.resource import Device, DeviceTaint, DeviceTaintRule, ResourceSlice, ResourceSliceSpec
@@ -21,6 +23,8 @@ from dra_plan.releases import Features, Quirk, Rules, Target
 from .identity import DeviceID, PoolID, PoolProblem
 from .reasons import AllocationError, Cause
 from .taints import tainted
+
+_encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class PoolState(enum.Enum):
@@ -39,7 +43,7 @@ Consumption = tuple[tuple[str, str, int], ...]
 class PoolDevice:
     """A device in its slice, with the taints that rules add. The same object serves all nodes."""
 
-    __slots__ = ("_consumption", "device", "id", "slice", "taints")
+    __slots__ = ("_capacity_key", "_consumption", "device", "id", "slice", "taints")
 
     def __init__(self, device: Device, owner: PoolSlice, taints: Sequence[DeviceTaint]) -> None:
         self.device = device
@@ -47,6 +51,14 @@ class PoolDevice:
         self.id = DeviceID(owner.pool_id.driver, owner.pool_id.pool, device.name)
         self.taints = taints
         self._consumption: Consumption | None = None
+        self._capacity_key: bytes | None = None
+
+    @property
+    def capacity_key(self) -> bytes:
+        """The same for devices with the same capacities."""
+        if self._capacity_key is None:
+            self._capacity_key = _encode(self.device.capacity)
+        return self._capacity_key
 
     @property
     def consumption(self) -> Consumption:

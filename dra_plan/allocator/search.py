@@ -11,7 +11,7 @@ import enum
 import math
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import msgspec
@@ -154,6 +154,11 @@ class _Dives(Walk):
         return int(self._lot.random() * choices)
 
 
+DeviceOrder = Callable[[Sequence[PoolDevice], AllocatedState], Sequence[PoolDevice]]
+"""Puts the devices of a node in the order in which they are tried; it may look at nothing but what nodes that look
+alike have in common."""
+
+
 # -- the search --------------------------------------------------------------------------------------------------------
 
 _FRAMES_PER_STEP = 5
@@ -180,7 +185,9 @@ class Search:
         limits: SearchLimits,
         probe: Probe | None = None,
         pruning: Pruning = USUAL,
+        order: DeviceOrder | None = None,
     ) -> None:
+        self._order, self._state = order, state
         self._claims, self._counters = claims, counters
         self._features, self._rules, self._quirks = features, rules, quirks
         self._limits, self._probe, self._pruning = limits, probe, pruning
@@ -222,7 +229,10 @@ class Search:
         """What the walk goes through, once all claims are checked."""
         for ready in self._claims:
             self._prepare(ready)
-        return SearchSpace(self._claims, _scan_list(self.pools, self._rules), self._all, self._rules, self._quirks)
+        scan = _scan_list(self.pools, self._rules)
+        if self._order is not None and all(isinstance(each, PoolDevice) for each in scan):
+            scan = [*self._order([each for each in scan if isinstance(each, PoolDevice)], self._state)]
+        return SearchSpace(self._claims, scan, self._all, self._rules, self._quirks)
 
     def _walk(self, space: SearchSpace) -> bool:
         pruning = NEVER if self._unprunable else self._pruning

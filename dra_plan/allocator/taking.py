@@ -12,7 +12,7 @@ from dra_plan.api.core import Node
 from dra_plan.releases import Features, Quirk, Quirks, Rules
 
 from . import capacity, taints
-from .capacity import Counters, CounterTable, Demand, Steps
+from .capacity import Counters, CounterTable, Demand
 from .identity import DeviceID
 from .ledger import AllocatedState, Ledger
 from .pools import Pool, PoolDevice, device_is_on
@@ -55,7 +55,7 @@ class Taker:
     ) -> None:
         self._node, self.state, self.counters = node, state, counters
         self.features, self._rules, self.quirks = features, rules, quirks
-        self._steps = Steps(features, rules, quirks)
+        self._steps = capacity.steps_of(features, rules, quirks)
         self._pools = {pool.id: pool for pool in pools}
         self._claims = claims
         self._matches: dict[Want, dict[DeviceID, DeviceReason | None]] = {}
@@ -141,7 +141,7 @@ class Taker:
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
-            demand = self._portions[key] = capacity.demand(want.capacity, device, self._steps, self.quirks)
+            demand = self._portions[key] = self._steps.demand(want.capacity, device)
             self.sighted.update(demand.sighted)
         return demand
 

@@ -19,6 +19,7 @@ from .identity import PoolID
 from .ledger import AllocatedState
 from .pools import PoolGatherer
 from .requests import ClaimRequests, RequestReader
+from .search import DeviceOrder
 from .taints import effective_rules
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class View:
     """The classes, slices, claims and taint rules of a cluster under one target. Never changed: edits give new views.
 
     `claims` are all claims of the cluster; the allocated ones make `state`. `given_rules` are all device taint rules,
-    `taint_rules` those that count under the target. What is gathered, compiled or allocated is found when first needed
+    `taint_rules` those that count under the target. With a `device_order` devices of a node are tried in that order
+    instead of the one in which they are published. What is gathered, compiled or allocated is found when first needed
     and shared by the views that differ in nothing it depends on.
     """
 
@@ -41,12 +43,14 @@ class View:
         slices: Sequence[ResourceSlice] = (),
         claims: Sequence[ResourceClaim] = (),
         given_rules: Sequence[DeviceTaintRule] = (),
+        device_order: DeviceOrder | None = None,
     ) -> None:
         self.target = target
         self.classes = classes
         self.slices = slices
         self.claims = claims
         self.given_rules = given_rules
+        self.device_order = device_order
         self._compiled: dict[str, Selector] = {}
         self._retargeted: dict[Hashable, View] = {}
 
@@ -160,6 +164,10 @@ class View:
         """The view with these claims and no others, so the devices of the allocated ones are in use."""
         return self._edited(claims=claims)
 
+    def ordered(self, device_order: DeviceOrder | None) -> View:
+        """The view in which the devices of a node are tried in another order."""
+        return self if device_order is self.device_order else self._edited(device_order=device_order)
+
     def with_state(self, state: AllocatedState) -> View:
         """The view with these devices in use, kept by the caller; `claims` and `holders` say nothing of them.
 
@@ -194,7 +202,7 @@ def _changes(old: Target, new: Target) -> set[str]:
     return found
 
 
-_PARTS = ("target", "classes", "slices", "claims", "given_rules")
+_PARTS = ("target", "classes", "slices", "claims", "given_rules", "device_order")
 
 _DEPENDS = {
     "taint_rules": {"rules", "given_rules"},

@@ -17,7 +17,7 @@ PROGRAM = "dra-plan"
 
 TOPICS = {
     "Ask": ("explain", "schedule", "allocate", "pools"),
-    "Plan": ("capacity", "place", "grow", "diff", "impact", "maintain", "repack", "autoscale"),
+    "Plan": ("capacity", "place", "grow", "diff", "impact", "maintain", "repack", "autoscale", "replay"),
     "Check": ("validate", "rule", "cel"),
     "Other": ("snapshot", "schema", "completion"),
 }
@@ -42,6 +42,7 @@ _SECTIONS = {
         *("all_namespaces", "namespace", "selector", "nodes", "drivers", "states", "device", "devices", "devices_only"),
         *("together", "moves", "mix", "most", "possible", "like", "cost", "order", "at_once", "surge", "jobs"),
         *("free", "for_", "max_moves", "movable", "up_to_priority", "prices"),
+        *("policy", "orders", "ties", "seed", "at", "every"),
         *("select", "ignore", "ignore_unknown", "restarted", "settle", "then", "events", "never_ready"),
         *("allow_extenders",),
     ),

@@ -6,6 +6,7 @@ place. A kubelet is assumed that makes a bound pod Running and Ready at once and
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -17,11 +18,14 @@ from msgspec import structs
 from dra_plan.api.core import Node, Pod, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim, ResourceSlice
+from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.claims.owners import ended
+from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.scheduler.admission import NAME
 from dra_plan.scheduler.clock import format_time
-from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.cluster.claims import users
+from dra_plan.scheduler.cluster.keys import claim_key, pod_uid
 from dra_plan.scheduler.events import Action, Event, Resource
 from dra_plan.scheduler.preemption import REASON, is_victim, preemption_message
 from dra_plan.scheduler.simulate import LaterState, eviction_count, evictions_of, pod_change
@@ -29,6 +33,8 @@ from dra_plan.scheduler.simulation import Simulation
 
 from .absent_owners import absent_owners, unlisted_templates
 from .disruption import budgets
+from .endings import EXPECTED, FINISHED
+from .node_eviction import is_troubled
 from .quota import BESIDE_PODS, QuotaLedger, Quotas
 from .state import ClusterState, EndCause, EndedPod
 from .workloads import given_revisions, revision
@@ -73,14 +79,29 @@ class ApiServer:
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
         """Of the last state: the other objects, and how many pods had ended and objects been changed by events."""
-        self._seen_slices: Sequence[ResourceSlice] | None = None
-        self._has_taints = False
         self._homeless: dict[str, None] = {}
         """The uids of the pods that had no node when they were last looked at, in order."""
         self._evictions_seen = -1
         """How often pods had been preempted when none of them was left, -1 if nobody has looked since pods came."""
         self._unseen: dict[str, None] = {}
         """The uids of pods that controllers have made and the scheduler has not seen yet, in order."""
+        self.runs: dict[tuple[str, str, str], float] = {}
+        """Kind, namespace and name of what was created to the seconds after which its pods end."""
+        self._ends: list[tuple[float, str]] = []
+        """When which pod ends, by uid: a heap."""
+        self.arrived: dict[str, float] = {}
+        """Uid of each pod that came without a node, or had none at the start, to the moment."""
+        self.started: dict[str, float] = {}
+        """Uid of each pod that got its node since the start to the moment."""
+        self.evicted = 0
+        """How many pods have ended although nobody had asked for it."""
+        self._ended_uids: dict[str, EndedPod] = {}
+        self._looked_at = Looked()
+        self._has_orphans = any(
+            each.metadata.controller is None and POD_CLAIM_ANNOTATION in (each.metadata.annotations or {})
+            for each in simulation.inventory.claims
+        )
+        """Whether claims that were made for pods no longer say for which."""
         self._generations: Counter[str] = Counter()
         self._names = {pod.key: uid for uid, pod in self._cluster.pods.items()}
         """The uids of the pods that are there or were, the last of each namespace and name."""
@@ -96,6 +117,14 @@ class ApiServer:
                 self._note_made(pod)
             if not pod.spec.node_name:
                 self._homeless[uid] = None
+                if not ended(pod):
+                    self.arrived[uid] = self.start
+
+    @property
+    def waiting(self) -> int:
+        """How many pods have no node now."""
+        pods = self._cluster.pods
+        return sum(uid in pods and not pods[uid].spec.node_name and not ended(pods[uid]) for uid in self._homeless)
 
     @property
     def now(self) -> float:
@@ -122,9 +151,6 @@ class ApiServer:
         )
 
     def _made_state(self, inventory: Inventory) -> ClusterState:
-        if self._seen_slices is not inventory.slices:
-            self._seen_slices = inventory.slices
-            self._has_taints = any(device.taints for each in inventory.slices for device in each.spec.devices)
         return ClusterState(
             now=self.now,
             start=self.start,
@@ -138,8 +164,87 @@ class ApiServer:
             evicted_at=self.evicted_at,
             absent_owners=self._absent_owners,
             unlisted_templates=self._unlisted_templates if self.ended else {},
-            has_device_taints=self._has_taints,
+            has_device_taints=self._looked_at.is_device_tainted(inventory.slices),
         )
+
+    # Who has anything to do
+
+    def may_evict(self) -> bool:
+        """Whether anything is wrong with a node or a device that could evict pods."""
+        inventory = self.inventory
+        return (
+            bool(inventory.taint_rules)
+            or self._looked_at.is_device_tainted(inventory.slices)
+            or self._looked_at.is_node_troubled(inventory.nodes)
+            or (bool(self._lost_nodes) and self._cluster.has_lost_pods())
+        )
+
+    def may_make(self) -> bool:
+        """Whether there are controllers that make pods."""
+        return bool(self.inventory.workloads or self._absent_owners)
+
+    def releasing(self) -> ClusterState:
+        """What decides which claims come free now: those that changed, and those of pods that did, with their pods."""
+        claims, looked = self._cluster.claims, self._looked_at
+        self._note_changed()
+        found = claims.listed([*claims.written, *claims.keys_used_by(looked.to_release)])
+        uids = dict.fromkeys([*looked.to_release, *(uid for claim in found for uid in users(claim))])
+        looked.to_release.clear()
+        claims.written.clear()
+        # a claim that is to go does so once nobody has it, which is no change of the claim
+        claims.written.update((claim_key(each), None) for each in found if each.metadata.deletion_timestamp is not None)
+        ended = [self._ended_uids[uid] for uid in uids if uid in self._ended_uids]
+        return self._part([*uids], found, ended or self.ended[-1:])
+
+    def generating(self) -> ClusterState:
+        """What decides which claims are made now: the pods that may lack one."""
+        self._note_changed()
+        pods, looked = self._cluster.pods, self._looked_at
+        lacking = [uid for uid in looked.to_generate if uid in pods and _lacks_claims(pods[uid])]
+        looked.to_generate = dict.fromkeys(lacking)
+        named = [*lacking, *(pods[uid].key for uid in lacking)]
+        # of what the input has, a claim may be a pod's that says nothing of it
+        is_given = self._has_orphans or any(uid not in looked.created for uid in lacking)
+        claims = list(self._cluster.claims) if is_given else self._cluster.claims.used_by(named)
+        return self._part(lacking, claims, self.ended[-1:])
+
+    def _note_changed(self) -> None:
+        changed = self._cluster.changed_pods
+        self._looked_at.to_release.update(changed)
+        self._looked_at.to_generate.update(changed)
+        changed.clear()
+
+    def _part(self, uids: Sequence[str], claims: list[ResourceClaim], ended: Sequence[EndedPod]) -> ClusterState:
+        pods = [self._cluster.pods[uid] for uid in uids if uid in self._cluster.pods]
+        state = self._made_state(replace(self.inventory, pods=pods, claims=claims))
+        return replace(state, ended=ended)
+
+    def next_end(self) -> float | None:
+        """When the next pod ends that was said to run for some time; None if there is none."""
+        while self._ends and self._ends[0][1] not in self._cluster.pods:
+            heapq.heappop(self._ends)
+        return self._ends[0][0] if self._ends else None
+
+    def end_due(self) -> bool:
+        """End the pods whose time is over; whether there are any. Those of Jobs stay, as their Job counts them."""
+        found = False
+        while (moment := self.next_end()) is not None and moment <= self.now:
+            _, uid = heapq.heappop(self._ends)
+            pod, found = self._cluster.pods[uid], True
+            owner = pod.metadata.controller
+            if owner is None or owner.kind != "Job":
+                self.delete_pod(pod, FINISHED)
+            elif not ended(pod):
+                self.update_pod(pod, structs.replace(pod, status=structs.replace(pod.status, phase="Succeeded")))
+        return found
+
+    def pod(self, namespace: str, name: str) -> Pod | None:
+        """The pod of that name."""
+        return self._cluster.pods.get(self._names.get(f"{namespace}/{name}", ""))
+
+    def claim(self, namespace: str, name: str) -> ResourceClaim | None:
+        """The claim of that name."""
+        return self._cluster.claims.get(namespace, name)
 
     def _charged(self, namespace: str) -> Iterator[Any]:
         """The objects of a namespace that quotas may count."""
@@ -171,6 +276,7 @@ class ApiServer:
                 self._homeless.pop(uid, None)
             elif now_there.spec.node_name:
                 self._homeless.pop(uid, None)
+                self.started[uid] = self.now
                 self._run(now_there)
 
     def victims(self) -> dict[str, Pod]:
@@ -198,6 +304,12 @@ class ApiServer:
     def _run(self, pod: Pod) -> None:
         """The kubelet starts the pod, which is ready at once unless somebody said that it never is."""
         phase = "Pending" if pod.key in self._never_ready else "Running"
+        seconds = self.runs.get(("Pod", pod.metadata.namespace, pod.metadata.name)) if self.runs else None
+        owner = pod.metadata.controller
+        if seconds is None and owner is not None:
+            seconds = self.runs.get((owner.kind, pod.metadata.namespace, owner.name))
+        if seconds is not None:
+            heapq.heappush(self._ends, (self.now + seconds, pod_uid(pod)))
         status = structs.replace(pod.status, phase=phase, start_time=format_time(self.now))
         self._cluster.restate_pod(structs.replace(pod, status=status))
 
@@ -221,6 +333,7 @@ class ApiServer:
         stamped = structs.replace(pod.metadata, creation_timestamp=format_time(self.now))
         pod = structs.replace(pod, metadata=stamped, status=structs.replace(pod.status, phase="Pending"))
         self._cluster.add_pod(pod)
+        self._looked_at.created.add(pod_uid(pod))
         self._names[pod.key] = pod_uid(pod)
         if made and not pod.spec.node_name:
             self._unseen[pod_uid(pod)] = None
@@ -232,6 +345,7 @@ class ApiServer:
             self._run(pod)
         else:
             self._homeless[pod_uid(pod)] = None
+            self.arrived[pod_uid(pod)] = self.now
         return ""
 
     def put_pod(self, pod: Pod) -> None:
@@ -282,7 +396,9 @@ class ApiServer:
         self._cluster.delete_pod(current)
         self._homeless.pop(uid, None)
         self.ledger.forget()
+        self.evicted += cause not in EXPECTED
         self.ended.append(EndedPod(current, self.now, cause, rules))
+        self._ended_uids[uid] = self.ended[-1]
 
     # Claims
 
@@ -394,10 +510,10 @@ class ApiServer:
         """Note that an event changed the object now."""
         self._changed[kind, namespace, name] = self.now
 
-    def count_budgets(self, state: ClusterState) -> None:
+    def count_budgets(self) -> None:
         """Count again how many evictions PodDisruptionBudgets allow."""
         if self.inventory.disruption_budgets:
-            counted = budgets(state)
+            counted = budgets(self.state())
             self.inventory = replace(self.inventory, disruption_budgets=counted)
             self._cluster.budgets = counted
 
@@ -409,6 +525,42 @@ class ApiServer:
             return list(self._cluster.claims)
         objects: list[Any] = getattr(self.inventory, holder)
         return objects
+
+
+class Looked:
+    """What has been looked at, so that only what changed since is looked at again."""
+
+    def __init__(self) -> None:
+        self.to_release: dict[str, None] = {}
+        """The uids of the pods that may have changed since claims were freed last."""
+        self.to_generate: dict[str, None] = {}
+        """The uids of the pods that may lack claims."""
+        self.created: set[str] = set()
+        """The uids of the pods that were created since the start."""
+        self._slices: Sequence[ResourceSlice] | None = None
+        self._tainted = False
+        self._nodes: Sequence[Node] | None = None
+        self._troubled = False
+
+    def is_device_tainted(self, slices: Sequence[ResourceSlice]) -> bool:
+        """Whether any published device has a taint."""
+        if self._slices is not slices:
+            self._slices = slices
+            self._tainted = any(device.taints for each in slices for device in each.spec.devices)
+        return self._tainted
+
+    def is_node_troubled(self, nodes: Sequence[Node]) -> bool:
+        """Whether any node evicts pods, or is not ready."""
+        if self._nodes is not nodes:
+            self._nodes = nodes
+            self._troubled = any(map(is_troubled, nodes))
+        return self._troubled
+
+
+def _lacks_claims(pod: Pod) -> bool:
+    if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
+        return False
+    return any(is_unmade(pod, entry) for entry in pod.spec.resource_claims)
 
 
 def _name(workload: AnyWorkload) -> tuple[str, str, str]:

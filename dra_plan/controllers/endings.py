@@ -15,6 +15,10 @@ from .state import EndCause, EndedPod
 
 BY_EVENT = EndCause(by="events")
 DRAINED = EndCause(by="drain", is_disruption=True)
+FINISHED = EndCause(by="its end")
+"""The pod has run as long as it was said to."""
+EXPECTED = (BY_EVENT, DRAINED, FINISHED)
+"""What somebody has asked for."""
 
 PodKey = tuple[str, str]
 """Namespace and name."""
@@ -36,7 +40,7 @@ def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, i
             by_owner[maker(pod.metadata)].append(pod)
     found = []
     for index, each in enumerate(ended):
-        if each.cause not in (BY_EVENT, DRAINED):
+        if each.cause not in EXPECTED:
             since = (pod for pod in by_owner.get(maker(each.pod.metadata), ()) if made[pod_uid(pod)] > index)
             found.append(Ending(each, tuple(_of_its_name(each.pod, since))))
     return found

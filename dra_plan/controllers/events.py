@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -24,19 +25,35 @@ from .apiserver import ApiServer
 from .endings import BY_EVENT, DRAINED
 
 _VERBS = ("create", "patch", "status", "delete", "drain", "wait", "settle")
-_OPTIONS = ("time",)
+_OPTIONS = ("time", "runs")
+_WITH_AN_END = ("Pod", "Job")
+"""The kinds of objects whose pods end by themselves."""
 LONGEST_WAIT = 10.0 * 365 * 86400
 """The longest time in seconds that a step may wait: ten years."""
 
 
 @dataclass(frozen=True)
 class EventStep:
-    """One line of an events file: what to do, and at which second after the first line, if given."""
+    """One line of an events file: what to do, and at which second after the first line, if given.
+
+    Pods that it creates end so many seconds after they have started as it `runs`, if given.
+    """
 
     verb: str
     value: Any
     origin: str
     time: float | None = None
+    runs: float | None = None
+
+    @cached_property
+    def created(self) -> list[tuple[Kind, Any]]:
+        """What is created. Raises InputError where it cannot be decoded, or where nothing of it ends by itself."""
+        if self.verb != "create":
+            return []
+        found = _decoded(self.value, self.origin)
+        if self.runs is not None and not any(kind.name in _WITH_AN_END for kind, _ in found):
+            raise InputError(f"{self.origin}: runs: only a Pod and the pods of a Job end by themselves")
+        return found
 
 
 @dataclass(frozen=True)
@@ -65,13 +82,20 @@ def _step(origin: str, line: Any) -> EventStep:
         near = nearest(verb, _VERBS)
         hint = f" (did you mean {near!r}?)" if near else f": use one of {', '.join(_VERBS)}"
         raise InputError(f"{origin}: unknown step {verb!r}{hint}")
-    value, time = line[verb], line.get("time")
-    if time is not None and not _is_seconds(time):
-        raise InputError(f"{origin}: time: expected seconds, got {time!r}")
+    value, time, runs = line[verb], line.get("time"), line.get("runs")
+    for name in _OPTIONS:
+        if line.get(name) is not None and not _is_seconds(line[name]):
+            raise InputError(f"{origin}: {name}: expected seconds, got {line[name]!r}")
     problem = _problem(verb, value)
     if problem:
         raise InputError(f"{origin}: {verb}: {problem}")
-    return EventStep(verb, value, origin, float(time) if time is not None else None)
+    if runs is not None and verb != "create":
+        raise InputError(f"{origin}: runs: only what is created runs for some time")
+    return EventStep(verb, value, origin, _seconds(time), _seconds(runs))
+
+
+def _seconds(given: float | None) -> float | None:
+    return None if given is None else float(given)
 
 
 def _problem(verb: str, value: Any) -> str:
@@ -121,11 +145,14 @@ class Events:
             do(step)
 
     def _create(self, step: EventStep) -> None:
-        for kind, obj in _decoded(step.value, step.origin):
+        for kind, obj in step.created:
             if self._find(kind, obj.metadata.namespace, obj.metadata.name) is not None:
                 message = f'{_resource(kind)} "{obj.metadata.name}" already exists'
                 self._refuse(kind, obj, message)
                 continue
+            self._server.runs.pop((kind.name, obj.metadata.namespace, obj.metadata.name), None)
+            if step.runs is not None and kind.name in _WITH_AN_END:
+                self._server.runs[kind.name, obj.metadata.namespace, obj.metadata.name] = step.runs
             refusal = self._put_new(kind, _stamped(obj, self._server.now))
             if refusal:
                 self._refuse(kind, obj, refusal)
@@ -209,6 +236,10 @@ class Events:
         return kind, found
 
     def _find(self, kind: Kind, namespace: str, name: str) -> Any:
+        if kind.holder == "pods":
+            return self._server.pod(namespace, name)
+        if kind.holder == "claims":
+            return self._server.claim(namespace, name)
         for each in self._server.objects(kind.holder):
             metadata = each.metadata
             if (each.kind, metadata.namespace, metadata.name) == (kind.name, namespace, name):

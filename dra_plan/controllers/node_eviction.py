@@ -66,6 +66,13 @@ def step(state: ClusterState) -> list[Action]:
     return actions
 
 
+def is_troubled(node: Node) -> bool:
+    """Whether the node evicts pods, or its taints are to follow its Ready condition."""
+    return any(taint.effect == _NO_EXECUTE or taint.key in _OF_READY.values() for taint in node.spec.taints) or any(
+        each.type == "Ready" and each.status in _OF_READY for each in node.status.conditions
+    )
+
+
 def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> float:
     """When the taints evict the pod; infinite if they do not."""
     return deciding_taint(state, pod, taints)[0]

@@ -6,6 +6,7 @@ The controllers themselves are the other modules of this package; what would hap
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -131,6 +132,8 @@ class Settling:
         """Uid of each pod that is going to be evicted later, as far as it was known when last looked."""
         self._rounds = 0
         self._unsettled = ""
+        self.before_time_passes: Callable[[float], None] = lambda _until: None
+        """Called at the end of each moment at which anything happened, before the clock moves on to another."""
         self._stopped: set[str] = set()
         """Pods of which a claim was refused in this round: their further claims are not made."""
 
@@ -164,6 +167,24 @@ class Settling:
                 self._events.carry_out(step)
         if steps:
             self.settle()
+        return self._outcome()
+
+    def follow(self, steps: Iterable[EventStep]) -> Settled:
+        """Carry the steps out, each at its time after the start, and let happen all that is to come, however late."""
+        self.start()
+        self._server.start = self._server.now
+        self._until(self._server.now)
+        for step in steps:
+            if self._simulation.scheduler.is_late():
+                break
+            moment = self._server.start + step.time if step.time is not None else self._server.now
+            if step.verb == "wait":
+                moment = max(moment, self._server.now) + float(step.value)
+            if moment > self._server.now:
+                self._until(moment)
+            self._events.carry_out(step)
+        self._patience = math.inf
+        self.settle()
         return self._outcome()
 
     @property
@@ -201,17 +222,18 @@ class Settling:
 
         Events that follow each other at once are all there before anybody acts on the first.
         """
+        self._simulation.scheduler.until = math.inf if end is None else end
         self._schedule()
         self._unsettled = ""
         seen: Counter[object] = Counter()
-        ended = len(self._server.ended)
+        evicted = self._server.evicted
         for _ in range(MOST_ROUNDS):
             if self._simulation.scheduler.is_late():
                 self._unsettled = "the time ran out (--timeout)"
                 return
             if self._round():
-                if len(self._server.ended) > ended:
-                    ended = len(self._server.ended)
+                if self._server.evicted > evicted:
+                    evicted = self._server.evicted
                     key = self._fingerprint()
                     seen[key] += 1
                     if seen[key] > MOST_REPEATS:
@@ -233,9 +255,11 @@ class Settling:
 
         Devices that become free are offered to pods that wait before successors come: these need a claim first.
         """
-        due = [each for step in _EVICTORS for each in self._due(step)]
-        acted = self._carry_out(self._staggered(due))
-        acted |= self._carry_out(self._due(resource_claims.release))
+        acted = self._server.end_due()
+        if self._server.may_evict():
+            due = [each for step in _EVICTORS for each in self._due(step)]
+            acted |= self._carry_out(self._staggered(due))
+        acted |= self._release()
         if acted:
             self._schedule()
         made = self._make()
@@ -243,7 +267,7 @@ class Settling:
             self._schedule()
         if acted or made:
             self._rounds += 1
-            self._server.count_budgets(self._server.state())
+            self._server.count_budgets()
         return acted or made
 
     def _schedule(self) -> None:
@@ -258,7 +282,7 @@ class Settling:
             victim, text = self._server.end_victim()
             self._note("Pod", victim.metadata.namespace, victim.metadata.name, "Preempted", text)
             self._run_scheduler()
-            if self._carry_out(self._due(resource_claims.release)):
+            if self._release():
                 self._run_scheduler()
 
     def _run_scheduler(self) -> None:
@@ -271,19 +295,27 @@ class Settling:
     def _make(self) -> bool:
         """Workloads make the pods that they lack, and these get their claims; whether there was anything to make."""
         made = False
-        for step in _MAKERS:
-            made |= self._carry_out(self._due(step))
-        made |= self._carry_out(self._due(resource_claims.release))
+        if self._server.may_make():
+            for step in _MAKERS:
+                made |= self._carry_out(self._due(step))
+        made |= self._release()
         self._stopped.clear()
-        made |= self._carry_out(self._due(resource_claims.generate))
+        made |= self._carry_out(self._due(resource_claims.generate, self._server.generating()))
         self._server.show_made()
         return made
 
-    def _due(self, step: Callable[[ClusterState], Iterable[Action]]) -> list[Action]:
-        """What a controller wants done now. Failures are noted; what comes later is asked again then."""
+    def _release(self) -> bool:
+        """Free and delete the claims that pods no longer need; whether there are any."""
+        return self._carry_out(self._due(resource_claims.release, self._server.releasing()))
+
+    def _due(self, step: Callable[[ClusterState], Iterable[Action]], state: ClusterState | None = None) -> list[Action]:
+        """What a controller wants done now. Failures are noted; what comes later is asked again then.
+
+        The `state` need only hold what it looks at.
+        """
         now = self._server.now
         due: list[Action] = []
-        for action in step(self._server.state()):
+        for action in step(self._server.state() if state is None else state):
             if isinstance(action, ReportFailure):
                 self._note(action.kind, action.namespace, action.name, action.reason, action.message)
             elif action.at <= now:
@@ -342,14 +374,22 @@ class Settling:
 
     def _next(self) -> float | None:
         """When the next thing happens by itself, or None."""
-        state = self._server.state()
-        steps: tuple[Callable[[ClusterState], Iterable[Action]], ...] = (*_EVICTORS, *_MAKERS)
-        actions = chain.from_iterable(step(state) for step in steps)
-        self._cancel(state)
-        now = self._server.now
-        return min((each.at for each in actions if each.at > now), default=None)
+        server = self._server
+        steps: list[Callable[[ClusterState], Iterable[Action]]] = []
+        steps += _EVICTORS if server.may_evict() else ()
+        steps += _MAKERS if server.may_make() else ()
+        now, found = server.now, server.next_end()
+        moments = [] if found is None else [found]
+        if steps or self._marked:
+            state = server.state()
+            actions = chain.from_iterable(step(state) for step in steps)
+            self._cancel(state)
+            moments += [each.at for each in actions if each.at > now]
+        return min(moments, default=None)
 
     def _pass(self, moment: float) -> None:
+        if moment > self._server.now:
+            self.before_time_passes(moment)
         self._simulation.clock.advance_to(moment)
 
     def _fingerprint(self) -> object:

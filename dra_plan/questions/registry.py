@@ -23,6 +23,7 @@ from .maintain.ask import maintain
 from .place.ask import place
 from .pools.ask import pools
 from .repack.ask import repack
+from .replay.ask import replay
 from .schedule.ask import schedule
 from .validate.ask import validate
 
@@ -51,6 +52,7 @@ class Questions:
     place = place
     pools = pools
     repack = repack
+    replay = replay
     schedule = schedule
     validate = validate
 
@@ -122,6 +124,7 @@ QUESTIONS = (
     QuestionRecord("maintain", "MaintenancePlan", "MaintenanceDocument", has_page=False),
     QuestionRecord("repack", "RepackPlan", "RepackDocument", has_page=False),
     QuestionRecord("autoscale", "AutoscalePlan", "AutoscaleDocument", has_page=False),
+    QuestionRecord("replay", "Replay", "ReplayDocument", has_page=False),
     QuestionRecord("validate", "ValidationReport", "ValidationDocument", usual="text", command="plain"),
     QuestionRecord("rule", "RuleList", "RulesDocument", usual="text", has_page=False, command="plain"),
     QuestionRecord("cel", "SelectorReport", "SelectorDocument", has_page=False, command="plain"),

@@ -84,9 +84,14 @@ class FailureHandler:
             self._errors[item.uid] = (result.message, count, self._handle.cluster.revision)
             self._all_errors[item.uid] += 1
 
-    def retry(self) -> bool:
-        """Let the first pod that failed with an error try again if that may end differently; False if none may."""
+    def retry(self, until: float) -> bool:
+        """Let the first pod that failed with an error try again if that may end differently; False if none may.
+
+        Those whose back-off ends after the moment `until` have to wait.
+        """
         for item in self._queue.erring:
+            if item.backoff_until > until:
+                return False
             if self.is_given_up(item.uid):
                 continue
             _, count, revision = self._errors[item.uid]
@@ -202,11 +207,14 @@ class BindingCycle:
         for binding in list(self._bindings):
             self.run(binding)
 
-    def pass_time(self) -> bool:
-        """Let time pass until the next Permit deadline, and go on with what is decided; False if nothing changed."""
+    def pass_time(self, until: float) -> bool:
+        """Let time pass until the next Permit deadline, but not beyond `until`, and go on with what is decided.
+
+        False if nothing changed.
+        """
         waiting = self._handle.waiting
         deadlines = [parked.deadline for parked in waiting if not parked.decided]
-        if deadlines:
+        if deadlines and min(deadlines) <= until:
             self._handle.clock.advance_to(min(deadlines))
             for parked in waiting:
                 parked.expire(self._handle.clock.now)

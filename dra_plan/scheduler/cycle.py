@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
@@ -144,10 +144,17 @@ class CycleResult:
 class Cycle:
     """Runs cycles for one profile's framework; remembers where in the node list the next one starts."""
 
-    def __init__(self, handle: Handle, extenders: Sequence[Extender] = ()) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        extenders: Sequence[Extender] = (),
+        pick: Callable[[Sequence[int]], int] = winner,
+    ) -> None:
+        """`pick` takes one of the indices of the best nodes."""
         self._handle = handle
         self._extenders = extenders
         self._start = 0
+        self._pick = pick
         self.explain: Explain = lambda _framework, _state, _pod, _diagnosis: None
         """What is kept of attempts that find no node."""
 
@@ -338,7 +345,7 @@ class Cycle:
         result.best = BestNodes(feasible, best)
         if framework.tracer:
             framework.tracer.scored([node.name for node in feasible], table, result.best)
-        return feasible[winner(best)]
+        return feasible[self._pick(best)]
 
     def _prioritize(self, pod: Pod, nodes: list[NodeInfo], totals: list[int]) -> None:
         """Add the extenders' scores; one that can't be asked is left out, as upstream does."""

@@ -81,7 +81,13 @@ def dry_run(
     """
     candidates: list[Candidate] = []
     statuses: dict[str, Status] = {}
+    priority = handle.cluster.info(pod).priority
+    if handle.cluster.least_priority() >= priority:
+        return candidates, dict.fromkeys((node.name for node in nodes), unresolvable(NO_VICTIMS))
     for node in nodes:
+        if all(info.priority >= priority for info in node.pods.values()):
+            statuses[node.name] = unresolvable(NO_VICTIMS)
+            continue
         found = select_victims(handle, state.clone(), pod, node.clone())
         if isinstance(found, Status):
             statuses[node.name] = found

@@ -17,7 +17,7 @@ from dra_plan.scheduler.framework.profile import Framework
 from dra_plan.scheduler.framework.types import QueuedPod
 
 from .clock import Clock
-from .events import Event, Interest, Wake, concerns
+from .events import Action, Event, Interest, Resource, Wake, concerns
 
 # -- heap of pods ------------------------------------------------------------------------------------------------------
 # Pods sorted by fixed keys, from which any pod can be removed: each part of the queue is one.
@@ -97,6 +97,10 @@ class SchedulingQueue:
         self._unschedulable: dict[str, QueuedPod] = {}
         self._in_flight: dict[str, QueuedPod] = {}
         self._interests: dict[str, dict[str, tuple[Plugin, list[Interest]]]] = {}
+        self._happened = 0
+        """How many events there were, failed bindings left out."""
+        self._deaf: dict[tuple[str, Resource, Action], frozenset[str]] = {}
+        """By profile and kind of event, the plugins that take no such event as a reason to try a pod again."""
 
     # What is where
 
@@ -255,14 +259,37 @@ class SchedulingQueue:
         for item in self._in_flight.values():
             item.replay.append(event)
         self._end_idling()
-        for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
-            item.fruitless = 0
+        self._happened += 1
+        for item in self._hearing(event):
             self._reconsider(item, event)
+
+    def _hearing(self, event: Event) -> list[QueuedPod]:
+        """The unschedulable pods that the event may concern, in the order in which they were put back."""
+        deaf = {profile: self._deaf_to(profile, event) for profile in self._frameworks}
+        found = [
+            item
+            for item in self._unschedulable.values()
+            if item.gated_by or not (item.rejected_by <= deaf[item.profile] and item.pending <= deaf[item.profile])
+        ]
+        found.sort(key=lambda item: item.order)
+        return found
+
+    def _deaf_to(self, profile: str, event: Event) -> frozenset[str]:
+        key = (profile, event.resource, event.action)
+        found = self._deaf.get(key)
+        if found is None:
+            registered = self._registered(profile).items()
+            found = self._deaf[key] = frozenset(
+                name for name, (_, interests) in registered if not any(concerns(each, event) for each in interests)
+            )
+        return found
 
     def binding_failed(self, event: Event, uid: str) -> None:
         """Binding a pod failed: for the others, but not for itself, it is as if the pod were deleted."""
         self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
+            if item.fruitless_since != self._happened:
+                item.fruitless, item.fruitless_since = 0, self._happened
             if item.uid != uid and item.fruitless < _MOST_FRUITLESS:
                 item.fruitless += 1
                 self._reconsider(item, event)
@@ -283,9 +310,10 @@ class SchedulingQueue:
     def _reconsider(self, item: QueuedPod, event: Event) -> None:
         if item.gated_by and not self._concerns(item, item.gated_by, event):
             return
-        del self._unschedulable[item.uid]
-        if not self._wake(item, event):
-            self._unschedulable[item.uid] = item
+        plugin = self._interested(item, event)
+        if plugin is not None:
+            del self._unschedulable[item.uid]
+            self._awake(item, event, plugin)
 
     def update(self, info: PodInfo, event: Event | None) -> None:
         """A waiting pod was changed; it is tried again if the change may help."""
@@ -309,33 +337,39 @@ class SchedulingQueue:
         plugin = self._interested(item, event)
         if plugin is None:
             return False
+        self._awake(item, event, plugin)
+        return True
+
+    def _awake(self, item: QueuedPod, event: Event, plugin: str) -> None:
         ready = plugin in item.pending or item.backoff_until <= self._clock.now
         entered = self._enter(item, self._active if ready else self._backoff)
         to = "active" if ready else "backoff"
         if entered:
             self._on_wake(Wake(item.pod.key, event.label, event.object_name, plugin, to, self._clock.now))
-        return True
 
     def _interested(self, item: QueuedPod, event: Event) -> str | None:
         """The first plugin that rejected the pod and takes the event as a reason to try again."""
+        profile = item.profile
+        deaf, registered = self._deaf_to(profile, event), self._registered(profile)
         for name in (*sorted(item.pending), *sorted(item.rejected_by)):
-            known = self._registered(item).get(name)
-            if known is None or self._frameworks[item.profile].wants(*known, event, item.pod):
+            if name in deaf:
+                continue
+            known = registered.get(name)
+            if known is None or self._frameworks[profile].wants(*known, event, item.pod):
                 return name
         return None
 
     def _concerns(self, item: QueuedPod, name: str, event: Event) -> bool:
-        known = self._registered(item).get(name)
+        known = self._registered(item.profile).get(name)
         return known is None or any(concerns(interest, event) for interest in known[1])
 
-    def _registered(self, item: QueuedPod) -> dict[str, tuple[Plugin, list[Interest]]]:
+    def _registered(self, profile: str) -> dict[str, tuple[Plugin, list[Interest]]]:
         """Plugin name to the plugin and its interests; absent if it declares none: any event will do."""
-        profile = item.profile
         found = self._interests.get(profile)
         if found is None:
             found = self._interests[profile] = {
                 plugin.name: (plugin, list(plugin.events_to_register()))
-                for plugin in self._frameworks[item.profile].all_plugins()
+                for plugin in self._frameworks[profile].all_plugins()
                 if isinstance(plugin, EnqueueExtensions)
             }
         return found

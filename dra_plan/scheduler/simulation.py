@@ -7,6 +7,7 @@ cluster in a row, and the result, are in `scheduler/simulate.py`.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 from dra_plan.allocator import View
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
+from dra_plan.allocator.search import DeviceOrder
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload
@@ -39,6 +41,7 @@ from . import config as configuration
 from .admission import ARRIVAL, ORDERS, Admission
 from .attempts import FailedAttempts, PodRecord, PodRecords
 from .binding import Binding, BindingCycle, FailureHandler
+from .chance import USUAL, Chance
 from .clock import Clock, latest
 from .cycle import Cycle
 from .events import Action, Event, Resource
@@ -92,6 +95,8 @@ class Scheduler:
         """Kept of failed attempts, if somebody wants to know why they failed."""
         self.enough: Callable[[], bool] = lambda: False
         """Whether nobody needs to know more than is known by now: then it ends as at the deadline."""
+        self.until = math.inf
+        """The moment up to which time may pass while pods wait for it; what is due later is left for the next run."""
         self.attempts = 0
         """How often a pod, or a group of pods, was tried."""
         self._later: list[_Later] = []
@@ -128,7 +133,10 @@ class Scheduler:
             elif item is not None:
                 self._schedule(item)
             elif not (
-                self._flush(self.attempts + 1) or self._settle() or self.bindings.pass_time() or self._failures.retry()
+                self._flush(self.attempts + 1)
+                or self._settle()
+                or self.bindings.pass_time(self.until)
+                or self._failures.retry(self.until)
             ):
                 return
 
@@ -231,7 +239,8 @@ class Simulation:
     the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
     Pods of workloads, and claims of pods, are there from the start unless somebody else `makes` them; `ordered`
     StatefulSets start with one pod. `common` is shared with simulations of related inputs, `view` is what the target
-    sees of the input, if somebody has it already.
+    sees of the input, if somebody has it already. `chance` breaks ties and orders nodes,
+    `device_order` the devices of a node.
     UsageError for what can't be configured.
     """
 
@@ -254,6 +263,8 @@ class Simulation:
         ordered: bool = False,
         common: Common | None = None,
         view: View | None = None,
+        chance: Chance = USUAL,
+        device_order: DeviceOrder | None = None,
     ) -> None:
         self._chosen = chosen
         common = Common() if common is None else common
@@ -278,7 +289,14 @@ class Simulation:
         self.ordered_sets = self._admission.ordered_sets
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
         self.cluster = SimulatedCluster(
-            inventory, self.pods, store, target, shows_finished=not real, known=common.objects, view=view
+            inventory,
+            self.pods,
+            store,
+            target,
+            shows_finished=not real,
+            known=common.objects,
+            view=(View.of(inventory, target) if view is None else view).ordered(device_order),
+            arranged=chance.arranged,
         )
         self.clock = Clock(latest(_times(inventory)))
         self.handle = Handle(
@@ -300,7 +318,7 @@ class Simulation:
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
         on_wake = self.tracer.wakes.append if self.tracer else lambda _wake: None
         queue = SchedulingQueue(self.clock, self.frameworks, on_wake)
-        cycle = Cycle(self.handle, self.handle.extenders)
+        cycle = Cycle(self.handle, self.handle.extenders, chance.picker())
         percentages = configuration.percentages(self.config)
         self.scheduler = Scheduler(self.handle, self.frameworks, queue, cycle, percentages, self.tracer)
         if explain:

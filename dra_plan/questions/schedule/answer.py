@@ -44,6 +44,7 @@ from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
 from dra_plan.scheduler.attempts import FailedAttempt, PodRecord
+from dra_plan.scheduler.chance import USUAL, Chance
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.coverage import of_scheduler
@@ -138,6 +139,7 @@ def schedule_pods(
     api_server: str | None = None,
     order: str | None = None,
     plugins: Registry | None = None,
+    chance: Chance = USUAL,
     settle: bool = False,
     events: Sequence[EventStep] = (),
     never_ready: Sequence[str] = (),
@@ -180,6 +182,7 @@ def schedule_pods(
         chosen=chosen,
         makes=not (settle and has_quotas(inventory)),
         ordered=True,
+        chance=chance,
     )
     settled: Settled | None = None
     if settle:

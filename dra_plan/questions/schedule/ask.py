@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.schedule.answer import SchedulePlan
     from dra_plan.releases import Target
+    from dra_plan.scheduler.chance import Chance
     from dra_plan.scheduler.framework.extender import Extender
     from dra_plan.scheduler.framework.interface import Registry
 
@@ -45,6 +46,16 @@ class ScheduleOptions(PodOptions, Timed, total=False):
             complete="arrival|name",
         ),
     ]
+    ties: Annotated[
+        str | None,
+        Flag(
+            "--ties",
+            "Of several best nodes take the first (the default), or draw lots by --seed, as a cluster does.",
+            metavar="first|random",
+            complete="first|random",
+        ),
+    ]
+    seed: Annotated[int | None, Flag("--seed", "The seed of --ties random (default: 0).", metavar="N", least=0)]
     requires_nodes: bool
     trace: Annotated[bool, Flag("--trace", "Show what every plugin said of every node, and what woke which pod.")]
     explain: Annotated[
@@ -75,7 +86,8 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
     `config` is a decoded KubeSchedulerConfiguration, `extenders` stand for those that it names, `plugins` are
     factories of own plugins; `api_server` is "real", or "recorded" for the one with which most outcomes were
     recorded; `order` is "arrival" (by creationTimestamp, then by place in the input), or "name" for a scheduler
-    that was restarted. With `explain` the plan says of each pod without a node why it was refused devices, as the
+    that was restarted; of several best nodes `ties` takes the "first", or a "random" one by `seed`. With `explain` the
+    plan says of each pod without a node why it was refused devices, as the
     cluster was when it was tried last. An input without nodes is scheduled as a cluster without nodes, or refused
     with `requires_nodes`. With `settle` controllers act as well: pods are evicted and made again, claims freed,
     quota refuses, until nothing changes, then again in each later state; `events` are steps such as
@@ -118,11 +130,24 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
         api_server=optional(options.get("api_server"), str, "api_server", "a name"),
         order=optional(options.get("order"), str, "order", "a name"),
         plugins=plugins,
+        chance=chance_of(options.get("ties"), options.get("seed")),
         settle=settle,
         events=steps,
         never_ready=_keys(names(options.get("never_ready"), "never_ready")),
     )
     return cluster.with_edits(plan)
+
+
+def chance_of(ties: Any, seed: Any) -> Chance:
+    """How ties are broken, as options say it. UsageError for what can't be, and for a seed that nothing asks for."""
+    from dra_plan.arguments import optional, whole_number
+    from dra_plan.scheduler.chance import FIRST, Chance
+
+    ties = optional(ties, str, "ties", "a name")
+    number = None if seed is None else whole_number(seed, "seed")
+    if number is not None and ties in (None, FIRST):
+        raise UsageError("--seed needs --ties random: otherwise nothing is left to lots")
+    return Chance(ties=ties or FIRST, seed=number or 0)
 
 
 def _inventory(state: LoadedCluster | Objects) -> Inventory:

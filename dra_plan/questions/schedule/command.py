@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dra_plan.cli import options, watching
+from dra_plan.cli.configuration import read_configuration, read_events
 from dra_plan.cli.declared import takes
 from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit, of_document
@@ -95,7 +96,7 @@ def schedule(
             config=document,
             extenders=extenders,
             requires_nodes=True,
-            events=_steps(events),
+            events=read_events(events),
         )
         plan = found.document if wanted["explain"] else found.unexplained
         selecting = asked.namespace is not None or asked.selector is not None
@@ -126,38 +127,16 @@ def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
     return "" if concerned or not selecting else "-n and -l choose no pod that waits for a node"
 
 
-def _steps(path: str | None) -> list[Any]:
-    """The decoded lines of the events file. InputError, with the line, for what is no JSON."""
-    if path is None:
-        return []
-    from dra_plan.manifests.json_lines import read_lines
-
-    return read_lines(path)
-
-
 def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:
     """The decoded configuration, and its extenders if they may be contacted."""
     from dra_plan.errors import UsageError
-    from dra_plan.manifests.faults import Fault, ManifestErrors
-    from dra_plan.manifests.load import load_items
-    from dra_plan.manifests.paths import render
     from dra_plan.scheduler import config
-    from dra_plan.scheduler.config import unknown_fields
 
     if path is None:
         if allow:
             raise UsageError("--allow-extenders needs --config: extenders stand in the configuration")
         return None, None
-    found = load_items([path])
-    if len(found) != 1:
-        raise UsageError(f"--config {path}: expected one {config.KIND}, found {len(found)} documents")
-    [item] = found
-    document = item.value
-    config.check_kind(document)
-    unknown = unknown_fields(document)
-    if unknown:
-        places = zip(unknown, item.place.lines(unknown), strict=True)
-        raise ManifestErrors([Fault(path, config.UNKNOWN, line, path=render(field)) for field, line in places])
+    document = read_configuration(path)
     if not allow:
         return document, None
     from dra_plan.questions.schedule.extenders import make

@@ -35,6 +35,13 @@ class ClaimStore:
         self._state: AllocatedState | None = None
         self.revision = 0
         """Grows with each change."""
+        self._numbers: dict[ClaimKey, int] = {}
+        """The place of each claim in the order of arrival."""
+        self._arrivals = 0
+        self._uses: dict[str, dict[ClaimKey, None]] = {}
+        """By uid of a pod, or its key, the claims that are reserved for it or were made for it."""
+        self.written: dict[ClaimKey, None] = {}
+        """The claims that were stored since somebody emptied this."""
         for claim in claims:
             self.put(claim)
 
@@ -61,7 +68,12 @@ class ClaimStore:
         self.revision += 1
         key = claim_key(claim)
         old = self._claims.get(key)
+        if old is None:
+            self._arrivals += 1
+            self._numbers[key] = self._arrivals
         self._claims[key] = claim
+        self.written[key] = None
+        self._note_users(key, old, claim)
         self._keys[claim.metadata.uid] = key
         if old is None or special_claim_owner(old) != special_claim_owner(claim):
             self._forget_owner(old)
@@ -78,11 +90,41 @@ class ClaimStore:
         old = self._claims.pop(claim_key(claim), None)
         if old is None:
             return None
+        self._note_users(claim_key(old), old, None)
+        self.written.pop(claim_key(old), None)
+        del self._numbers[claim_key(old)]
         self._keys.pop(old.metadata.uid, None)
         self._forget_owner(old)
         if old.allocation is not None:
-            self._state = None
+            self._freed(old)
         return old
+
+    def used_by(self, uids: Iterable[str]) -> list[ResourceClaim]:
+        """The claims that are reserved for these pods or were made for them, in order of arrival."""
+        return self.listed(self.keys_used_by(uids))
+
+    def keys_used_by(self, uids: Iterable[str]) -> Iterator[ClaimKey]:
+        """The namespaces and names of these claims."""
+        return (key for uid in uids for key in self._uses.get(uid, ()))
+
+    def listed(self, keys: Iterable[ClaimKey]) -> list[ResourceClaim]:
+        """Those of these claims that are there, each once, in order of arrival."""
+        there = {key for key in keys if key in self._claims}
+        return [self._claims[key] for key in sorted(there, key=self._numbers.__getitem__)]
+
+    def _note_users(self, key: ClaimKey, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
+        before = users(old) if old is not None else ()
+        after = users(new) if new is not None else ()
+        if before == after:
+            return
+        for uid in before:
+            keys = self._uses.get(uid)
+            if keys is not None and uid not in after:
+                keys.pop(key, None)
+                if not keys:
+                    del self._uses[uid]
+        for uid in after:
+            self._uses.setdefault(uid, {})[key] = None
 
     def _forget_owner(self, claim: ResourceClaim | None) -> None:
         owner = special_claim_owner(claim) if claim is not None else None
@@ -93,9 +135,23 @@ class ClaimStore:
         if self._state is None:
             return
         if old is not None and old.allocation is not None:
-            self._state = None
+            self._freed(old)
+            if new.allocation is not None:
+                self._state = None
         elif new.allocation is not None and new.metadata.uid not in self._in_flight:
             self._state.add(new, consumable_capacity=self._consumable)
+
+    def _freed(self, claim: ResourceClaim) -> None:
+        """A stored claim has lost its devices."""
+        if claim.metadata.uid in self._in_flight:
+            self._state = None
+        else:
+            self._forget(claim)
+
+    def _forget(self, claim: ResourceClaim) -> None:
+        """The claim, which counted, has its devices no more."""
+        if self._state is not None and not self._state.remove(claim, consumable_capacity=self._consumable):
+            self._state = None
 
     # Claims that are being allocated
 
@@ -126,7 +182,7 @@ class ClaimStore:
         key = self._keys.get(uid)
         if claim is None or (key is not None and self._claims[key].allocation is not None):
             return None
-        self._state = None
+        self._forget(claim)
         return claim
 
     @property
@@ -136,6 +192,16 @@ class ClaimStore:
             claims = [c for c in self._claims.values() if c.metadata.uid not in self._in_flight]
             self._state = AllocatedState.of([*claims, *self._in_flight.values()], consumable_capacity=self._consumable)
         return self._state
+
+
+def users(claim: ResourceClaim) -> list[str]:
+    """The uids of the pods that the claim is reserved for, or was made for; NAMESPACE/NAME for one without."""
+    namespace, owner = claim.metadata.namespace, claim.metadata.controller
+    reserved = claim.status.reserved_for if claim.status is not None else ()
+    found = [user.uid or f"{namespace}/{user.name}" for user in reserved if user.resource == "pods"]
+    if owner is not None and owner.kind == "Pod":
+        found.append(owner.uid or f"{namespace}/{owner.name}")
+    return found
 
 
 # -- binding conditions ------------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ happened. Claims, volumes and nodes have modules of their own beside this one.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -186,6 +188,11 @@ def _same(known: Mapping[str, PodInfo], pods: Mapping[str, PodInfo]) -> bool:
 _NO_LABELS: Mapping[str, str] = {}
 
 
+def by_name(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes in the order of their names."""
+    return sorted(nodes, key=lambda node: node.metadata.name)
+
+
 class SimulatedCluster:
     """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
 
@@ -203,8 +210,13 @@ class SimulatedCluster:
         shows_finished: bool = True,
         known: KnownObjects | None = None,
         view: View | None = None,
+        arranged: Callable[[Iterable[Node]], Sequence[Node]] = by_name,
     ) -> None:
-        """`known` is shared with simulations of related clusters; the `view`, if it is given, is the inventory's."""
+        """`known` is shared with simulations of related clusters; the `view`, if it is given, is the inventory's.
+
+        `arranged` puts nodes in the order in which they came.
+        """
+        self._arranged = arranged
         self.view = View.of(inventory, target) if view is None else view
         """Slices, classes and taint rules as the target sees them. What is allocated, `claims` says."""
         self.shows_finished = shows_finished
@@ -213,6 +225,10 @@ class SimulatedCluster:
         self.node_revision = 0
         self.journal = Journal()
         self.positions: dict[str, int] = {}
+        self.changed_pods: dict[str, None] = {}
+        """The uids of the pods that came, changed or went since somebody emptied this."""
+        self._priorities: Counter[int] = Counter()
+        """How many pods on nodes have which priority."""
         """Where each node stands in scheduling order."""
         self.in_order: Sequence[NodeInfo] = ()
         """The nodes in that order."""
@@ -257,7 +273,7 @@ class SimulatedCluster:
     def set_nodes(self, nodes: Iterable[Node]) -> None:
         """Make these the nodes of the cluster; pods stay where they are."""
         old, self.nodes = self.nodes, {}
-        for node in scheduling_order(sorted(nodes, key=lambda n: n.metadata.name)):
+        for node in scheduling_order(self._arranged(nodes)):
             name = node.metadata.name
             info = old.pop(name, None)
             if info is None:
@@ -312,11 +328,17 @@ class SimulatedCluster:
 
     def _store(self, pod: Pod) -> None:
         self.pods[pod_uid(pod)] = pod
+        self.changed_pods[pod_uid(pod)] = None
         if pod.spec.node_name and self._holds(pod):
             self._place(self.info(pod), pod.spec.node_name)
 
+    def least_priority(self) -> float:
+        """The lowest priority among the pods on nodes; infinite if there are none."""
+        return min(self._priorities, default=math.inf)
+
     def _place(self, info: PodInfo, node: str) -> None:
         self.affinity_pods += info.terms.any
+        self._priorities[info.priority] += 1
         if info.group is not None and not ended(info.pod):
             self.groups.placed(info, node)
         if node in self.nodes:
@@ -330,6 +352,9 @@ class SimulatedCluster:
         )
         if info is not None:
             self.affinity_pods -= info.terms.any
+            self._priorities[info.priority] -= 1
+            if not self._priorities[info.priority]:
+                del self._priorities[info.priority]
             if info.group is not None:
                 self.groups.displaced(info)
 
@@ -358,6 +383,7 @@ class SimulatedCluster:
 
     def update_pod(self, pod: Pod) -> None:
         """Store a new version of a pod that is not on a node."""
+        self.changed_pods[pod_uid(pod)] = None
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
@@ -379,6 +405,7 @@ class SimulatedCluster:
         """A pod on a node was changed. When it has finished it leaves the node, unless the API keeps showing it."""
         node = old.spec.node_name
         self._displace(pod_uid(old), node)
+        self.changed_pods[pod_uid(new)] = None
         self.pods[pod_uid(new)] = new
         if self._holds(new):
             self._place(self.info(new), node)
@@ -408,7 +435,9 @@ class SimulatedCluster:
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
+        self.changed_pods[pod_uid(old)] = None
         self.groups.gone(self.info(old))
+        self.infos.pop(pod_uid(old), None)
         node = old.spec.node_name
         if node:
             self._displace(pod_uid(old), node)
@@ -471,6 +500,10 @@ class SimulatedCluster:
         for pool in dict.fromkeys(result.pool for result in claim.allocation.devices.results):
             self.touch_pool(pool)
 
+    def has_lost_pods(self) -> bool:
+        """Whether pods are on nodes that are not there."""
+        return any(self._on_unknown_nodes.values())
+
     def touch_pool(self, pool: str) -> None:
         """As `_touch`, for one pool. Pools are taken by name alone: upstream keeps counters by pool name."""
         if self._pool_nodes is None:
@@ -487,7 +520,7 @@ class SimulatedCluster:
 
     def set_devices(self, inventory: Inventory) -> None:
         """Take over the input's slices, classes and taint rules; remembered answers are no longer valid."""
-        self._see_devices(View.of(inventory, self.view.target))
+        self._see_devices(View.of(inventory, self.view.target).ordered(self.view.device_order))
 
     def _see_devices(self, view: View) -> None:
         self.view = view

@@ -274,17 +274,27 @@ def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: Reso
     """A claim that lost its allocation frees devices for everybody; otherwise only the pod's own claims matter."""
     if new is None:
         return Hint.SKIP
+    is_freed = old is not None and old.allocation is not None and new.allocation is None
+    if not is_freed and not _may_name(pod, new.metadata.name):
+        return Hint.SKIP
     try:
         claims = pod_claims(pod, store.get)
     except PodClaimError:
         return Hint.SKIP
-    if old is not None and old.allocation is not None and new.allocation is None:
+    if is_freed:
         return Hint.QUEUE
     if all(claim.metadata.uid != new.metadata.uid for claim in claims):
         return Hint.SKIP
     if old is None:
         return Hint.QUEUE
     return Hint.SKIP if old.status == new.status else Hint.QUEUE
+
+
+def _may_name(pod: Pod, claim: str) -> bool:
+    """Whether any entry of the pod, or what is noted of one, names a claim so."""
+    return any(entry.resource_claim_name == claim for entry in pod.spec.resource_claims) or any(
+        noted.resource_claim_name == claim for noted in pod.status.resource_claim_statuses
+    )
 
 
 def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:

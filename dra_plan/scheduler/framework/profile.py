@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dra_plan.api.core import Pod
-from dra_plan.errors import UsageError
+from dra_plan.errors import DraPlanError, UsageError
 from dra_plan.scheduler.cluster.memo import NodeAnswers
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.events import Event, Interest, wakes
 
 from .interface import MAX_NODE_SCORE, MIN_NODE_SCORE, Handle, Plugin, QueueSortPlugin, ScorePlugin
 from .node_filter import FilterAnswers, NodeFilter
-from .runtime import BindPhase, FilterPhase, Guard, ProfilePlugins, is_level
+from .runtime import BindPhase, FilterPhase, Guard, PluginPanicError, ProfilePlugins, is_level
 from .status import CycleState, Status, error, failed, is_skip
 from .trace import Tracer
 from .types import QueuedPod
@@ -138,8 +138,15 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
 
     def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
         """Whether the plugin takes the event as a reason to try the pod again."""
-        with Guard(plugin, "QueueingHint", pod):
-            return any(wakes(interest, event, pod) for interest in interests)
+        try:  # as `Guard`, which costs more than most hints
+            for interest in interests:
+                if wakes(interest, event, pod):
+                    return True
+        except DraPlanError:
+            raise
+        except Exception as cause:
+            raise PluginPanicError(plugin.name, "QueueingHint", pod.key, cause) from cause
+        return False
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
         """The first refusal, with its plugin; `first` names the plugin to ask before the others."""

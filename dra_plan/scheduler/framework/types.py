@@ -31,6 +31,8 @@ class QueuedPod:
     """The node that the pod's status named when it failed to bind last; "" if it did not get that far."""
     fruitless: int = 0
     """How often a failed binding woke the pod since anything else happened."""
+    fruitless_since: int = 0
+    """How many events there had been when that was counted."""
     replay: list[Event] = field(default_factory=list)
     """What happened while the pod was being scheduled or bound."""
 

@@ -1,0 +1,39 @@
+"""Files that say how pods are scheduled, and what happens: KubeSchedulerConfigurations and events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
+    """The decoded KubeSchedulerConfiguration of a file, which the option names.
+
+    UsageError for another number of documents or another kind, ManifestErrors for fields that kube-scheduler refuses.
+    """
+    from dra_plan.errors import UsageError
+    from dra_plan.manifests.faults import Fault, ManifestErrors
+    from dra_plan.manifests.load import load_items
+    from dra_plan.manifests.paths import render
+    from dra_plan.scheduler import config
+    from dra_plan.scheduler.config import unknown_fields
+
+    found = load_items([path])
+    if len(found) != 1:
+        raise UsageError(f"{option} {path}: expected one {config.KIND}, found {len(found)} documents")
+    [item] = found
+    document: dict[str, Any] = item.value
+    config.check_kind(document)
+    unknown = unknown_fields(document)
+    if unknown:
+        places = zip(unknown, item.place.lines(unknown), strict=True)
+        raise ManifestErrors([Fault(path, config.UNKNOWN, line, path=render(field)) for field, line in places])
+    return document
+
+
+def read_events(path: str | None) -> list[Any]:
+    """The decoded lines of an events file. InputError, with the line, for what is no JSON."""
+    if path is None:
+        return []
+    from dra_plan.manifests.json_lines import read_lines
+
+    return read_lines(path)

@@ -1,0 +1,178 @@
+"""`replay`: a cluster over time, under one configuration or two, in one order of nodes or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from msgspec import UNSET, structs
+
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.controllers.events import EventStep
+from dra_plan.documents.base import answer_target, warnings
+from dra_plan.planner.answer import PrintedAnswer, counted
+from dra_plan.planner.parallel import in_shares
+from dra_plan.planner.question import Question
+from dra_plan.planner.refused import accepted
+from dra_plan.questions.replay.document import Band, FleetSample, ReplayComparison, ReplayDocument, ReplayRun
+from dra_plan.questions.replay.run import RunResult, Setting, Trace, in_orders, run
+from dra_plan.questions.schedule.answer import choice, notices_about
+from dra_plan.releases import Target
+from dra_plan.scheduler.chance import Chance
+from dra_plan.scheduler.framework.interface import Registry
+from dra_plan.scheduler.simulate import SimulationResult
+
+MOST_SAMPLES = 10_000
+"""So many moments are told at most."""
+USUAL_SAMPLES = 10
+"""So many are told if nobody chose them."""
+ONE_ORDER = "one-order"
+"""The code of the notice that one order of nodes was tried."""
+
+
+@dataclass(frozen=True, repr=False)
+class Replay(PrintedAnswer[ReplayDocument]):
+    """The answer of `replay`."""
+
+    target: Target
+    chance: Chance
+    settings: Sequence[Setting]
+    results: Sequence[Sequence[RunResult]]
+    """Of each setting, one for each order of nodes."""
+    outcome: SimulationResult
+    """What became of the pods that are left, by the first setting, in the first order."""
+    notices: Sequence[Notice]
+
+    def __repr__(self) -> str:
+        last = self.results[0][0].samples[-1]
+        return f"<Replay: {counted(int(last.arrived), 'pod')} in {self.results[0][0].seconds:g} s>"
+
+    def _document(self) -> ReplayDocument:
+        return ReplayDocument(
+            target=answer_target(self.target),
+            ties=self.chance.ties,
+            seconds=max(each.seconds for results in self.results for each in results),
+            runs=[_run(*each) for each in zip(self.settings, self.results, strict=True)],
+            comparison=_comparison(*self.results) if len(self.results) > 1 else UNSET,
+            warnings=warnings(self.notices),
+        )
+
+
+def _comparison(first: Sequence[RunResult], second: Sequence[RunResult]) -> ReplayComparison:
+    ends = [_share(two.samples[-1]) - _share(one.samples[-1]) for one, two in zip(first, second, strict=True)]
+    over_time = fmean(two.used - one.used for one, two in zip(first, second, strict=True))
+    return ReplayComparison(
+        at_the_end=_POINTS * fmean(ends),
+        least=_POINTS * min(ends),
+        most=_POINTS * max(ends),
+        over_time=_POINTS * over_time,
+    )
+
+
+_POINTS = 100
+
+
+def _share(sample: FleetSample) -> float:
+    return sample.allocated / sample.devices if sample.devices else 0.0
+
+
+def _run(setting: Setting, results: Sequence[RunResult]) -> ReplayRun:
+    first = results[0]
+    return ReplayRun(
+        name=setting.name,
+        policy=setting.policy,
+        orders=len(results),
+        samples=first.samples,
+        bands=list(_bands([each.samples for each in results])) if len(results) > 1 else [],
+        used=first.used,
+        waiting_times=first.waiting_times,
+        models=first.models,
+        pods=first.pods,
+        refused=first.refused,
+        unsettled=next((each.unsettled for each in results if each.unsettled), ""),
+    )
+
+
+def _bands(orders: Sequence[Sequence[FleetSample]]) -> Iterator[Band]:
+    """One a sample of the first order; what ends earlier in another order stays as it is at its end."""
+    for number, sample in enumerate(orders[0]):
+        is_last = number == len(orders[0]) - 1
+        each = [samples[-1] if is_last else samples[min(number, len(samples) - 1)] for samples in orders]
+        rows = [[float(getattr(one, name)) for one in each] for name in _MEASURED]
+        mean, least, most = (
+            structs.replace(sample, **{name: found(row) for name, row in zip(_MEASURED, rows, strict=True)})
+            for found in (fmean, min, max)
+        )
+        yield Band(mean=mean, least=least, most=most)
+
+
+_MEASURED = tuple(name for name in FleetSample.__struct_fields__ if name != "second")
+
+
+def replay_cluster(
+    inventory: Inventory,
+    target: Target,
+    question: Question,
+    steps: Sequence[EventStep],
+    settings: Sequence[Setting],
+    *,
+    chance: Chance,
+    orders: int = 1,
+    jobs: int = 1,
+    seconds: Sequence[float] = (),
+    every: float | None = None,
+    plugins: Registry | None = None,
+) -> Replay:
+    """The cluster from its start through the steps until nothing more happens, under each setting and in each order.
+
+    Samples are taken at these `seconds`, `every` so many, or at ten moments between the first step and the last; the
+    end is always told. Of the question the owners, its `namespace` and `selector` choose the pending pods that are
+    scheduled. InputError for steps that can't be carried out, UsageError for what can't be chosen.
+    """
+    chosen = choice(inventory, target, question)
+    taken = accepted(inventory, target, chosen, question.runtime_config)
+    trace = Trace(
+        inventory=taken.inventory,
+        target=target,
+        steps=steps,
+        question=question,
+        chance=chance,
+        seconds=moments(steps, seconds, every),
+        max_steps=question.max_steps,
+        ends=question.deadline(),
+        plugins=plugins,
+    )
+    first, outcome = run(trace, settings[0], 0)
+    others = [(setting, order) for setting in settings for order in range(orders)][1:]
+    more = in_shares(in_orders, trace, others, jobs) if jobs > 1 and others else list(in_orders(trace, others))
+    every_result = [first, *more]
+    results = [every_result[at : at + orders] for at in range(0, len(every_result), orders)]
+    told = [*notices_about(inventory, target, outcome, settled=True)]
+    if orders == 1:
+        told.append(Notice(ONE_ORDER, ONLY_ONE))
+    return Replay(target, chance, settings, results, outcome, told)
+
+
+ONLY_ONE = "one order of nodes was tried; --orders 10 tells how much of the figures is chance"
+
+
+def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:
+    """The seconds at which samples are taken."""
+    last = length(steps)
+    if every:
+        count = min(int(last / every), MOST_SAMPLES)
+        return [number * every for number in range(count + 1)]
+    if seconds:
+        return sorted(set(seconds))[:MOST_SAMPLES]
+    if not last:
+        return []
+    return [last * number / USUAL_SAMPLES for number in range(USUAL_SAMPLES + 1)]
+
+
+def length(steps: Sequence[EventStep]) -> float:
+    """The second at which the last step is carried out."""
+    now = 0.0
+    for step in steps:
+        now = max(now, step.time or 0.0) + (float(step.value) if step.verb == "wait" else 0.0)
+    return now

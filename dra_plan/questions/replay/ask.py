@@ -1,0 +1,148 @@
+"""What `replay` can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from dra_plan.errors import UsageError
+from dra_plan.options import Bounded, Chosen, Flag, Timed, spelled_out
+
+if TYPE_CHECKING:
+    from dra_plan.loaded import LoadedCluster
+    from dra_plan.questions.replay.answer import Replay
+    from dra_plan.questions.replay.run import Setting
+    from dra_plan.scheduler.framework.interface import Registry
+
+POLICIES = "default|most-allocated|best-fit|fgd|whole-nodes|balanced"
+
+
+class ReplayOptions(Chosen, Bounded, Timed, total=False):
+    """Under which configuration, in how many orders, and what is told."""
+
+    config: Mapping[str, Any] | None
+    against: str | Mapping[str, Any] | None
+    plugins: Registry | None
+    policy: Annotated[
+        str | None,
+        Flag(
+            "--policy",
+            "Score nodes, and order their devices, by this policy (default: as the configuration does).",
+            metavar="NAME",
+            complete=POLICIES,
+        ),
+    ]
+    orders: Annotated[
+        int | None,
+        Flag(
+            "--orders", "Try N orders of nodes (default: 1), and tell the range of all figures.", metavar="N", least=1
+        ),
+    ]
+    jobs: Annotated[int, Flag("--jobs -j", "Share the runs between N processes.", metavar="N", least=1)]
+    ties: Annotated[
+        str | None,
+        Flag(
+            "--ties",
+            "Of several best nodes take the first (the default), or draw lots by --seed, as a cluster does.",
+            metavar="first|random",
+            complete="first|random",
+        ),
+    ]
+    seed: Annotated[int | None, Flag("--seed", "The seed of --ties random (default: 0).", metavar="N", least=0)]
+    at: Annotated[
+        Iterable[float],
+        Flag(
+            "--at",
+            "Tell the cluster at this second after the start; repeatable.",
+            metavar="SECONDS",
+            kind=list[float] | None,
+            read=lambda given: given or [],
+        ),
+    ]
+    every: Annotated[
+        float | None,
+        Flag("--every", "Tell it each so many seconds (default: a tenth of the time).", metavar="SECONDS", least=1.0),
+    ]
+
+
+@spelled_out
+def replay(
+    cluster: LoadedCluster, events: Iterable[Mapping[str, Any]] = (), **options: Unpack[ReplayOptions]
+) -> Replay:
+    """The cluster over time: what is bound, waits and is left, while pods come and go through the scheduling cycle.
+
+    `events` are steps such as {"create": object, "time": 60, "runs": 3600} (docs/replay.md). `config` is a decoded
+    KubeSchedulerConfiguration, `policy` one of the names in docs/replay.md; `against` is a policy, or a configuration,
+    to compare with. With several `orders` every figure has its range over as many orders of nodes, which `jobs`
+    processes share. The cluster is told `at` these seconds after the start, or `every` so many, and at the end.
+    `namespace` and `selector` choose which pods that wait at the start are scheduled; all others that come are.
+    After `timeout` seconds it ends. Raises UsageError for what can't be chosen, InputError for events that can't be
+    decoded or carried out.
+    """
+    from dra_plan.arguments import at_least_one, list_of, optional, seconds
+    from dra_plan.controllers.events import read_steps, serves_taint_rules
+    from dra_plan.questions.replay.answer import replay_cluster
+    from dra_plan.questions.schedule.ask import chance_of
+
+    lines = list_of(events, "events", "steps")
+    steps = read_steps((getattr(line, "origin", f"events[{i}]"), line) for i, line in enumerate(lines))
+    given = cluster.inventory
+    gate = serves_taint_rules(steps) or bool(given.taint_rules)
+    target = cluster.target_with("DRADeviceTaintRules") if gate else cluster.target
+    orders, jobs = options.get("orders"), options.get("jobs")
+    asked = {name: options[name] for name in _OF_THE_QUESTION if name in options}  # type: ignore[literal-required]
+    answer = replay_cluster(
+        given,
+        target,
+        cluster.question((), asked),
+        steps,
+        _settings(options),
+        chance=chance_of(options.get("ties"), options.get("seed")),
+        orders=1 if orders is None else at_least_one(orders, "orders"),
+        jobs=1 if jobs is None else at_least_one(jobs, "jobs"),
+        seconds=[_second(each) for each in list_of(options.get("at", ()), "at", "seconds")],
+        every=seconds(options.get("every"), "every"),
+        plugins=optional(options.get("plugins"), Mapping, "plugins", "a Registry"),
+    )
+    return cluster.with_edits(answer)
+
+
+_OF_THE_QUESTION = ("namespace", "selector", "max_steps", "timeout")
+
+
+def _second(given: object) -> float:
+    from dra_plan.arguments import seconds
+
+    found = seconds(given, "at")
+    if found is None:
+        raise UsageError("at: expected numbers of seconds, got None")
+    return found
+
+
+def _settings(options: ReplayOptions) -> list[Setting]:
+    """The configuration, and the one to compare with."""
+    from dra_plan.arguments import optional
+    from dra_plan.questions.replay.run import Setting
+    from dra_plan.scheduler import policies
+
+    config = optional(options.get("config"), Mapping, "config", "a decoded KubeSchedulerConfiguration")
+    policy = policies.named(optional(options.get("policy"), str, "policy", "a name") or policies.DEFAULT).name
+    settings = [Setting(_named(config, policy), policy, config)]
+    against = options.get("against")
+    if against is None:
+        return settings
+    if isinstance(against, str):
+        other = policies.named(against).name
+        settings.append(Setting(_named(config, other), other, config))
+    else:
+        given = optional(against, Mapping, "against", "a policy or a decoded KubeSchedulerConfiguration")
+        settings.append(Setting(_named(given, policies.DEFAULT), policies.DEFAULT, given))
+    return settings
+
+
+def _named(config: Mapping[str, Any] | None, policy: str) -> str:
+    """What a configuration is called: by its file, where it has one, and its policy."""
+    file = getattr(config, "origin", "config") if config is not None else ""
+    if not file:
+        return policy
+    return f"{file} {policy}" if policy != "default" else file

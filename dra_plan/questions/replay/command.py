@@ -1,0 +1,97 @@
+"""`dra-plan replay`: a cluster over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dra_plan.cli import options
+from dra_plan.cli.configuration import read_configuration, read_events
+from dra_plan.cli.declared import given, takes
+from dra_plan.cli.running import Exit, of_document
+from dra_plan.cli.whatif import Edits
+from dra_plan.options import ReleaseOptions, ServedVersions
+from dra_plan.questions.replay import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+EVENT_FILES = (".jsonl",)
+"""How files are named that hold events, and no manifests."""
+
+
+@takes(options.Sources, ask.ReplayOptions, Edits, ReleaseOptions, ServedVersions, options.Messages)
+def replay(
+    context: typer.Context,
+    *,
+    events: Annotated[
+        str | None,
+        typer.Option("--events", metavar="FILE", help="What happens and when, JSON lines; or the last PATH.jsonl."),
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration (v1).")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="NAME|FILE", help="Compare with this policy, or this configuration."),
+    ] = None,
+    fail_on: options.FailOn = "error",
+    output: options.Output = "table",
+) -> Exit:
+    """Show how a cluster is used over time.
+
+    Examples:
+      dra-plan replay cluster.json events.jsonl
+      dra-plan replay cluster.json events.jsonl --policy best-fit --against fgd --orders 10 --jobs 4
+      dra-plan replay cluster.json events.jsonl --every 3600 -o csv
+
+    Pods arrive, end and are evicted, nodes come and go, in simulated time, through the scheduler's own queue and cycle.
+    Told are waiting times, and how many devices are allocated, and idle but of no use to the pods that come. Events are
+    JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}. PATH holds the cluster: a file, a directory, or -
+    for standard input.
+
+    """
+    from dra_plan.cli.inputs import opened
+    from dra_plan.cli.printing import print_document
+    from dra_plan.errors import UsageError
+    from dra_plan.questions.replay.gate import JUDGE
+    from dra_plan.questions.replay.text import parse
+
+    form, gate = parse(output), options.gate(fail_on=fail_on)
+    paths = context.params["paths"]
+    if events is None and paths and str(paths[-1]).endswith(EVENT_FILES):
+        events = str(paths[-1])
+        context.params["paths"] = paths[:-1]
+    asked = opened(context)
+    if asked.owners:
+        raise UsageError(f"{asked.owners[0]}: no such file; -n and -l choose which waiting pods are scheduled")
+    found = ask.replay(
+        asked.cluster,
+        read_events(events),
+        **{**given(context, ask.ReplayOptions), "namespace": asked.namespace, "selector": asked.selector},
+        config=None if config is None else _Named.read(config, "--config"),
+        against=_against(against),
+    )
+    print_document(found.document, form)
+    return of_document(found.document, JUDGE, gate)
+
+
+class _Named(dict[str, "Any"]):
+    """A configuration, with the file that it was read from."""
+
+    origin: str = ""
+
+    @classmethod
+    def read(cls, path: str, option: str) -> _Named:
+        made = cls(read_configuration(path, option))
+        made.origin = path
+        return made
+
+
+def _against(given: str | None) -> str | Mapping[str, Any] | None:
+    """A policy, or the configuration that a file holds."""
+    if given is None or not given.endswith((".yaml", ".yml", ".json")):
+        return given
+    return _Named.read(given, "--against")

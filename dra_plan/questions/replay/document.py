@@ -1,0 +1,109 @@
+"""`Replay`, the document of `replay`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
+
+Second = Annotated[float, Meta(description="Seconds after the start.", ge=0)]
+Devices = Annotated[float, Meta(description="In devices; of a shared one the share counts.", ge=0)]
+
+
+class ModelUse(DocumentPart, frozen=True, kw_only=True):
+    """What there is of one model of devices, and how much of it is allocated."""
+
+    model: Annotated[str, Meta(description="What they are, as far as the driver says so.")]
+    devices: Amount
+    allocated: Devices
+
+
+class FleetSample(DocumentPart, frozen=True, kw_only=True):
+    """The cluster at one moment. Numbers may be fractions where they are means."""
+
+    second: Second
+    arrived: Annotated[float, Meta(description="Pods that were waiting at the start or came since.")]
+    bound: Annotated[float, Meta(description="Pods that have a node now.")]
+    waiting: Annotated[float, Meta(description="Pods that have none now.")]
+    ended: Annotated[float, Meta(description="Pods that are gone, whoever wanted it.")]
+    evicted: Annotated[float, Meta(description="Of these, pods that nobody had asked to go.")]
+    devices: Annotated[float, Meta(description="Devices of nodes; one that several nodes reach is left out.")]
+    allocated: Devices
+    fragmented: Annotated[
+        float,
+        Meta(description="Idle devices that a pod of the mix cannot use, on the mean over the mix (FGD's measure)."),
+    ]
+    largest_whole_group: Annotated[float, Meta(description="The most wholly idle devices of one node.")]
+    whole_idle_nodes: Annotated[float, Meta(description="Nodes with devices of which none is in use.")]
+
+
+class Band(DocumentPart, frozen=True, kw_only=True):
+    """One moment over all orders of nodes."""
+
+    mean: FleetSample
+    least: FleetSample
+    most: FleetSample
+
+
+class WaitingTimes(DocumentPart, frozen=True, kw_only=True):
+    """How long pods waited for a node, in seconds: of those that got one."""
+
+    pods: Amount
+    mean: float
+    median: float
+    percentile95: Annotated[float, Meta(description="19 of 20 pods waited no longer.")]
+    longest: float
+
+
+class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
+    """What became of a pod."""
+
+    namespace: str
+    name: Text
+    arrived: Second
+    bound: Annotated[float | None, Meta(description="When it got its node; null if it never did.")]
+    ended: Annotated[float | None, Meta(description="When it was gone; null if it is there at the end.")]
+    ended_by: Annotated[str, Meta(description="Why it went, where nobody had asked for it.")] = ""
+    node_name: Annotated[str | None, Meta(description="Where it is or was.")]
+    message: Annotated[str, Meta(description="What the scheduler says of a pod that waits at the end.")] = ""
+
+
+class ReplayRun(DocumentPart, frozen=True, kw_only=True):
+    """The cluster over time under one configuration. What is not a band is the order of nodes by name."""
+
+    name: Annotated[Text, Meta(description="The policy, or the file of the configuration.")]
+    policy: Text
+    orders: Annotated[int, Meta(description="How many orders of nodes were tried.", ge=1)]
+    samples: list[FleetSample]
+    bands: Annotated[list[Band], Meta(description="One a sample, where there are several orders.")] = []
+    used: Annotated[float, Meta(description="The share of all devices that was allocated, on the mean over time.")]
+    waiting_times: WaitingTimes
+    models: Annotated[list[ModelUse], Meta(description="At the end.")] = []
+    pods: list[ReplayedPod]
+    refused: Annotated[list[str], Meta(description="What the API server did not create, with its message.")] = []
+    unsettled: Annotated[str, Meta(description="Why it does not come to an end, if so.")] = ""
+
+
+class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
+    """How much more of all devices the second run has allocated than the first, in points (hundredths of all).
+
+    Each order is compared with itself, so that what is chance of the order in both does not count.
+    """
+
+    at_the_end: float
+    least: Annotated[float, Meta(description="Of all orders.")]
+    most: Annotated[float, Meta(description="Of all orders.")]
+    over_time: Annotated[float, Meta(description="The same of the mean over time.")]
+
+
+class ReplayDocument(PrintedDocument, frozen=True, kw_only=True):
+    """A cluster over time."""
+
+    kind: Literal["Replay"] = "Replay"
+    ties: Text
+    seconds: Annotated[float, Meta(description="How long it takes until nothing more happens.", ge=0)]
+    runs: Annotated[list[ReplayRun], Meta(description="One, or two that are compared.")]
+    comparison: Annotated[ReplayComparison | UnsetType, Meta(description="With --against.")] = UNSET
+    warnings: list[PrintedWarning]

@@ -1,0 +1,177 @@
+"""`replay -o table`, `-o wide`, `-o csv` and `-o name`: a row a moment."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+
+from dra_plan import shown
+from dra_plan.questions.replay.document import Band, FleetSample, ReplayDocument, ReplayRun
+from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.formats import Format, Formats, choose, of_tables
+from dra_plan.text.naming import target
+from dra_plan.text.words import counted, listed
+
+_MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
+_OF_A_UNIT = 3
+"""A time is told in a unit of which there are so many, or in a smaller one."""
+
+Value = Callable[[FleetSample], float]
+
+
+def _share(sample: FleetSample) -> float:
+    return 100 * sample.allocated / sample.devices if sample.devices else 0.0
+
+
+def _written(value: float, digits: int = 0) -> str:
+    return f"{value:,.{digits}f}"
+
+
+FEW: tuple[tuple[str, Value, int, str], ...] = (
+    ("BOUND", lambda one: one.bound, 0, ""),
+    ("WAITING", lambda one: one.waiting, 0, ""),
+    ("ALLOCATED", _share, 1, "%"),
+    ("FRAGMENTED", lambda one: one.fragmented, 1, ""),
+    ("IDLE NODES", lambda one: one.whole_idle_nodes, 0, ""),
+)
+"""The columns of every table: what they tell, with how many digits, and the unit."""
+
+ALL: tuple[tuple[str, Value, int, str], ...] = (
+    ("ARRIVED", lambda one: one.arrived, 0, ""),
+    *FEW[:2],
+    ("ENDED", lambda one: one.ended, 0, ""),
+    ("EVICTED", lambda one: one.evicted, 0, ""),
+    ("DEVICES", lambda one: one.devices, 0, ""),
+    *FEW[2:],
+    ("LARGEST WHOLE GROUP", lambda one: one.largest_whole_group, 0, ""),
+)
+
+
+def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
+    """A row a moment, of each run; with several orders the mean and the range."""
+    return [_samples(document, FEW), *_sentences(document), target(document)]
+
+
+def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
+    """The same with more columns, and what is allocated by model, and of each pod when it came, was bound and ended."""
+    parts: list[Part] = [_samples(document, ALL)]
+    models = Table(("RUN", "MODEL", "DEVICES", "ALLOCATED"), grouped=1)
+    pods = Table(("RUN", "POD", "NODE", "ARRIVED", "WAITED", "ENDED", "MESSAGE"), grouped=1, flexible=(1, 6))
+    for run in document.runs:
+        for each in run.models:
+            models.add(run.name, each.model, str(each.devices), _written(each.allocated, 1))
+        for pod in run.pods:
+            waited = "" if pod.bound is None else duration(pod.bound - pod.arrived)
+            gone = "" if pod.ended is None else f"{duration(pod.ended)}{f', {pod.ended_by}' if pod.ended_by else ''}"
+            name = f"{pod.namespace}/{pod.name}"
+            pods.add(run.name, name, pod.node_name or "", duration(pod.arrived), waited, gone, pod.message)
+    parts += [made for made in (models, pods) if made.rows]
+    return [*parts, *_sentences(document), target(document)]
+
+
+def _samples(document: ReplayDocument, columns: tuple[tuple[str, Value, int, str], ...]) -> Table:
+    several = len(document.runs) > 1
+    made = Table((*(["RUN"] if several else []), "TIME", *(column[0] for column in columns)), grouped=int(several))
+    for run in document.runs:
+        for number, sample in enumerate(run.samples):
+            band = run.bands[number] if run.bands else None
+            cells = [_cell(sample, band, *column[1:]) for column in columns]
+            made.add(*([run.name] if several else []), duration(sample.second), *cells)
+    return made
+
+
+def _cell(sample: FleetSample, band: Band | None, value: Value, digits: int, unit: str) -> str:
+    if band is None:
+        return f"{_written(value(sample), digits)}{unit}"
+    least, most = _written(value(band.least), digits), _written(value(band.most), digits)
+    mean = _written(value(band.mean), digits)
+    return f"{mean}{unit}" if least == most else f"{mean}{unit} ({least} to {most})"
+
+
+def duration(seconds: float) -> str:
+    """`90 s`, `45 min`, `3.5 h`, `12.0 d`."""
+    for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
+        if seconds >= _OF_A_UNIT * size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds:,.1f}".removesuffix(".0") + " s"
+
+
+def _sentences(document: ReplayDocument) -> Iterator[str]:
+    for run in document.runs:
+        yield _waited(run, named=len(document.runs) > 1)
+        if run.unsettled:
+            yield f"It does not come to an end: {run.unsettled}."
+        if run.refused:
+            yield f"Not created: {listed(run.refused)}."
+    found = document.comparison
+    if found:
+        first, second = document.runs
+        verb = "more" if found.at_the_end >= 0 else "less"
+        band = f" ({found.least:+.1f} to {found.most:+.1f} by order of nodes)" if first.orders > 1 else ""
+        yield (
+            f"At the end {second.name} has {abs(found.at_the_end):.1f} points {verb} of all devices allocated than"
+            f" {first.name}{band}; on the mean over time {found.over_time:+.1f} points."
+        )
+
+
+def _waited(run: ReplayRun, *, named: bool) -> str:
+    """How long pods waited, and how much was used."""
+    times = run.waiting_times
+    who = f"{run.name}: " if named else ""
+    if times.pods and not times.longest:
+        waited = f"{counted(times.pods, 'pod')} got a node, all at once"
+    else:
+        waited = (
+            f"{counted(times.pods, 'pod')} got a node after {duration(times.mean)} on the mean, half of them after at"
+            f" most {duration(times.median)}, 19 of 20 after at most {duration(times.percentile95)}, the last after"
+            f" {duration(times.longest)}"
+        )
+    if not times.pods:
+        waited = "No pod got a node"
+    return f"{who}{waited}. {100 * run.used:.1f}% of all devices were allocated on the mean over time."
+
+
+def names(document: ReplayDocument) -> str:
+    """The pods that wait at the end, a line each."""
+    lines = [
+        f"{pod.namespace}/{pod.name}" for pod in document.runs[0].pods if pod.node_name is None and pod.ended is None
+    ]
+    return "".join(f"{shown.line(line)}\n" for line in lines)
+
+
+def as_csv(document: ReplayDocument) -> str:
+    """A row a moment and run; with several orders also the least and the most of each figure."""
+    fields = [name for name in FleetSample.__struct_fields__ if name != "second"]
+    ranges = any(run.bands for run in document.runs)
+    header = ["run", "second", *fields]
+    header += [f"{prefix}_{name}" for prefix in ("mean", "least", "most") for name in fields] if ranges else []
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(header)
+    for run in document.runs:
+        for number, sample in enumerate(run.samples):
+            row = [_harmless(run.name), f"{sample.second:g}", *(_number(sample, name) for name in fields)]
+            if ranges:
+                band = run.bands[number]
+                row += [_number(each, name) for each in (band.mean, band.least, band.most) for name in fields]
+            writer.writerow(row)
+    return written.getvalue()
+
+
+def _number(sample: FleetSample, name: str) -> str:
+    return f"{getattr(sample, name):.10g}"
+
+
+def _harmless(text: str) -> str:
+    """A name that no spreadsheet takes for a formula."""
+    line = shown.line(text)
+    return f"'{line}" if line[:1] in "=+-@" else line
+
+
+FORMATS = Formats(table=table, wide=wide, name=names, others={"csv": as_csv})
+
+
+def parse(option: str) -> Format[ReplayDocument]:
+    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    return choose(option, of_tables(FORMATS))

@@ -1,0 +1,1 @@
+"""How much of the devices that are left a mix of pods cannot use."""

@@ -1,0 +1,193 @@
+"""What of the idle devices the pods of a mix cannot use: the measure of fragmentation gradient descent.
+
+Weng, Yang, Yu and others, "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
+Descent", USENIX ATC 2023: for each kind of pod, all that is idle on a node counts where the pod does not fit the node
+at all, otherwise the units of which too little is left for it; the mean over the pods of the mix is the node's measure.
+A pod that asks for no device can use none. Requests are looked at one by one: constraints among devices are not, and of
+a firstAvailable request only the first alternative is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from dra_plan.allocator.requests import Want
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec
+from dra_plan.scheduler.cluster.cluster import SimulatedCluster
+from dra_plan.scheduler.cluster.nodes import Amounts, NodeInfo
+
+from .units import Left, Units, needed
+
+_encode = msgspec.json.Encoder(decimal_format="string").encode
+
+MOST_KNOWN = 400_000
+"""States of nodes whose measure is kept; then all are forgotten."""
+
+
+class Ask(NamedTuple):
+    """A request of a shape: which, among all that are different, and how many devices; -1 for all that match."""
+
+    number: int
+    devices: int
+
+
+class Shape(NamedTuple):
+    """What a pod asks for: of its node by resource, and of devices."""
+
+    requests: tuple[tuple[str, int], ...]
+    asks: tuple[Ask, ...]
+
+
+@dataclass
+class _Group:
+    """The shapes that ask for the same devices, with what they ask of nodes, and how many pods of the mix they are."""
+
+    asks: tuple[Ask, ...]
+    weight: float
+    sizes: list[tuple[tuple[tuple[str, int], ...], float]]
+
+
+class Measure:
+    """Measures the nodes of a cluster by a mix of pods."""
+
+    def __init__(self, cluster: SimulatedCluster) -> None:
+        self._cluster = cluster
+        self.units = Units(cluster)
+        self._wants: list[Want] = []
+        self._numbers: dict[bytes, tuple[Ask, ...]] = {}
+        self._needs: list[list[int | None]] = []
+        """By number of the request and of the kind of unit."""
+        self._groups: list[_Group] = []
+        self._names: tuple[str, ...] = ()
+        self._known: dict[tuple[Left, tuple[int, ...]], float] = {}
+
+    def mix(self, shapes: Iterable[Shape]) -> None:
+        """These are the pods of the mix, each as often as it is there."""
+        counts = Counter(shapes)
+        whole = sum(counts.values())
+        groups: dict[tuple[Ask, ...], _Group] = {}
+        for shape, count in counts.items():
+            group = groups.setdefault(shape.asks, _Group(shape.asks, 0.0, []))
+            group.weight += count / whole
+            group.sizes.append((shape.requests, count / whole))
+        self._groups = list(groups.values())
+        self._names = tuple(sorted({name for shape in counts for name, _ in shape.requests}))
+        self._known.clear()
+
+    def shape(self, requests: Amounts, specs: Iterable[ResourceClaimSpec]) -> Shape:
+        """The shape of a pod with these requests and claims."""
+        asked = tuple((name, amount) for name, amount in sorted(requests.items()) if amount > 0)
+        return Shape(asked, tuple(ask for spec in specs for ask in self._asks(spec)))
+
+    def _asks(self, spec: ResourceClaimSpec) -> tuple[Ask, ...]:
+        key = _encode(spec)
+        found = self._numbers.get(key)
+        if found is None:
+            found = self._numbers[key] = tuple(self._read(spec))
+        return found
+
+    def _read(self, spec: ResourceClaimSpec) -> Iterable[Ask]:
+        claim = ResourceClaim(metadata=ObjectMeta(name="shape", namespace="default"), spec=spec)
+        [ready] = self._cluster.view.requests([claim])
+        for wants in ready.requests:
+            want = wants[0]
+            if not want.admin:
+                self._wants.append(want)
+                self._needs.append([])
+                yield Ask(len(self._wants) - 1, -1 if want.takes_all else want.count)
+
+    def needs(self, number: int) -> Sequence[int | None]:
+        """What the request takes of a unit of each kind."""
+        known = self._needs[number]
+        kinds = self.units.kinds
+        while len(known) < len(kinds):
+            known.append(needed(self._wants[number], kinds[len(known)], self._cluster.view.target))
+        return known
+
+    # The measure
+
+    def node(self, node: NodeInfo) -> float:
+        """How many thousandths of the node's units are idle and of no use, on the mean over the mix."""
+        return self.state(self.units.left(node), self.free(node))
+
+    def free(self, node: NodeInfo) -> tuple[int, ...]:
+        """What is left of the node's own resources, of each that a pod of the mix asks for."""
+        allocatable, requested = node.allocatable, node.requested
+        return tuple([allocatable.get(name, 0) - requested.get(name, 0) for name in self._names])
+
+    def without(self, free: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
+        """What is left of the node's own resources with one more pod."""
+        taken = dict(shape.requests)
+        return tuple([left - taken.get(name, 0) for name, left in zip(self._names, free, strict=True)])
+
+    def state(self, left: Left, free: tuple[int, ...]) -> float:
+        """The measure of a node of which so much is left."""
+        key = (tuple(sorted(left)), free)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            found = self._known[key] = self._find(left, dict(zip(self._names, free, strict=True)))
+        return found
+
+    def _find(self, left: Left, free: dict[str, int]) -> float:
+        idle = sum([rest for _, rest in left])
+        if not idle:
+            return 0.0
+        lost = 0.0
+        for group in self._groups:
+            useless = self._useless(group.asks, left, idle)
+            if useless == idle:
+                lost += group.weight * idle
+                continue
+            for requests, weight in group.sizes:
+                fits = all(free[name] >= amount for name, amount in requests)
+                lost += weight * (useless if fits else idle)
+        return lost
+
+    def _useless(self, asks: tuple[Ask, ...], left: Left, idle: int) -> int:
+        """How many of the thousandths nothing can be made of; all where a request finds too few units."""
+        if not asks:
+            return idle
+        useful: set[int] = set()
+        for ask in asks:
+            needs = self.needs(ask.number)
+            fitting = []
+            for at, (kind, rest) in enumerate(left):
+                need = needs[kind]
+                if need is not None and rest and need <= rest:
+                    fitting.append(at)
+            if len(fitting) < max(ask.devices, 1):
+                return idle
+            useful.update(fitting)
+        if len(useful) == len(left):
+            return 0
+        return idle - sum([left[at][1] for at in useful])
+
+    # Placing
+
+    def placed(self, shape: Shape, left: Left, *, fullest_first: bool) -> Left | None:
+        """What is left of the units once a pod of the shape has its devices; None where they do not suffice.
+
+        Units are taken in their order, or the one of which least is left first.
+        """
+        rest = list(left)
+        for ask in shape.asks:
+            needs = self.needs(ask.number)
+            order = sorted(range(len(rest)), key=lambda at: rest[at][1]) if fullest_first else range(len(rest))
+            missing = ask.devices
+            for at in order:
+                kind, some = rest[at]
+                need = needs[kind]
+                if missing and need is not None and some and need <= some:
+                    rest[at] = (kind, some - need)
+                    missing -= 1
+            if missing > 0:
+                return None
+        return tuple(rest)

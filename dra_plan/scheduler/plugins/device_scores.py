@@ -1,0 +1,163 @@
+"""Scores that go by what is left of devices: what is idle, and of what use it is to the pods that are to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+from dra_plan.api.core import Pod
+from dra_plan.claims.pod_claims import PodClaimError, pod_claims
+from dra_plan.scheduler.cluster.nodes import CPU, MEMORY, NodeInfo
+from dra_plan.scheduler.fragmentation.measure import Measure, Shape
+from dra_plan.scheduler.fragmentation.units import WHOLE, Left
+from dra_plan.scheduler.framework.interface import MAX_NODE_SCORE, Handle, PreScorePlugin, ScorePlugin
+from dra_plan.scheduler.framework.status import CycleState, Status
+
+Mix = Callable[[Measure], Iterable[Shape]]
+"""The pods that are to come, as shapes of a measure."""
+
+
+class Placement(NamedTuple):
+    """A pod on a node: what it asks for, and what is left of the node's units before and afterwards."""
+
+    shape: Shape
+    node: NodeInfo
+    left: Left
+    after: Left
+
+
+class PolicyScore(PreScorePlugin, ScorePlugin):
+    """Scores nodes by what would be left of them; `_prefers` is larger for better nodes, on any scale."""
+
+    name: ClassVar[str] = ""
+    fullest_first: ClassVar[bool] = True
+
+    def __init__(self, handle: Handle, mix: Mix) -> None:
+        self._handle = handle
+        self._mix = mix
+        self._made: Measure | None = None
+
+    @property
+    def measure(self) -> Measure:
+        """The measure of the cluster, made when the first pod is scored."""
+        if self._made is None:
+            self._made = Measure(self._handle.cluster)
+            self._made.mix(self._mix(self._made))
+        return self._made
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
+        """Read what the pod asks for."""
+        state.write(self.name, shape_of(self.measure, self._handle, pod))
+        return None
+
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
+        """What the policy thinks of the node; `normalize` makes a score of it."""
+        shape: Shape = state.read(self.name)
+        left = self.measure.units.left(node)
+        after = self.measure.placed(shape, left, fullest_first=self.fullest_first)
+        return round(self._prefers(Placement(shape, node, left, left if after is None else after)))
+
+    def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
+        """What the pod asks for."""
+        shape: Hashable = state.read(self.name)
+        return shape
+
+    def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
+        """The best nodes get 100, all others less."""
+        least, most = min(scores), max(scores)
+        span = most - least
+        scores[:] = [MAX_NODE_SCORE if not span else (each - least) * MAX_NODE_SCORE // span for each in scores]
+        return None
+
+    def _prefers(self, to: Placement) -> float:
+        raise NotImplementedError
+
+
+def shape_of(measure: Measure, handle: Handle, pod: Pod) -> Shape:
+    """The shape of a pod of the cluster, with its claims as they are now."""
+    try:
+        claims = pod_claims(pod, handle.cluster.claims.get)
+    except PodClaimError:
+        claims = []
+    specs = [claim.spec for claim in claims if claim.allocation is None]
+    return measure.shape(handle.cluster.info(pod).requests, specs)
+
+
+_FINE = 1_000_000
+"""Into so many parts what is between nothing and a whole node is told apart."""
+
+
+class BestFit(PolicyScore):
+    """The node of which least is left afterwards, its devices and its cpu and memory taken together."""
+
+    name = "BestFit"
+
+    def _prefers(self, to: Placement) -> float:
+        units = self.measure.units
+        most = max(self._largest(), 1)
+        rest = sum(some for _, some in to.after) / (most * WHOLE) if units.of(to.node) else 0.0
+        taken = dict(to.shape.requests)
+        shares = [
+            (to.node.allocatable[name] - to.node.requested.get(name, 0) - taken.get(name, 0)) / self._room[name]
+            for name in (CPU, MEMORY)
+            if taken.get(name) and self._room.get(name) and to.node.allocatable.get(name)
+        ]
+        return -_FINE * (rest + sum(shares))
+
+    def _largest(self) -> int:
+        """The most units that a node has; what the largest nodes have of cpu and memory is noted besides."""
+        cluster = self._handle.cluster
+        if getattr(self, "_revision", None) != cluster.node_revision:
+            self._revision = cluster.node_revision
+            nodes = list(cluster.nodes.values())
+            self._most = max((len(self.measure.units.of(node)) for node in nodes), default=0)
+            self._room = {
+                name: max((node.allocatable.get(name, 0) for node in nodes), default=0) for name in (CPU, MEMORY)
+            }
+        return self._most
+
+    _most = 0
+    _room: Mapping[str, int] = {}
+
+
+class FragmentationGradientDescent(PolicyScore):
+    """The node whose fragmentation, by the mix of pods, grows least."""
+
+    name = "FragmentationGradientDescent"
+
+    def _prefers(self, to: Placement) -> float:
+        measure = self.measure
+        free = measure.free(to.node)
+        return _FINE / WHOLE * (measure.state(to.left, free) - measure.state(to.after, measure.without(free, to.shape)))
+
+
+class WholeNodes(PolicyScore):
+    """Nodes that are in use already, and among these the one with the fewest whole devices left."""
+
+    name = "WholeNodes"
+
+    def _prefers(self, to: Placement) -> float:
+        before, then = _whole(to.left), _whole(to.after)
+        breaks = bool(to.left) and before == len(to.left) and then < before
+        if not to.shape.asks:
+            return -_FINE * (before == len(to.left) and bool(to.left)) - before
+        return -_FINE * breaks - _FINE // 100 * (before - then) - then
+
+
+def _whole(left: Left) -> int:
+    return sum(some == WHOLE for _, some in left)
+
+
+class Balanced(PolicyScore):
+    """The node on which afterwards devices, cpu and memory are used to the most even shares."""
+
+    name = "Balanced"
+
+    def _prefers(self, to: Placement) -> float:
+        taken = dict(to.shape.requests)
+        shares = [1 - sum(some for _, some in to.after) / (WHOLE * len(to.after))] if to.after else []
+        for name in (CPU, MEMORY):
+            room = to.node.allocatable.get(name, 0)
+            if room and taken.get(name):
+                shares.append((to.node.requested.get(name, 0) + taken[name]) / room)
+        return -_FINE * (max(shares) - min(shares)) if shares else 0.0

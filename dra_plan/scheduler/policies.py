@@ -1,0 +1,138 @@
+"""Policies: scores of nodes, and an order of devices, that a cluster could be scheduled by instead.
+
+A policy is a plugin of its own in the place of NodeResourcesFit's and NodeResourcesBalancedAllocation's scores (or only
+other arguments of these), and an order in which the devices of a node are tried. Filters, the queue and all other
+scores stay those of the configuration. What each of them prefers is in `POLICIES`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dra_plan.allocator.ledger import AllocatedState
+from dra_plan.allocator.pools import PoolDevice
+from dra_plan.allocator.search import DeviceOrder
+from dra_plan.api import quantity
+from dra_plan.errors import UsageError
+from dra_plan.near import nearest
+from dra_plan.scheduler import config as configuration
+from dra_plan.scheduler.framework.interface import Factory, Registry
+from dra_plan.scheduler.framework.plugin_names import BALANCED_ALLOCATION, FIT
+from dra_plan.scheduler.plugins.device_scores import (
+    Balanced,
+    BestFit,
+    FragmentationGradientDescent,
+    Mix,
+    PolicyScore,
+    WholeNodes,
+)
+
+WEIGHT = 1000
+"""Of a policy's score: other preferences only decide among nodes that it likes equally."""
+
+
+# -- the policies by name ----------------------------------------------------------------------------------------------
+
+
+def fullest_first(devices: Sequence[PoolDevice], state: AllocatedState) -> Sequence[PoolDevice]:
+    """Shared devices that are in use before the others, the one first of which the smallest share is left."""
+    if not any(device.id in state.aggregate for device in devices):
+        return devices
+    return sorted(devices, key=lambda device: _share_left(device, state))
+
+
+def _share_left(device: PoolDevice, state: AllocatedState) -> float:
+    used = state.aggregate.get(device.id)
+    if not used:
+        return 1.0
+    totals = ((name, quantity.parse(each.value).nano) for name, each in device.device.capacity.items())
+    return min(((total - used.get(name, 0)) / total for name, total in totals if total > 0), default=1.0)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy: what it does, the plugin that scores, the arguments of NodeResourcesFit, and the order of devices."""
+
+    name: str
+    summary: str
+    plugin: type[PolicyScore] | None = None
+    strategy: str = ""
+    order: DeviceOrder | None = None
+
+
+DEFAULT = "default"
+POLICIES = {
+    policy.name: policy
+    for policy in (
+        Policy(DEFAULT, "the scores of the configuration, devices in their order"),
+        Policy(
+            "most-allocated", "NodeResourcesFit scores full nodes higher, without balance", strategy="MostAllocated"
+        ),
+        Policy("best-fit", "the node, and the device, of which least is left", BestFit, order=fullest_first),
+        Policy(
+            "fgd",
+            "the node that adds least to what the mix of pods cannot use",
+            FragmentationGradientDescent,
+            order=fullest_first,
+        ),
+        Policy("whole-nodes", "nodes, and devices, that are in use before idle ones", WholeNodes, order=fullest_first),
+        Policy("balanced", "the node on which devices, cpu and memory are used most evenly", Balanced),
+    )
+}
+"""The policies by name."""
+
+
+def named(name: str) -> Policy:
+    """The policy of that name. UsageError if there is none."""
+    if name not in POLICIES:
+        near = nearest(name, POLICIES)
+        hint = f" (did you mean {near!r}?)" if near else ""
+        raise UsageError(f"unknown policy {name!r}{hint}: use one of {', '.join(POLICIES)}")
+    return POLICIES[name]
+
+
+def configured(policy: Policy, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The decoded KubeSchedulerConfiguration with the policy in each profile; None for the default configuration."""
+    if policy.plugin is None and not policy.strategy:
+        return document
+    made: dict[str, Any] = copy.deepcopy(dict(document or {}))
+    made.setdefault("apiVersion", configuration.API_VERSION)
+    made.setdefault("kind", configuration.KIND)
+    made["profiles"] = [_with(policy, profile) for profile in made.get("profiles") or [{}]]
+    return made
+
+
+def _with(policy: Policy, profile: dict[str, Any]) -> dict[str, Any]:
+    plugins = profile.setdefault("plugins", {})
+    score = plugins.setdefault("score", {})
+    gone = [BALANCED_ALLOCATION] if policy.strategy else [BALANCED_ALLOCATION, FIT]
+    score["disabled"] = [*(score.get("disabled") or []), *({"name": name} for name in gone)]
+    if policy.strategy:
+        given = profile.get("pluginConfig") or []
+        kept = [entry for entry in given if entry.get("name") != FIT]
+        args = next((dict(entry.get("args") or {}) for entry in given if entry.get("name") == FIT), {})
+        resources = (args.get("scoringStrategy") or {}).get("resources")
+        args["scoringStrategy"] = {"type": policy.strategy, **({"resources": resources} if resources else {})}
+        profile["pluginConfig"] = [*kept, {"name": FIT, "args": args}]
+    if policy.plugin is not None:
+        entry = {"name": policy.plugin.name, "weight": WEIGHT}
+        score["enabled"] = [*(score.get("enabled") or []), entry]
+        before = plugins.setdefault("preScore", {})
+        before["enabled"] = [*(before.get("enabled") or []), {"name": policy.plugin.name}]
+    return profile
+
+
+def registered(policy: Policy, mix: Mix, others: Registry | None = None) -> Registry:
+    """The registry with the policy's plugin, which scores by the mix of pods."""
+    made = Registry(others or {})
+    plugin = policy.plugin
+    if plugin is not None:
+        made.register(plugin.name, _factory(plugin, mix))
+    return made
+
+
+def _factory(plugin: type[PolicyScore], mix: Mix) -> Factory:
+    return lambda _args, handle: plugin(handle, mix)
