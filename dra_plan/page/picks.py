@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dra_plan import shown
 from dra_plan.allocator import DeviceID, View
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.page.on_nodes import AnswerOnNode
+from dra_plan.page.picture import DrawnDevice
 from dra_plan.page.scene import LETTERS, Amount, Scene, SceneDevice, ScenePlace, ScenePool, Texts
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -82,9 +83,12 @@ class Moments:
         self._by_pool: dict[PoolName, dict[str, ResourceClaim]] = {}
         self._drawn: dict[tuple[int, int], ScenePool] = {}
         """What has changed since the beginning: claims, those of a pool, and pools by place and number."""
+        self._evicted: set[tuple[str, str]] = set()
+        """Namespace and name of pods that are evicted, whose claims may keep their devices."""
 
-    def change(self, to: Mapping[str, ResourceClaim | None]) -> PictureChange:
-        """These claims are now as given; None for one that has no devices any more."""
+    def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
+        """These claims are now as given, None for one that has no devices any more; these pods are evicted from now."""
+        self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
         made = PictureChange()
         for name in touched:
@@ -108,7 +112,11 @@ class Moments:
         before = self._drawn.get((place, number), pools[number])
         drawn = before.pool.at(self._beginning.view, claims)
         now = ScenePool(
-            drawn, [SceneDevice(old.at, drawn, new) for old, new in zip(before.devices, drawn.devices, strict=True)]
+            drawn,
+            [
+                SceneDevice(old.at, drawn, self._noted(new))
+                for old, new in zip(before.devices, drawn.devices, strict=True)
+            ],
         )
         self._drawn[place, number] = now
         for old, new in zip(before.devices, now.devices, strict=True):
@@ -121,6 +129,17 @@ class Moments:
                 for physical in self._drawn.get((place, at), pool).physical
                 for amount in physical.amounts
             ]
+
+    def _noted(self, device: DrawnDevice) -> DrawnDevice:
+        """The device, with those of its pods that are evicted."""
+        users = ((held.namespace, pod) for held in device.holders for pod in held.pods)
+        gone = ["/".join(user) for user in users if user in self._evicted]
+        return replace(device, note=kept_by(gone)) if gone else device
+
+
+def kept_by(pods: list[str]) -> str:
+    """What is said of a device whose pods are evicted, while the claim keeps it."""
+    return f"still held, though {words.listed(pods)} {'is' if len(pods) == 1 else 'are'} evicted"
 
 
 def _pools_of(claim: ResourceClaim | None) -> list[PoolName]:

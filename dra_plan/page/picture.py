@@ -38,6 +38,8 @@ class DrawnDevice:
     holders: tuple[ClaimHolder, ...] = ()
     capacity: Mapping[str, tuple[str, str]] | None = None
     """Of a device that may be shared: what is left and what there is, by name."""
+    note: str = ""
+    """What became of those who have it."""
     draws: Mapping[str, Mapping[str, int]] | None = None
     """How much it draws from counters, by counter set and name, in nano-units."""
 

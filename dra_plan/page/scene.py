@@ -59,6 +59,7 @@ class SceneDevice:
         told += [f"{name}: {left} of {total} left" for name, (left, total) in (self.drawn.capacity or {}).items()]
         if self.drawn.reason and self.state != "used":
             told.append(self.drawn.reason)
+        told += [self.drawn.note] if self.drawn.note else []
         return "; ".join(told)
 
 
