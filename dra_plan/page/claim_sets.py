@@ -64,6 +64,7 @@ def pick_sets(
     view: View | None,
 ) -> None:
     """A pick for each claim set, with its answer on every node of the picture; `explained` has their words."""
+    made.each_alone = True
     if not made.scenes or inventory is None or view is None:
         answers: list[dict[str, Any]] = [{} for _ in explained]
     else:

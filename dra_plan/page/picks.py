@@ -37,11 +37,13 @@ class PictureChange:
             [place, at, LETTERS[device.state], texts.at(device.detail)]
             for (place, at), device in sorted(self.devices.items())
         ]
-        amounts = {
-            str(place): [[texts.at(each.said), each.taken_pips, each.percent] for each in of]
-            for place, of in self.amounts.items()
-        }
+        amounts = {str(place): [plain_amount(each, texts) for each in of] for place, of in self.amounts.items()}
         return [devices, amounts]
+
+
+def plain_amount(of: Amount, texts: Texts) -> list[Any]:
+    """What is left of a counter, in words, the pips that are taken, and the share."""
+    return [texts.at(of.said), of.taken_pips, of.percent]
 
 
 class Beginning:
@@ -172,6 +174,22 @@ class Mark:
     harms: dict[int, str] = field(default_factory=dict)
 
 
+class MarkLists:
+    """Marks of a scene by number: picks that share the same have the same number."""
+
+    def __init__(self) -> None:
+        self.all: list[dict[str, Any]] = []
+        self._known: dict[int, int] = {}
+
+    def at(self, marks: dict[int, Mark], texts: Texts) -> int:
+        """The number of the marks, which have to live on: they are known by their identity."""
+        number = self._known.get(id(marks))
+        if number is None:
+            number = self._known[id(marks)] = len(self.all)
+            self.all.append({str(at): _plain(mark, texts) for at, mark in marks.items()})
+        return number
+
+
 @dataclass
 class Pick:
     """Something to pick: `line` says in short how it ended. `marks` are those of each scene, by place.
@@ -189,15 +207,15 @@ class Pick:
     change: PictureChange | None = None
     moment: int | None = None
 
-    def plain(self, texts: Texts) -> dict[str, Any]:
-        """What the script needs."""
+    def plain(self, texts: Texts, marks: MarkLists) -> dict[str, Any]:
+        """What the script needs; marks by the number of their list."""
         return {
             "key": self.key,
             "name": shown.printable(self.name),
             "tone": self.tone,
             "word": shown.printable(self.word),
             "line": shown.printable(self.line),
-            "marks": [{str(at): _plain(mark, texts) for at, mark in scene.items()} for scene in self.marks],
+            "marks": [marks.at(scene, texts) for scene in self.marks],
             "change": self.change.plain(texts) if self.change is not None else None,
             "moment": self.moment,
         }
@@ -234,7 +252,8 @@ def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
         if place is None:
             continue
         tone, label = outcome(answer.outcome)
-        mark = made[place.number] = Mark(tone, label, answer.message)
+        message = answer.message or (words.phrase(answer.reason) if answer.reason is not None else "")
+        mark = made[place.number] = Mark(tone, label, message)
         for device, request in answer.gets if answer.outcome == "Fits" else ():
             at = _found(scene, device)
             if at is None:

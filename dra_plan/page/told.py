@@ -162,6 +162,17 @@ class Article:
     in_vain: str = ""
     suggestions: list[tuple[str, TriedChanges]] = field(default_factory=list)
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether a few lines are all that is told."""
+        return not (self.stories or self.bars or self.rest or self.blocks or self.suggestions or self.in_vain)
+
+
+def in_short(of: Article) -> str:
+    """A brief article as lines, the first of which names it; none of them is empty."""
+    told = [f"{of.name}: {of.word}", of.sentence, *(line.text for line in of.summary)]
+    return "\n".join(" ".join(line.split()) for line in told if line.strip())
+
 
 def lines(of: Iterable[str]) -> list[TextLine]:
     """Lines with their indentation as depth; empty ones are left out."""

@@ -1,4 +1,4 @@
-"""What the page says and colours is what the document says: no loss in green, nobody left out, nothing freed too early."""
+"""What the page says and colours is what the document says: no loss in green, nobody left out, nothing freed early."""
 
 from typing import Any
 

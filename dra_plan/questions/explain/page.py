@@ -31,8 +31,7 @@ from dra_plan.text.verdicts import UNTOLD
 def page(answer: Explanation, inventory: Inventory | None, view: View | None) -> Page:
     """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
     made = of_text(answer.document, "explain")
-    steps = [step for room in answer.document.moves or () for step in room.steps]
-    made.scenes = drawn(inventory, view, apart={node for step in steps for node in (step.node, step.from_node) if node})
+    made.scenes = drawn(inventory, view)
     if answer.document.moves and made.scenes:
         made.scenes = [replace(made.scenes[0], title=title) for title in SCENES]
         made.moments_in = 1

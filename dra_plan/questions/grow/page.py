@@ -28,7 +28,7 @@ def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> 
         grown = answer.grown(inventory, answer.final.counts)
         view = View.of(grown, answer.target)
         new = {node for names in answer.final.added for node in names}
-        made.scenes = drawn(grown, view, new=new, apart=set(answer.final.bound.values()))
+        made.scenes = drawn(grown, view, new=new)
     fill_growth(made, answer, inventory, view)
     return made
 

@@ -25,15 +25,9 @@ _TONES = {"Placed": picks.GOOD, "Impossible": picks.BAD, "Undecided": picks.OTHE
 def page(answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> Page:
     """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
     made = begin(answer.document, "place", FORMATS)
-    made.scenes = drawn(inventory, view, apart=_spoken_of(answer))
+    made.scenes = drawn(inventory, view)
     fill_placement(made, answer, inventory, view)
     return made
-
-
-def _spoken_of(answer: PlacementPlan) -> set[str]:
-    """The nodes that get pods."""
-    placed = answer.proof.found.placed if answer.proof is not None else ()
-    return {each.node for each in (*answer.found.placed, *placed)}
 
 
 def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> None:

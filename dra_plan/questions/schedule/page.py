@@ -24,14 +24,9 @@ from dra_plan.text import words
 def page(answer: SchedulePlan, inventory: Inventory | None, view: View | None) -> Page:
     """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
     made = begin(answer.document, "schedule", FORMATS)
-    made.scenes = drawn(inventory, view, apart=_spoken_of(answer))
+    made.scenes = drawn(inventory, view)
     fill_schedule(made, answer, view)
     return made
-
-
-def _spoken_of(answer: SchedulePlan) -> set[str]:
-    """The nodes that get pods."""
-    return {record.node for record in answer.outcome.pods if record.node and record.attempts}
 
 
 def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
@@ -125,7 +120,7 @@ def _draw_failed(
             said = {name: (one.outcome.value, one.message) for one in explained.stories for name in one.nodes}
             marks[id(explained)] = picks.marks(at_attempt(attempt, said, left), beginning.scene)
             left = max(0, left - len(said))
-        pick.marks[0].update(marks[id(explained)])
+        pick.marks = [{**pick.marks[0], **marks[id(explained)]} if pick.marks[0] else marks[id(explained)]]
         seen = id(attempt.all_claims)
         if seen not in moments:
             moments[seen] = len(made.moments)
