@@ -157,6 +157,8 @@ class Article:
     bars: Bars | None = None
     rest: list[TextLine] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
+    always: bool = False
+    """Whether it is shown whatever is picked."""
     boxes: list[BoxLines] = field(default_factory=list)
     """What the picture says of devices when this is shown on it."""
     in_vain: str = ""

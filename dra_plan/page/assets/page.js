@@ -16,7 +16,7 @@ function start(data) {
   const drawing = makeDrawing(model);
   const fleet = makeFleet(model, drawing);
   const id = (name) => document.getElementById(name);
-  const answers = [...document.querySelectorAll(".answer")];
+  const answers = [...document.querySelectorAll(".answer:not(.always)")];
   const byName = new Map(picks.map((pick, at) => [address(pick.name).slice(1), at]));
   const slider = id("time");
   let tone = "";
