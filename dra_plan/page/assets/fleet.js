@@ -3,7 +3,7 @@ const MOST_CARDS = 24;
 const MOST_BOXES = 320;
 const MOST_HITS = 12;
 const MOST_REASONS = 5;
-const SIZES = [26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7];
+const SIZES = [26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
 
 function makeFleet(model, drawing, go) {
   const { data, scenes, text } = model;
@@ -119,6 +119,7 @@ function makeFleet(model, drawing, go) {
       const row = Math.max(1, Math.floor((wide + gap) / (each + gap)));
       return counts.reduce((all, count) => all + Math.ceil(count / row) * (each + gap) + 30, 0) <= high;
     }) || SIZES[SIZES.length - 1];
+    part("groups").classList.toggle("tiny", fits < 10);
     part("groups").style.setProperty("--tile", fits + "px");
     part("groups").style.setProperty("--gap", (fits > 14 ? 3 : fits > 9 ? 2 : 1) + "px");
   }
@@ -192,8 +193,8 @@ function makeFleet(model, drawing, go) {
     if (!root) return;
     const found = reasons();
     drawOptions();
-    if (small) drawCards(); else drawTiles(found);
     drawReasons(found);
+    if (small) drawCards(); else drawTiles(found);
     narrow(found);
     mark();
   }
