@@ -49,7 +49,7 @@ def test_the_devices_of_what_is_picked_are_marked(fixture: str, command: str, op
     plan = _document(fixture, "allocate")
     opened = opens(html_of(fixture, command))
     for at, claim_set in enumerate(plan["claimSets"]):
-        opened.page.locator(".pick").nth(at).click()
+        opened.page.locator(f'.pick[data-pick="{at}"]').click()
         gets = {
             node["name"]: sorted(
                 result["device"] for claim in node["claims"] for result in claim["allocation"]["devices"]["results"]
@@ -59,7 +59,7 @@ def test_the_devices_of_what_is_picked_are_marked(fixture: str, command: str, op
         }
         marked = opened.page.evaluate(
             """() => [...document.querySelectorAll('.card')].map(card => [card.querySelector('.title').textContent,
-            card.querySelector('.verdict').textContent,
+            (card.querySelector('.verdict') || { textContent: '' }).textContent,
             [...card.querySelectorAll('.dev.gets .n')].map(name => name.textContent).sort()])"""
         )
         own = {title: devices for title, verdict, devices in marked if title in gets and devices}
