@@ -12,6 +12,7 @@ function makeFleet(model, drawing, go) {
   const boxes = (scene) => scene.places.reduce((all, place) => all + scene.layouts[place.kind].devices.length, 0);
   const small = scenes.every((scene) => scene.places.length <= MOST_CARDS && boxes(scene) <= MOST_BOXES);
   const tiles = new Map();
+  let drawn = "";
   const part = (name) => root.querySelector("." + name);
   const places = () => scenes[view.scene].places.map((_, at) => at);
 
@@ -69,39 +70,58 @@ function makeFleet(model, drawing, go) {
     return [scenes[view.scene].places[at].name, reason.key, counts, model.away(view.scene, at)].filter(Boolean).join("; ");
   }
 
+  /** Draws the tile of a place, as far as it looks or reads other than before. */
   function tile(at, reason) {
     let made = tiles.get(at);
+    const of = scenes[view.scene].places[at];
     if (!made) {
-      const of = scenes[view.scene].places[at];
-      made = el("a", { href: of.shared ? address(of.name) : nodeAddress(of.name), tabindex: -1 });
-      made.dataset.place = String(at);
+      made = { node: el("a", { href: of.shared ? address(of.name) : nodeAddress(of.name), tabindex: -1, "data-place": at }), looks: "", name: "", fill: 0 };
       tiles.set(at, made);
     }
-    const fill = Math.ceil(model.used(view.scene, at) * 8 - 0.001);
-    const looks = "tile " + reason.look + " f" + fill + (scenes[view.scene].places[at].away ? " away" : "") + (model.touched(view.scene, at) ? " touched" : "");
-    if (made.dataset.looks !== looks) { made.className = looks; made.dataset.looks = looks; made.dataset.fill = String(fill); }
+    made.fill = Math.ceil(model.used(view.scene, at) * 8 - 0.001);
+    const looks = "tile " + reason.look + " f" + made.fill + (of.away ? " away" : "") + (model.touched(view.scene, at) ? " touched" : "");
+    if (made.looks !== looks) made.node.className = made.looks = looks;
     const name = told(at, reason);
-    if (made.title !== name) { made.title = name; made.setAttribute("aria-label", name); }
-    return made;
+    if (made.name === name) return;
+    made.name = made.node.title = name;
+    made.node.setAttribute("aria-label", name);
   }
 
   function drawTiles(found) {
     const groups = new Map();
     for (const at of places()) {
+      tile(at, found.of[at]);
       const name = groupOf(at, found.of[at]);
       if (!groups.has(name)) groups.set(name, []);
       groups.get(name).push(at);
     }
     const rank = new Map(found.all.map((reason, at) => [reason, at]));
-    const order = (one, other) => rank.get(found.of[one]) - rank.get(found.of[other]) || Number(tiles.get(one).dataset.fill) - Number(tiles.get(other).dataset.fill) || one - other;
-    for (const at of places()) tile(at, found.of[at]);
+    const order = (one, other) => rank.get(found.of[one]) - rank.get(found.of[other]) || tiles.get(one).fill - tiles.get(other).fill || one - other;
     const sorted = [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
     size(sorted.map(([, each]) => each.length));
-    part("groups").replaceChildren(...sorted.map(([name, each], number_) => el("section", { class: "group", "aria-labelledby": "group-" + number_ },
-      el("h3", { id: "group-" + number_ }, el("bdi", {}, name), " ", el("span", { class: "more" }, groupCount(each, found))),
-      el("div", { class: "tiles" }, each.sort(order).map((at) => tiles.get(at))))));
+    const names = JSON.stringify(sorted.map(([name]) => name));
+    if (names !== drawn) part("groups").replaceChildren(...sorted.map(([name], number_) => el("section", { class: "group", "aria-labelledby": "group-" + number_ },
+      el("h3", { id: "group-" + number_ }, el("bdi", {}, name), " ", el("span", { class: "more" })), el("div", { class: "tiles" }))));
+    drawn = names;
+    root.querySelectorAll(".group").forEach((group, at) => {
+      const own = sorted[at][1].sort(order);
+      group.querySelector(".more").textContent = groupCount(own, found);
+      arrange(group.querySelector(".tiles"), own.map((each) => tiles.get(each).node));
+    });
     const first = part("tile");
     if (first && !root.querySelector('.tile[tabindex="0"]')) first.tabIndex = 0;
+  }
+
+  /** Puts elements into a holder in their order, moving as few as are out of place. */
+  function arrange(holder, elements) {
+    const own = new Set(elements);
+    for (const each of [...holder.childNodes]) if (!own.has(each)) each.remove();
+    let next = holder.firstChild;
+    for (const each of elements) {
+      if (next && next !== each && next.nextSibling === each) next = each;
+      if (next === each) next = each.nextSibling;
+      else holder.insertBefore(each, next);
+    }
   }
 
   function groupCount(places_, found) {
@@ -160,7 +180,7 @@ function makeFleet(model, drawing, go) {
         const at = model.counterpart(scene, view.scene, Number(each.dataset.place));
         each.hidden = at >= 0 ? !kept(at) : Boolean(hits || view.reason);
       }
-    } else for (const [at, each] of tiles) each.classList.toggle("dim", !kept(at));
+    } else for (const [at, { node }] of tiles) node.classList.toggle("dim", !kept(at));
     const devices = hits ? [...hits.values()].reduce((all, each) => all + each.devices.length, 0) : 0;
     const none = hits && !left.length;
     part("count").textContent = none ? "Nothing found for “" + view.wanted.trim() + "”."
@@ -204,7 +224,7 @@ function makeFleet(model, drawing, go) {
     for (const each of root.querySelectorAll(".tile[aria-current], .card[aria-current]")) each.removeAttribute("aria-current");
     if (view.node < 0) return;
     if (small) for (const each of root.querySelectorAll('.card[data-place="' + view.node + '"]')) each.setAttribute("aria-current", "true");
-    const open = tiles.get(view.node);
+    const open = (tiles.get(view.node) || {}).node;
     if (!open) return;
     for (const each of root.querySelectorAll('.tile[tabindex="0"]')) each.tabIndex = -1;
     open.tabIndex = 0;
@@ -252,6 +272,7 @@ function makeFleet(model, drawing, go) {
   function show(scene) {
     view.scene = scene;
     tiles.clear();
+    drawn = "";
     for (const each of root.querySelectorAll(".which button")) each.setAttribute("aria-pressed", String(Number(each.dataset.scene) === scene));
     draw();
   }

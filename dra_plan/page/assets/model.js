@@ -72,6 +72,16 @@ function makeModel(data) {
 
   const amounts = (scene, place) => (scene === data.moments_in && then.amounts.get(place)) || scenes[scene].places[place].amounts || [];
 
+  /** What is found of a place, kept while neither a moment nor, if it counts, the pick says anything of it. */
+  function kept(find, picks_count = true) {
+    const known = scenes.map(() => new Map());
+    return (scene, place) => {
+      if (changes(scene, place) || (picks_count && mark(scene, place))) return find(scene, place);
+      if (!known[scene].has(place)) known[scene].set(place, find(scene, place));
+      return known[scene].get(place);
+    };
+  }
+
   /** Of each model what is free, shared and there is, once the pick has its devices; parts are not counted. */
   function models(scene, place) {
     const layout = layoutOf(scene, place);
@@ -188,5 +198,7 @@ function makeModel(data) {
     return found;
   }
 
-  return Object.assign(model, { data, scenes, picks, text, pick, mark, device, letters, slotsOf, amounts, models, used, together, largest, verdict, away, kindName, touched, differs, counterpart, search, layoutOf, numbers });
+  const own = !data.each_alone;
+  return Object.assign(model, { data, scenes, picks, text, pick, mark, device, letters, slotsOf, amounts, verdict, away, models: kept(models), used: kept(used, own),
+    together: kept(together, own), largest: kept(largest, own), kindName: kept(kindName, false), touched, differs, counterpart, search, layoutOf, numbers });
 }
