@@ -37,13 +37,16 @@ _HEADLINES = {
 """What becomes of a claim set that does not fit."""
 
 
-def headline(sets: Sequence[ClaimSetSummary]) -> str:
-    """Whether they fit: which does not, or how many do not."""
+def headline(sets: Sequence[ClaimSetSummary], nodes: int) -> str:
+    """Whether they fit on some of so many nodes: which does not, or how many do not."""
     failing = [one for one in sets if one.outcome is not Outcome.FITS]
     if not sets:
         return "Nothing waits for devices"
     if not failing:
-        return "It fits" if len(sets) == 1 else f"All {len(sets)} claim sets fit, each on its own"
+        if len(sets) == 1:
+            [one] = sets
+            return f"{claim_set_name(one)} fits on {len(one.fitting_nodes):,} of {words.counted(nodes, 'node')}"
+        return f"All {len(sets)} claim sets fit, each on its own"
     undecided = all(one.outcome is Outcome.UNDECIDED for one in failing)
     others = len(sets) - len(failing)
     if len(failing) == 1:
@@ -61,6 +64,7 @@ def pick_sets(
     view: View | None,
 ) -> None:
     """A pick for each claim set, with its answer on every node of the picture; `explained` has their words."""
+    made.each_alone = True
     if not made.scenes or inventory is None or view is None:
         answers: list[dict[str, Any]] = [{} for _ in explained]
     else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dra_plan.documents.base import PrintedDocument
 from dra_plan.page.picks import Mark, Pick, PictureChange
-from dra_plan.page.scene import WORDS, CountedModel, Scene, ScenePlace
+from dra_plan.page.scene import WORDS, Scene, ScenePlace
 from dra_plan.page.told import Article, Block, BoxLines
 from dra_plan.text import words
 
@@ -59,6 +59,8 @@ class Page:
     gets_word: str = "would get"
     harm_word: str = ""
     """What is said of devices whose holders suffer from what is picked."""
+    each_alone: bool = False
+    """Whether what a pick gets on one node it gets instead of what it gets on the others."""
     slider: bool = False
     tiles_when: str = ""
     """When as much was free as the head of the page says, where that is not plain."""
@@ -73,22 +75,12 @@ class Page:
     warnings: Sequence[str] = ()
 
     @property
-    def models(self) -> list[CountedModel]:
-        """What is free of each model, in the last picture."""
-        return self.scenes[-1].models if self.scenes else []
-
-    @property
     def states(self) -> list[str]:
         """The states that some device has, in some picture or at some moment."""
         found = {state for scene in self.scenes for state in scene.states}
         changes = [*self.moments, *(pick.change for pick in self.picks if pick.change is not None)]
         found |= {device.state for change in changes for device in change.devices.values()}
         return [state for state in WORDS if state in found]
-
-    @property
-    def is_told(self) -> bool:
-        """Whether anything but tables stands beside the picture."""
-        return bool(self.articles or self.findings or self.warnings)
 
     @property
     def has_unsuitable(self) -> bool:
@@ -104,6 +96,10 @@ class Page:
     def told_by(self) -> str:
         """The command whose tables stand below."""
         return f"dra-plan {self.command}".strip()
+
+
+MOST_ARTICLES = 150
+"""Of more articles, those that are brief are given as text, line by line."""
 
 
 MOST_GROUPS = 60

@@ -10,7 +10,9 @@ from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.devices import DeviceCheck
+from dra_plan.documents.reasons import LeadingReason
 from dra_plan.explanation import funnel
+from dra_plan.explanation.document import leading_reasons
 from dra_plan.explanation.funnel import NodeOffer
 from dra_plan.explanation.placement import Placements
 from dra_plan.explanation.reasons import code, refusal_fields
@@ -41,6 +43,8 @@ class AnswerOnNode:
     gets: tuple[tuple[DeviceID, str], ...] = ()
     """The devices with the requests that get them."""
     refused: tuple[RefusedDevices, ...] = ()
+    reason: LeadingReason | None = None
+    """What is most in the way, where an explanation knows it."""
 
 
 def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) -> list[dict[str, AnswerOnNode]]:
@@ -84,6 +88,7 @@ def _of_set(plan: ClaimSetPlan, nodes: dict[str, Node], view: View) -> Iterator[
         for node, offer in zip(group.nodes, group.offers, strict=True)
         if offer is not None
     }
+    reasons = dict(_reasons(plan))
     placements = Placements(view, plan.claim_set.claims, None, plan.claim_set.allocated)
     asked = 0
     for found in plan.nodes:
@@ -94,7 +99,16 @@ def _of_set(plan: ClaimSetPlan, nodes: dict[str, Node], view: View) -> Iterator[
         excluded = plan.excluded.get(found.node, ())
         message = "; ".join(each.message for each in excluded) or str(found.error or "")
         outcome = "Excluded" if excluded else found.outcome.value
-        yield found.node, AnswerOnNode(outcome, message, tuple(_gets(found)), tuple(_refused(offer)))
+        yield (
+            found.node,
+            AnswerOnNode(outcome, message, tuple(_gets(found)), tuple(_refused(offer)), reasons.get(found.node)),
+        )
+
+
+def _reasons(plan: ClaimSetPlan) -> Iterator[tuple[str, LeadingReason]]:
+    for group in plan.explanation.groups if plan.explanation is not None else ():
+        for reason in leading_reasons([group])[:1]:
+            yield from ((node.metadata.name, reason) for node in group.nodes)
 
 
 def _offer(placements: Placements, node: Node) -> NodeOffer | None:

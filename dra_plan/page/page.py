@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import gzip
 import hashlib
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -12,44 +13,84 @@ from typing import Any
 import jinja2
 import msgspec
 
-from dra_plan import shown
+from dra_plan import __version__, shown
 from dra_plan.documents.suggestions import ObjectPatch
-from dra_plan.page.content import Page
+from dra_plan.page import fleet
+from dra_plan.page.content import MOST_ARTICLES, Page
+from dra_plan.page.picks import MarkLists
 from dra_plan.page.scene import NOT_SUITABLE, WORDS, Texts
+from dra_plan.page.told import in_short
 
 LONGEST_TEXT = 400_000
 """Characters of the document as JSON that stand in the page as text; a longer one is shown when it is opened."""
 
 
+LONGEST_DATA = 300_000
+"""Characters of data that stand in the page as JSON; more is packed."""
+
+
+PACKED = "application/gzip"
+"""The type of data that is packed: gzip, as base64."""
+
+
+SCRIPTS = ("model.js", "draw.js", "fleet.js", "page.js")
+"""The parts of the script, in the order in which they stand in the page."""
+
+
 def render(page: Page) -> str:
     """The page as one file of HTML."""
-    texts = Texts()
     document = page.document
     written = None if document is None else msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
     follows = written is not None and len(written) > LONGEST_TEXT
+    briefs = (
+        [article.key for article in page.articles if article.is_brief] if len(page.articles) > MOST_ARTICLES else []
+    )
+    data = _data(page) | {"briefs": briefs, "document_follows": follows}
+    if not follows:
+        data["document"] = document
+    text = embedded(data)
+    is_long = len(text) > LONGEST_DATA
+    return _template("page.html").render(
+        page=_WithJson(page, None if written is None else "" if follows else shown.in_json(written)),
+        briefs=set(briefs),
+        words=WORDS,
+        not_suitable=NOT_SUITABLE,
+        data=packed(text) if is_long else text,
+        data_type=PACKED if is_long else "application/json",
+        document=packed(shown.in_json(msgspec.json.encode(document).decode())) if follows else "",
+        packed_type=PACKED,
+        script=script(),
+        style=_asset("page.css"),
+        policy=policy(),
+        version=__version__,
+    )
+
+
+def _data(page: Page) -> dict[str, Any]:
+    """What the script needs beside the document."""
+    texts, marks = Texts(), MarkLists()
     data: dict[str, Any] = {
-        "document": document,
-        "document_follows": follows,
+        "each_alone": page.each_alone,
         "gets": page.gets_word,
         "harm": page.harm_word,
         "moments_in": page.moments_in,
         "opens_on": page.opens_on,
         "moments": [moment.plain(texts) for moment in page.moments],
-        "picks": [pick.plain(texts) for pick in page.picks],
-        "scenes": [scene.plain() for scene in page.scenes],
+        "picks": [pick.plain(texts, marks) for pick in page.picks],
+        "scenes": [fleet.plain(scene, texts) for scene in page.scenes],
         "words": {**WORDS, "no": NOT_SUITABLE},
     }
-    data["texts"] = texts.all
-    text = "" if follows else written
-    return _template("page.html").render(
-        page=_WithJson(page, None if text is None else shown.in_json(text)),
-        words=WORDS,
-        not_suitable=NOT_SUITABLE,
-        data=embedded(data),
-        script=_asset("page.js"),
-        style=_asset("page.css"),
-        policy=policy(),
-    )
+    return data | {"marks": marks.all, "texts": texts.all}
+
+
+def packed(text: str) -> str:
+    """The text with gzip, as base64: the same for the same text."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def script() -> str:
+    """The script: its parts in one scope."""
+    return "\n".join(['"use strict";', "(() => {", *map(_asset, SCRIPTS), "})();", ""])
 
 
 def render_error(command: str, lines: Sequence[str]) -> str:
@@ -68,8 +109,8 @@ def policy() -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src {_hash('page.js')}",
-            f"style-src {_hash('page.css')}",
+            f"script-src {_hash(script())}",
+            f"style-src {_hash(_asset('page.css'))}",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -104,7 +145,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals["patch_text"] = _patch
+    environment.globals.update(patch_text=_patch, in_short=in_short, fleet_lines=fleet.lines)
     return environment
 
 
@@ -129,6 +170,6 @@ def _asset(name: str) -> str:
     return _read("assets", name)
 
 
-def _hash(name: str) -> str:
-    digest = hashlib.sha256(_asset(name).encode()).digest()
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

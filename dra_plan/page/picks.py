@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dra_plan import shown
 from dra_plan.allocator import DeviceID, View
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.page.on_nodes import AnswerOnNode
+from dra_plan.page.picture import DrawnDevice
 from dra_plan.page.scene import LETTERS, Amount, Scene, SceneDevice, ScenePlace, ScenePool, Texts
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -36,11 +37,13 @@ class PictureChange:
             [place, at, LETTERS[device.state], texts.at(device.detail)]
             for (place, at), device in sorted(self.devices.items())
         ]
-        amounts = {
-            str(place): [[texts.at(each.said), each.taken_pips, each.percent] for each in of]
-            for place, of in self.amounts.items()
-        }
+        amounts = {str(place): [plain_amount(each, texts) for each in of] for place, of in self.amounts.items()}
         return [devices, amounts]
+
+
+def plain_amount(of: Amount, texts: Texts) -> list[Any]:
+    """What is left of a counter, in words, the pips that are taken, and the share."""
+    return [texts.at(of.said), of.taken_pips, of.percent]
 
 
 class Beginning:
@@ -82,9 +85,12 @@ class Moments:
         self._by_pool: dict[PoolName, dict[str, ResourceClaim]] = {}
         self._drawn: dict[tuple[int, int], ScenePool] = {}
         """What has changed since the beginning: claims, those of a pool, and pools by place and number."""
+        self._evicted: set[tuple[str, str]] = set()
+        """Namespace and name of pods that are evicted, whose claims may keep their devices."""
 
-    def change(self, to: Mapping[str, ResourceClaim | None]) -> PictureChange:
-        """These claims are now as given; None for one that has no devices any more."""
+    def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
+        """These claims are now as given, None for one that has no devices any more; these pods are evicted from now."""
+        self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
         made = PictureChange()
         for name in touched:
@@ -108,7 +114,11 @@ class Moments:
         before = self._drawn.get((place, number), pools[number])
         drawn = before.pool.at(self._beginning.view, claims)
         now = ScenePool(
-            drawn, [SceneDevice(old.at, drawn, new) for old, new in zip(before.devices, drawn.devices, strict=True)]
+            drawn,
+            [
+                SceneDevice(old.at, drawn, self._noted(new))
+                for old, new in zip(before.devices, drawn.devices, strict=True)
+            ],
         )
         self._drawn[place, number] = now
         for old, new in zip(before.devices, now.devices, strict=True):
@@ -121,6 +131,17 @@ class Moments:
                 for physical in self._drawn.get((place, at), pool).physical
                 for amount in physical.amounts
             ]
+
+    def _noted(self, device: DrawnDevice) -> DrawnDevice:
+        """The device, with those of its pods that are evicted."""
+        users = ((held.namespace, pod) for held in device.holders for pod in held.pods)
+        gone = ["/".join(user) for user in users if user in self._evicted]
+        return replace(device, note=kept_by(gone)) if gone else device
+
+
+def kept_by(pods: list[str]) -> str:
+    """What is said of a device whose pods are evicted, while the claim keeps it."""
+    return f"still held, though {words.listed(pods)} {'is' if len(pods) == 1 else 'are'} evicted"
 
 
 def _pools_of(claim: ResourceClaim | None) -> list[PoolName]:
@@ -153,6 +174,22 @@ class Mark:
     harms: dict[int, str] = field(default_factory=dict)
 
 
+class MarkLists:
+    """Marks of a scene by number: picks that share the same have the same number."""
+
+    def __init__(self) -> None:
+        self.all: list[dict[str, Any]] = []
+        self._known: dict[int, int] = {}
+
+    def at(self, marks: dict[int, Mark], texts: Texts) -> int:
+        """The number of the marks, which have to live on: they are known by their identity."""
+        number = self._known.get(id(marks))
+        if number is None:
+            number = self._known[id(marks)] = len(self.all)
+            self.all.append({str(at): _plain(mark, texts) for at, mark in marks.items()})
+        return number
+
+
 @dataclass
 class Pick:
     """Something to pick: `line` says in short how it ended. `marks` are those of each scene, by place.
@@ -170,15 +207,15 @@ class Pick:
     change: PictureChange | None = None
     moment: int | None = None
 
-    def plain(self, texts: Texts) -> dict[str, Any]:
-        """What the script needs."""
+    def plain(self, texts: Texts, marks: MarkLists) -> dict[str, Any]:
+        """What the script needs; marks by the number of their list."""
         return {
             "key": self.key,
             "name": shown.printable(self.name),
             "tone": self.tone,
             "word": shown.printable(self.word),
             "line": shown.printable(self.line),
-            "marks": [{str(at): _plain(mark, texts) for at, mark in scene.items()} for scene in self.marks],
+            "marks": [marks.at(scene, texts) for scene in self.marks],
             "change": self.change.plain(texts) if self.change is not None else None,
             "moment": self.moment,
         }
@@ -215,7 +252,8 @@ def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
         if place is None:
             continue
         tone, label = outcome(answer.outcome)
-        mark = made[place.number] = Mark(tone, label, answer.message)
+        message = answer.message or (words.phrase(answer.reason) if answer.reason is not None else "")
+        mark = made[place.number] = Mark(tone, label, message)
         for device, request in answer.gets if answer.outcome == "Fits" else ():
             at = _found(scene, device)
             if at is None:

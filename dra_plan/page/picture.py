@@ -1,16 +1,17 @@
 """The cluster as it is drawn: nodes, pools and devices with their states, who has them, and what frames them.
 
-How a picture looks is known in `dra_plan.report`; what is left of a pool in `pool_remainder`.
+What is left of a pool is known in `dra_plan.planner.pools`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dra_plan.allocator import View
 from dra_plan.allocator.constraints import look_up
 from dra_plan.allocator.pools import PoolDevice
+from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceSelector, ResourceClaim, ResourceClaimSpec
 from dra_plan.documents.devices import ClaimHolder
@@ -18,6 +19,7 @@ from dra_plan.documents.pools import CounterSetLeft, DeviceState
 from dra_plan.planner import pools
 from dra_plan.planner.nodes import choose_nodes, with_nodes
 from dra_plan.planner.pools import PoolRemainder, SeenPool, seen_pools
+from dra_plan.text import words
 
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
 """The attribute that frames devices where the input compares nothing else."""
@@ -38,6 +40,8 @@ class DrawnDevice:
     holders: tuple[ClaimHolder, ...] = ()
     capacity: Mapping[str, tuple[str, str]] | None = None
     """Of a device that may be shared: what is left and what there is, by name."""
+    note: str = ""
+    """What became of those who have it."""
     draws: Mapping[str, Mapping[str, int]] | None = None
     """How much it draws from counters, by counter set and name, in nano-units."""
 
@@ -66,10 +70,19 @@ class DrawnPool:
 
 
 @dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A node, what keeps pods away from it that do not tolerate that, in words, and its labels."""
+
+    name: str
+    away: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterPicture:
     """All nodes in input order, and the pools in the order of `pools`."""
 
-    nodes: tuple[str, ...]
+    nodes: tuple[DrawnNode, ...]
     pools: tuple[DrawnPool, ...]
 
 
@@ -80,9 +93,29 @@ def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> Clus
     frames = list(_frames(inventory, view))
     users = _DeviceUsers(view)
     return ClusterPicture(
-        tuple(node.metadata.name for node in inventory.nodes),
+        tuple(
+            DrawnNode(node.metadata.name, tuple(_away(node)), node.metadata.labels or {}) for node in inventory.nodes
+        ),
         tuple(_pool(seen, view, frames, users) for seen in seen_by),
     )
+
+
+_SAID_BY_TAINTS = {"node.kubernetes.io/unschedulable": "cordoned", "node.kubernetes.io/not-ready": "not ready"}
+"""Taints that Kubernetes puts on nodes for what is said in a word."""
+
+
+def _away(node: Node) -> Iterator[str]:
+    """A cordon, a node that is not ready, and the taints that keep pods from being scheduled."""
+    taints = [taint for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")]
+    said = {_SAID_BY_TAINTS[taint.key] for taint in taints if taint.key in _SAID_BY_TAINTS}
+    ready = [each.status for each in node.status.conditions if each.type == "Ready"]
+    if node.spec.unschedulable or "cordoned" in said:
+        yield "cordoned"
+    if "not ready" in said or (ready and ready[0] != "True"):
+        yield "not ready"
+    for taint in taints:
+        if taint.key not in _SAID_BY_TAINTS:
+            yield f"taint {words.taint(taint)}"
 
 
 class _DeviceUsers:

@@ -81,13 +81,17 @@ PodKey = tuple[str, str]
 """Namespace and name."""
 
 
-def pod_pick(pod: ScheduledPod, number: int) -> Pick:
-    """A pod of a schedule, to be picked."""
+def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
+    """A pod of a schedule, to be picked; one that `evicts` others is not simply good."""
     line = pod.message or pod.waiting or ""
     if pod.node_name:
         line = f"on {pod.node_name}" if pod.attempts else f"on {pod.node_name} before"
     name = f"pod/{pod.namespace}/{pod.name}"
-    return Pick(f"pick-{number}", name, _TONES.get(pod.outcome, picks.BAD), pod.outcome, line, [])
+    tone, word = _TONES.get(pod.outcome, picks.BAD), str(pod.outcome)
+    if evicts:
+        tone = picks.OTHER if tone == picks.GOOD else tone
+        word = f"{word}, evicts {words.counted(evicts, 'pod')}"
+    return Pick(f"pick-{number}", name, tone, word, line, [])
 
 
 def pod_article(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
-from typing import Any
 
 from dra_plan import shown
 from dra_plan.api import quantity
 from dra_plan.documents.pools import CounterSetLeft
-from dra_plan.page.picture import ClusterPicture, DrawnDevice, DrawnPool
+from dra_plan.page.picture import ClusterPicture, DrawnDevice, DrawnNode, DrawnPool
 from dra_plan.text import columns, words
 
 WORDS = {"free": "free", "used": "in use", "shared": "shared", "tainted": "tainted", "out": "can't be had"}
@@ -59,6 +57,7 @@ class SceneDevice:
         told += [f"{name}: {left} of {total} left" for name, (left, total) in (self.drawn.capacity or {}).items()]
         if self.drawn.reason and self.state != "used":
             told.append(self.drawn.reason)
+        told += [self.drawn.note] if self.drawn.note else []
         return "; ".join(told)
 
 
@@ -240,10 +239,6 @@ def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
     return Amount(name, of.left[name], of.total[name], percent, pips)
 
 
-MOST_APART = 24
-"""Nodes that are drawn by themselves; of more, those that are alike are drawn once."""
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Devices that have the same value of an attribute; without a label, all others."""
@@ -264,7 +259,7 @@ class ScenePool:
         """The devices that are cut into parts, one for each counter set."""
         return physical_devices(self.pool.counter_sets, self.devices)
 
-    @property
+    @cached_property
     def frames(self) -> list[Frame]:
         """The other devices, those with one value together, in the order of the first."""
         parts = {device.at for one in self.physical for row in one.rows for _, _, device in row.parts}
@@ -277,35 +272,22 @@ class ScenePool:
         return [Frame(f"{key} {value}" if value else "", devices) for value, devices in groups.items()]
 
 
-@dataclass(frozen=True)
+@dataclass
 class ScenePlace:
-    """A node, or a pool that is not of one node; `node` is its name, or "" for a pool."""
+    """A node, or a pool that is not of one node, whose `node` is None."""
 
     number: int
     title: str
-    node: str
+    node: DrawnNode | None
     pools: list[ScenePool]
     reached_by: tuple[str, ...] = ()
     is_new: bool = False
     """Whether it is a node that there is not yet."""
-    is_apart: bool = False
-    """Whether it is drawn by itself, as the answer speaks of it."""
 
     @cached_property
     def devices(self) -> list[SceneDevice]:
         """All devices, in order of their position."""
         return [device for pool in self.pools for device in pool.devices]
-
-    @property
-    def likeness(self) -> tuple[Any, ...]:
-        """What places of one kind agree in: the devices, and how many of each model are in which state."""
-        looks = tuple(
-            (d.pool.driver, d.drawn.name, d.drawn.model, d.drawn.profile, d.drawn.frame) for d in self.devices
-        )
-        states = Counter((d.pool.driver, d.drawn.model, d.drawn.profile, d.state) for d in self.devices)
-        pools = tuple((pool.pool.driver, pool.pool.state, len(pool.devices)) for pool in self.pools)
-        single = self.number if self.is_apart or not self.node else None
-        return single, self.is_new, looks, pools, frozenset(states.items())
 
     @property
     def models(self) -> list[CountedModel]:
@@ -345,30 +327,6 @@ def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
     return list(found.values())
 
 
-@dataclass(frozen=True)
-class AlikePlaces:
-    """Places that are alike; the first is drawn."""
-
-    number: int
-    places: list[ScenePlace]
-
-    @property
-    def first(self) -> ScenePlace:
-        """The one that is drawn."""
-        return self.places[0]
-
-    @property
-    def title(self) -> str:
-        """`gpu-a`, or `gpu-a and 3 like it`."""
-        more = len(self.places) - 1
-        return f"{self.first.title} and {more} like it" if more else self.first.title
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all places."""
-        return [place.title for place in self.places]
-
-
 @dataclass
 class Scene:
     """One picture: `title` says of what, where there are two."""
@@ -381,42 +339,10 @@ class Scene:
     """The place of a device, by the id of the device."""
 
     @cached_property
-    def kinds(self) -> list[AlikePlaces]:
-        """The kinds: new nodes first, then those with devices, pools, and nodes without devices."""
-        groups: dict[tuple[Any, ...], list[ScenePlace]] = {}
-        for place in self.places:
-            groups.setdefault(place.likeness, []).append(place)
-        return [AlikePlaces(number, places) for number, places in enumerate(sorted(groups.values(), key=_rank))]
-
-    @cached_property
-    def models(self) -> list[CountedModel]:
-        """Each model of the cluster with how many are free and how many there are, the most first."""
-        found = counted_models(d for place in self.places for pool in place.pools for d in whole_devices(pool))
-        return sorted(found, key=lambda each: -each.total)
-
-    @cached_property
     def states(self) -> list[str]:
         """The states that some device has, in the order of `WORDS`."""
         found = {device.state for place in self.places for device in place.devices}
         return [state for state in WORDS if state in found]
-
-    def plain(self) -> dict[str, Any]:
-        """What the script needs: each place with its kind, and of its devices the states and details."""
-        texts = Texts()
-        kinds = {place.number: kind.number for kind in self.kinds for place in kind.places}
-        return {
-            "places": [
-                {
-                    "name": shown.printable(place.title),
-                    "kind": kinds[place.number],
-                    "states": "".join(LETTERS[device.state] for device in place.devices),
-                    "pools": [[shown.printable(pool.pool.name), len(pool.devices)] for pool in place.pools],
-                    "details": {str(d.at): texts.at(d.detail) for d in place.devices if d.detail},
-                }
-                for place in self.places
-            ],
-            "texts": texts.all,
-        }
 
 
 class Texts:
@@ -435,20 +361,9 @@ class Texts:
         return number
 
 
-def _rank(places: list[ScenePlace]) -> tuple[int, int]:
-    place = places[0]
-    if not place.node:
-        return 1, place.number
-    return (-1 if place.is_new else 0 if place.devices else 2), place.number
-
-
-def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = (), apart: Collection[str] = ()) -> Scene:
-    """The places of a cluster, and where its nodes and devices are found among them.
-
-    Nodes that are `new` stand first; those `apart` are drawn by themselves, unless they are many.
-    """
-    apart = apart if len(apart) <= MOST_APART else ()
-    own: dict[str, list[DrawnPool]] = {name: [] for name in picture.nodes}
+def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = ()) -> Scene:
+    """The places of a cluster, those that are `new` first, and where its nodes and devices are found among them."""
+    own: dict[str, list[DrawnPool]] = {node.name: [] for node in picture.nodes}
     others = []
     for pool in picture.pools:
         if pool.home in own:
@@ -456,21 +371,22 @@ def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = ()
         else:
             others.append(pool)
     made = Scene([], title)
-    for name, pools in own.items():
-        _add(made, name, name, pools, is_new=name in new, is_apart=name in apart)
+    for node in sorted(picture.nodes, key=lambda node: node.name not in new):
+        place = _add(made, node.name, node, own[node.name])
+        place.is_new = node.name in new
     for pool in others:
-        _add(made, f"{pool.driver}/{pool.name}", "", [pool])
+        _add(made, f"{pool.driver}/{pool.name}", None, [pool])
     return made
 
 
-def _add(to: Scene, title: str, node: str, pools: list[DrawnPool], **what: bool) -> None:
+def _add(to: Scene, title: str, node: DrawnNode | None, pools: list[DrawnPool]) -> ScenePlace:
     numbered: Iterator[int] = iter(range(sum(len(pool.devices) for pool in pools)))
     drawn = [ScenePool(pool, [SceneDevice(next(numbered), pool, each) for each in pool.devices]) for pool in pools]
-    reached = pools[0].nodes if not node else ()
-    place = ScenePlace(len(to.places), title, node, drawn, reached, **what)
+    place = ScenePlace(len(to.places), title, node, drawn, pools[0].nodes if node is None else ())
     to.places.append(place)
-    if node:
-        to.by_node[node] = place
+    if node is not None:
+        to.by_node[node.name] = place
     for device in place.devices:
         to.by_device.setdefault(device.name, []).append(device)
         to.home[id(device)] = place
+    return place

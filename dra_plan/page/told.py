@@ -157,10 +157,23 @@ class Article:
     bars: Bars | None = None
     rest: list[TextLine] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
+    always: bool = False
+    """Whether it is shown whatever is picked."""
     boxes: list[BoxLines] = field(default_factory=list)
     """What the picture says of devices when this is shown on it."""
     in_vain: str = ""
     suggestions: list[tuple[str, TriedChanges]] = field(default_factory=list)
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether a few lines are all that is told."""
+        return not (self.stories or self.bars or self.rest or self.blocks or self.suggestions or self.in_vain)
+
+
+def in_short(of: Article) -> str:
+    """A brief article as lines, the first of which names it; none of them is empty."""
+    told = [f"{of.name}: {of.word}", of.sentence, *(line.text for line in of.summary)]
+    return "\n".join(" ".join(line.split()) for line in told if line.strip())
 
 
 def lines(of: Iterable[str]) -> list[TextLine]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from dra_plan.api.core import Taint
 from dra_plan.api.resource import DeviceTaint, DeviceToleration
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName
 from dra_plan.documents.devices import ClaimHolder, TaintName
@@ -123,7 +124,7 @@ def absent(of: AbsentName) -> str:
     )
 
 
-def taint(of: TaintName | DeviceTaint | DeviceToleration) -> str:
+def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:
     """KEY=VALUE:EFFECT, as kubectl writes it."""
     return f"{of.key}{f'={of.value}' if of.value else ''}:{of.effect}"
 

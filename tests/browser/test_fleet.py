@@ -1,4 +1,4 @@
-"""5,000 nodes with 60,000 devices: a file of less than 15 MB, which opens in less than three seconds.
+"""5,000 nodes with 60,000 devices: a file of less than 3 MB on one screen, which opens in less than three seconds.
 
 What is asserted is processor time; `make browser T="tests/browser/test_fleet.py -s"` prints what a clock says, too.
 """
@@ -14,19 +14,6 @@ from dra_plan import Cluster
 from tests.browser.conftest import Open
 from tests.build import bare_pod, template
 
-SCROLL = """async (nothing) => {
-  const frames = [];
-  let before = await new Promise(requestAnimationFrame);
-  for (let at = 0; at < 120; at += 1) {
-    window.scrollBy(0, 150);
-    const now = await new Promise(requestAnimationFrame);
-    frames.push(now - before);
-    before = now;
-  }
-  return frames.sort((one, other) => one - other);
-}"""
-"""Scrolls through 18,000 pixels, a step each frame, and says how long each frame took."""
-
 PICK = """async (at) => {
   const before = performance.now();
   document.querySelectorAll('.pick')[at].click();
@@ -39,22 +26,20 @@ PICK = """async (at) => {
 
 @dataclass
 class Figures:
-    """What is measured of a page: megabytes, seconds, and milliseconds of frames."""
+    """What is measured of a page: megabytes and seconds."""
 
     command: str
     size: float
     painted: float
     ready: float
+    used: float
     picked: float
-    usual_frame: float
-    longest_frame: float
     elements: int
 
     def __str__(self) -> str:
         return (
             f"{self.command}: {self.size:.1f} MB, {self.elements:,} elements, first paint {self.painted:.2f} s, "
-            f"ready {self.ready:.2f} s, a pick {self.picked:.2f} s, frames while scrolling {self.usual_frame:.0f} ms, "
-            f"at most {self.longest_frame:.0f} ms"
+            f"ready {self.ready:.2f} s, {self.used:.2f} s of processor time, a pick {self.picked:.3f} s"
         )
 
 
@@ -86,47 +71,48 @@ def _asked(command: str, cluster: Cluster) -> tuple[Cluster, Any]:
     return cluster, getattr(cluster, command)()
 
 
-@pytest.mark.parametrize("command", ["explain", "pools", "schedule"])
-def test_a_fleet_opens(command: str, cluster: Cluster, opens: Open) -> None:
+@pytest.mark.parametrize(("command", "most"), [("explain", 1.0), ("pools", 3.0), ("schedule", 4.0)])
+def test_a_fleet_opens(command: str, most: float, cluster: Cluster, opens: Open) -> None:
     cluster, answer = _asked(command, cluster)
     html = cluster.page(answer)
-    assert len(html.encode()) < 15_000_000
+    size = len(html.encode()) / 1e6
+    assert size < most
     opened = opens(html)
     page = opened.page
-    assert _processor_seconds(page) < 3
+    clock = Clock(page)
+    page.reload()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    used = clock.seconds()
+    assert 0 < used < 3
     timing = page.evaluate(
         "[performance.getEntriesByType('paint')[0].startTime, performance.timing.loadEventEnd"
         " - performance.timing.navigationStart]"
     )
     elements = page.locator("*").count()
     assert elements < 10_000
-    before = _processor_seconds(page)
-    picked = page.evaluate(PICK, page.locator(".pick").count() - 1) if page.locator(".pick").count() else 0
-    assert _processor_seconds(page) - before < 1
+    assert page.locator(".tile").count() == 5000
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+    before = clock.seconds()
+    if page.locator(".pick").count():
+        page.evaluate(PICK, page.locator(".pick").count() - 1)
+    picked = clock.seconds() - before
+    assert picked < 1
     if command == "explain":
         page.locator(".pick").first.click()
         assert page.locator(".dev.gets").count()
-    page.locator("details.others > summary").first.click()
-    before = _processor_seconds(page)
-    frames = page.evaluate(SCROLL, None)
-    assert _processor_seconds(page) - before < 2
     assert opened.said == []
-    figures = Figures(
-        command=command,
-        size=len(html.encode()) / 1e6,
-        painted=timing[0] / 1000,
-        ready=timing[1] / 1000,
-        picked=picked / 1000,
-        usual_frame=frames[len(frames) // 2],
-        longest_frame=frames[-1],
-        elements=elements,
-    )
+    figures = Figures(command, size, timing[0] / 1000, timing[1] / 1000, used, picked, elements)
     sys.stderr.write(f"\n{figures}\n")
 
 
-def _processor_seconds(page: Any) -> float:
-    """What the page's main thread has used, whatever else the machine does."""
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    found = {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
-    return float(found["TaskDuration"])
+class Clock:
+    """What the page's main thread uses, whatever else the machine does."""
+
+    def __init__(self, page: Any) -> None:
+        self._session = page.context.new_cdp_session(page)
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def seconds(self) -> float:
+        """Since the page was opened."""
+        found = {each["name"]: each["value"] for each in self._session.send("Performance.getMetrics")["metrics"]}
+        return float(found["TaskDuration"])

@@ -44,7 +44,7 @@ class ReadPage(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         inside = self._open[-1] if self._open else ""
-        if inside in ("style", "script:", "script:application/json"):
+        if inside in ("style", "script:", "script:application/json", "script:application/gzip"):
             self.raw[inside] = self.raw.get(inside, "") + data
         else:
             self.texts.append(data)
@@ -54,8 +54,17 @@ class ReadPage(HTMLParser):
         return " ".join(" ".join(self.texts).split())
 
     @property
+    def headline(self) -> str:
+        """What stands in the title."""
+        return self.text.partition(" - dra-plan ")[0]
+
+    @property
     def data(self) -> Any:
-        return json.loads(self.raw["script:application/json"])
+        """What the script is given, each pick with its marks."""
+        made = json.loads(self.raw["script:application/json"])
+        for pick in made["picks"]:
+            pick["marks"] = [made["marks"][at] for at in pick["marks"]]
+        return made
 
     @property
     def policy(self) -> str:

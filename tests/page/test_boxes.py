@@ -76,7 +76,7 @@ def test_the_devices_of_each_possible_copy_are_marked() -> None:
 def test_without_a_known_placement_no_device_of_a_copy_is_marked() -> None:
     made = _filled("gpu-fleet", lambda cluster: cluster.capacity(possible=False))
     assert not made.marks_devices
-    assert [article.boxes for article in made.articles] == [[], [], [], []]
+    assert not any(article.boxes for article in made.articles)
 
 
 def test_a_difference_is_named_once_in_its_article() -> None:

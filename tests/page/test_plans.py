@@ -36,7 +36,8 @@ def test_growth_has_new_nodes_apart_and_what_sits_on_them() -> None:
     page = read(cluster.page(cluster.grow(like="a100-1")))
     assert page.data["opens_on"] == 0
     assert _picks(page)[:2] == [("1 like a100-1", "enough"), ("no new node", "not enough")]
-    assert [place["kind"] for place in page.data["scenes"][0]["places"]] == [1, 0]
+    places = page.data["scenes"][0]["places"]
+    assert [(place["name"], place.get("new", False)) for place in places] == [("a100-1-new-1", True), ("a100-1", False)]
     label, message, gets, *_ = _marks(page, "1 like a100-1")["a100-1-new-1"]
     assert (label, message) == ("like a100-1: holds 1 pod", "default/whole-or-small")
     assert list(gets.values()) == ["for pod default/whole-or-small"]
@@ -160,8 +161,6 @@ def test_moves_are_drawn_before_and_after_side_by_side() -> None:
     devices, _ = data["moments"][pick["moment"]]
     taken = {(places[place], letter) for place, _, letter, _ in devices}
     assert taken == {("gpu-1", "u"), ("gpu-2", "u")}
-    kinds = [place["kind"] for place in data["scenes"][0]["places"]]
-    assert len(set(kinds)) == 3
 
 
 def test_moves_that_are_of_no_use_and_moves_that_are_not_needed_name_nobody() -> None:

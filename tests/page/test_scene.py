@@ -1,13 +1,15 @@
 """The picture: what is drawn once, what frames devices, where parts lie; and what a pick says of it."""
 
+from collections import Counter
+
 import pytest
 
 import dra_plan
 from dra_plan import Cluster
-from dra_plan.page import picks
+from dra_plan.page import fleet, picks
 from dra_plan.page.on_nodes import on_nodes
 from dra_plan.page.picture import draw
-from dra_plan.page.scene import Scene, scene
+from dra_plan.page.scene import Scene, Texts, scene
 from tests.build import claim, device, device_class, node, request, slice_
 from tests.page.reading import ROOT, read
 
@@ -63,11 +65,50 @@ def _of(compared: str | None) -> Cluster:
     return Cluster.of(objects)
 
 
-def test_nodes_that_are_alike_are_one_kind_and_a_device_in_use_makes_another() -> None:
+def test_nodes_with_the_same_devices_have_one_layout_whatever_their_state() -> None:
     cluster = load("quickstart").add_nodes(50, like="gpu-a")
-    sizes = {kind.first.title: len(kind.places) for kind in drawn(cluster).kinds}
-    assert sizes == {"gpu-a": 51, "gpu-b": 1, "cpu-a": 1}
-    assert [kind.first.title for kind in drawn(cluster).kinds][-1] == "cpu-a"
+    data = fleet.plain(drawn(cluster), Texts())
+    kinds = Counter(place["kind"] for place in data["places"])
+    assert sorted(kinds.values()) == [1, 1, 51]
+    assert [place["name"] for place in data["places"]][:4] == ["gpu-a", "gpu-b", "cpu-a", "gpu-a-new-1"]
+
+
+def _kept_away(cluster: Cluster) -> dict[str, tuple[str, ...]]:
+    return {place.node.name: place.node.away for place in drawn(cluster).places if place.node is not None}
+
+
+def test_what_keeps_pods_away_is_known_of_each_node() -> None:
+    taints = [
+        {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
+        {"key": "dedicated", "value": "ml", "effect": "NoSchedule"},
+        {"key": "soft", "effect": "PreferNoSchedule"},
+    ]
+    cluster = Cluster.of(
+        [
+            node("cordoned", spec={"unschedulable": True, "taints": taints}),
+            {**node("down"), "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
+            {**node("up"), "status": {"conditions": [{"type": "Ready", "status": "True"}]}},
+        ]
+    )
+    assert _kept_away(cluster) == {
+        "cordoned": ("cordoned", "taint dedicated=ml:NoSchedule"),
+        "down": ("not ready",),
+        "up": (),
+    }
+    assert _kept_away(load("gpu-fleet").cordon("ada-1"))["ada-1"][0] == "cordoned"
+
+
+def test_as_lines_nodes_in_another_state_are_told_apart() -> None:
+    said = list(fleet.lines(drawn(load("gpu-fleet").cordon("ada-1"))))
+    assert any(line.startswith("ada-1: ") and line.endswith("; 2 free devices in pcieRoot pci0000:40") for line in said)
+    assert any("cordoned" in line for line in said)
+    assert len(said) == 4
+
+
+def test_labels_that_put_nodes_together_are_offered_for_groups() -> None:
+    zones = [node(f"n{at}", metadata={"labels": {"zone": "ab"[at % 2], "name": f"n{at}"}}) for at in range(4)]
+    data = fleet.plain(drawn(Cluster.of(zones)), Texts())
+    assert data["labels"] == ["zone"]
 
 
 def test_parts_lie_over_the_slots_that_their_counters_name() -> None:

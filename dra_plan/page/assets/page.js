@@ -1,302 +1,224 @@
-// What the page can do beyond being read: a claim set is picked and shown on the picture, nodes are found and opened.
-// Text only ever becomes text (textContent); nothing is fetched, nothing is kept.
-"use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const { picks, scenes, words, gets: getsWord } = data;
-  const STATE = { f: "free", u: "used", s: "shared", t: "tainted", o: "out" };
-  const one = (selector, from = document) => from.querySelector(selector);
-  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
-  document.documentElement.classList.add("js");
+// The page: the list of what was asked, the answers, addresses, and what is left of each model.
+const MOST_LISTED = 200;
+const packed = (element) => element.type !== "application/json";
 
-  let picked = -1;
-  const status = one(".picked");
-  const slider = document.getElementById("time");
+/** What an element holds as JSON; long ones are packed with gzip. */
+async function contents(element) {
+  if (!packed(element)) return JSON.parse(element.textContent);
+  const bytes = Uint8Array.from(atob(element.textContent), (char) => char.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
 
-  // -- other moments: what is another than in the beginning, after the pods before, or when a pod was tried last -------
-
-  const devicesNow = new Map();
-  const amountsNow = new Map();
-  function goToMoment() {
-    devicesNow.clear();
-    amountsNow.clear();
-    if (picked < 0) return;
-    const moment = picks[picked].moment;
-    const changes = moment === null ? picks.slice(0, picked).map((pick) => pick.change) : [data.moments[moment]];
-    for (const [devices, amounts] of changes.filter((change) => change)) {
-      for (const [place, at, letter, number] of devices) devicesNow.set(place + ":" + at, [letter, data.texts[number]]);
-      for (const place of Object.keys(amounts)) amountsNow.set(place, amounts[place]);
-    }
-  }
-
-  // The state and the detail of a device: in one of the pictures there may be other moments.
-  function stateOf(number, at, device) {
-    const place = scenes[number].places[at];
-    const changed = number === data.moments_in ? devicesNow.get(at + ":" + device) : undefined;
-    return changed || [place.states[device], text(scenes[number], place.details[device])];
-  }
-
-  // -- drawing -------------------------------------------------------------------------------------------------------
-
-  function markOf(number, place) {
-    return picked < 0 ? undefined : (picks[picked].marks[number] || {})[place];
-  }
-
-  function draw(card) {
-    const number = Number(card.closest(".scene").dataset.scene);
-    const kind = Number(card.dataset.kind);
-    const chosen = card.dataset.chosen;
-    const number_of = chosen === undefined ? best(number, kind) : Number(chosen);
-    const place = scenes[number].places[number_of];
-    const mark = markOf(number, number_of);
-    card.dataset.place = number_of;
-    one(".title", card).textContent = place.name;
-    all(".pool-title", card).forEach((title, at) => { title.textContent = place.pools[at][0]; });
-    verdict(card, number, kind, mark);
-    for (const box of all(".dev", card)) {
-      const at = box.dataset.at;
-      const [letter, detail] = stateOf(number, number_of, at);
-      const gets = mark && mark[3][at];
-      const note = mark && mark[4][at];
-      const harm = mark && mark[5][at];
-      for (const name of [...Object.values(STATE), "gets", "no"]) box.classList.remove(name);
-      box.classList.add(STATE[letter]);
-      let said = words[STATE[letter]];
-      let more = detail;
-      if (gets !== undefined) {
-        box.classList.add("gets");
-        said = getsWord;
-        more = text(data, gets) || detail;
-      } else if (harm !== undefined) {
-        box.classList.add("no");
-        said = data.harm;
-        more = text(data, harm) + "; " + detail;
-      } else if (note !== undefined) {
-        const offered = letter === "f" || letter === "s";
-        if (offered) box.classList.add("no");
-        said = offered ? said + ", " + words.no : said;
-        more = letter === "u" ? detail || text(data, note) : [text(data, note), detail].filter((each, at, both) =>
-          each && !both.some((other, place) => place < at && other.includes(each))).join("; ");
-      }
-      one(".s", box).textContent = said;
-      one(".d", box).textContent = more;
-      box.title = one(".n", box).textContent + ": " + said + (more ? ", " + more : "");
-    }
-    if (slider || data.moments.length) for (const fill of all(".fill[data-model]", card)) count(fill, card);
-    for (const physical of all(".physical", card)) slots(physical);
-    if (number === data.moments_in) amounts(card, amountsNow.get(String(number_of)));
-  }
-
-  // The slots of a physical device, by the parts that lie over them.
-  function slots(physical) {
-    const by = new Map();
-    const would = new Set();
-    for (const part of all(".part", physical)) for (let slot = 0; slot < Number(part.dataset.width); slot += 1) {
-      const at = Number(part.dataset.from) + slot;
-      if (part.classList.contains("gets")) would.add(at);
-      else if (part.classList.contains("used") || part.classList.contains("shared")) by.set(at, one(".n", part).textContent);
-    }
-    const lane = one(".lane.slots", physical);
-    if (!lane) return;
-    for (const slot of all(".slot", lane)) {
-      const at = Number(slot.dataset.slot);
-      slot.classList.toggle("would", would.has(at));
-      slot.classList.toggle("taken", by.has(at));
-      slot.classList.toggle("open", !by.has(at));
-      one(".hidden", slot).textContent = would.has(at) ? " " + getsWord : by.has(at) ? " taken by " + by.get(at) : " free";
-    }
-    one(".lane-count", lane).textContent = by.size + " of " + all(".slot", lane).length + " taken"
-      + (would.size ? ", " + would.size + " " + getsWord : "");
-  }
-
-  // What the counters of a node have left; without anything else, as in the beginning.
-  function amounts(card, now) {
-    all(".amount", card).forEach((amount, at) => {
-      const left = one(".left", amount);
-      if (left.dataset.first === undefined) left.dataset.first = left.textContent;
-      const first = amount.dataset.taken.split(",").map(Number);
-      const [pips, percent] = now ? now[at].slice(1) : first;
-      left.textContent = now ? data.texts[now[at][0]] : left.dataset.first;
-      all(".pip", amount).forEach((pip, number) => pip.classList.toggle("taken", number < pips));
-      const bar = one(".bar-used", amount);
-      if (bar) bar.setAttribute("width", String(percent));
-    });
-  }
-
-  // How many devices of a model are free by now.
-  function count(fill, card) {
-    const boxes = all(".dev:not(.part)", card).filter((box) => box.dataset.model === fill.dataset.model);
-    const left = boxes.filter((box) => !box.classList.contains("gets"));
-    const free = left.filter((box) => box.classList.contains("free")).length;
-    const shared = left.filter((box) => box.classList.contains("shared")).length;
-    one("b", fill).textContent = free + " of " + boxes.length + " free" + (shared ? ", " + shared + " shared" : "");
-    one(".bar-part", fill).setAttribute("width", String(boxes.length ? 100 * free / boxes.length : 0));
-  }
-
-  function text(from, number) {
-    return number === undefined ? "" : from.texts[number];
-  }
-
-  const kinds = scenes.map((scene) => {
-    const found = [];
-    scene.places.forEach((place, at) => { (found[place.kind] = found[place.kind] || []).push(at); });
-    return found;
-  });
-
-  // The place to draw for a kind: the first on which the pick fits, or gets anything; else the first.
-  function best(number, kind) {
-    const places = kinds[number][kind];
-    const fits = (at) => { const mark = markOf(number, at); return mark && mark[0] === "good"; };
-    const found = picked < 0 ? undefined : places.find(fits);
-    return found === undefined ? places[0] : found;
-  }
-
-  function verdict(card, number, kind, mark) {
-    const line = one(".verdict", card);
-    card.classList.remove("verdict-good", "verdict-bad", "verdict-other");
-    line.hidden = !mark;
-    line.textContent = "";
-    if (!mark) return;
-    const places = kinds[number][kind];
-    const label = text(data, mark[1]);
-    const same = places.filter((at) => { const other = markOf(number, at); return other && text(data, other[1]) === label; });
-    line.textContent = label + (places.length > 1 ? " on " + same.length + " of " + places.length : "");
-    if (text(data, mark[2])) {
-      const message = document.createElement("span");
-      message.className = "message";
-      message.textContent = text(data, mark[2]);
-      line.append(message);
-    }
-    if (label) card.classList.add("verdict-" + mark[0]); else line.hidden = true;
-  }
-
-  const cards = all(".card");
-  const links = all(".pick");
-  const answers = all(".answer");
+function start(data) {
+  const model = makeModel(data);
+  const { scenes, picks } = model;
+  const drawing = makeDrawing(model);
+  const fleet = makeFleet(model, drawing);
+  const id = (name) => document.getElementById(name);
+  const answers = [...document.querySelectorAll(".answer:not(.always)")];
+  const byName = new Map(picks.map((pick, at) => [address(pick.name).slice(1), at]));
+  const slider = id("time");
+  let tone = "";
   let every = false;
 
-  function pick(number, { move = false } = {}) {
-    picked = number;
-    goToMoment();
-    for (const card of cards) draw(card);
-    links.forEach((link, at) => {
-      if (at === number) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+  // -- the list of what was asked: those that fail first ---------------------------------------------------------------
+
+  const TONES = [["", "All"], ["bad", "Failing"], ["other", "Other"], ["good", "Fine"]];
+  const order = picks.map((_, at) => at).sort((one, other) => rank(one) - rank(other) || one - other);
+  function rank(at) {
+    return at === data.opens_on ? -1 : ["bad", "other", "good"].indexOf(picks[at].tone);
+  }
+
+  function listed() {
+    const wanted = id("find").value.trim().toLowerCase();
+    return order.filter((at) => (!tone || picks[at].tone === tone) && (!wanted || (picks[at].name + " " + picks[at].word + " " + picks[at].line).toLowerCase().includes(wanted)));
+  }
+
+  function drawList() {
+    if (!id("list")) return;
+    const all = listed();
+    const shown = all.slice(0, MOST_LISTED);
+    id("list").replaceChildren(...shown.map((at) => {
+      const { name, tone: of, word, line } = picks[at];
+      return el("li", {}, el("a", { class: "pick " + of, href: address(name), "data-pick": at, "aria-current": at === model.picked && "true" },
+        el("bdi", { class: "name" }, name), " ", el("span", { class: "word" }, word), " ", line ? el("span", { class: "line" }, line) : ""));
+    }));
+    id("listed").textContent = all.length > shown.length ? number(shown.length) + " of " + number(all.length) + " are listed; find the others by name."
+      : all.length ? "" : "Nothing found.";
+    id("choose").replaceChildren(el("option", { value: "" }, "Nothing picked"), ...shown.map((at) => el("option", { value: at, selected: at === model.picked }, picks[at].name + ": " + picks[at].word)));
+  }
+
+  function drawTabs() {
+    if (!id("tabs")) return;
+    id("tabs").replaceChildren(...TONES.filter(([of]) => !of || picks.some((pick) => pick.tone === of)).map(([of, name]) => {
+      const count = picks.filter((pick) => !of || pick.tone === of).length;
+      const made = el("button", { type: "button", "aria-pressed": String(tone === of) }, name + " " + number(count));
+      made.addEventListener("click", () => { tone = of; drawTabs(); drawList(); });
+      return made;
+    }));
+  }
+
+  // -- what is left of each model ---------------------------------------------------------------------------------------
+
+  function drawLeft() {
+    if (!id("left")) return;
+    const scene = fleet.view.scene;
+    const found = new Map();
+    const parts = new Map();
+    scenes[scene].places.forEach((place, at) => {
+      const verdict = model.verdict(scene, at);
+      const where = verdict && verdict.tone === "good" ? "good" : place.away ? "away" : "free";
+      for (const of of model.models(scene, at)) {
+        const all = found.get(of.name) || { name: of.name, total: 0, good: 0, away: 0, free: 0, shared: 0, together: new Map(), by: "" };
+        found.set(of.name, all);
+        all.total += of.total;
+        all[where] += of.free + (data.each_alone ? of.gets : 0);
+        all.shared += of.shared;
+      }
+      for (const largest of model.largest(scene, at)) {
+        const all = parts.get(largest.model) || new Map();
+        parts.set(largest.model, all.set(largest.profile, (all.get(largest.profile) || 0) + 1));
+      }
+      const together = model.together(scene, at);
+      if (!together) return;
+      const of = found.get(together.model);
+      of.by = of.by || together.by;
+      for (const free of together.free) if (free) of.together.set(free, (of.together.get(free) || 0) + 1);
     });
-    const key = number < 0 ? null : picks[number].key;
-    for (const answer of answers) answer.classList.toggle("aside", !every && key !== null && answer.id !== key);
-    if (slider) slider.value = String(number + 1);
-    if (slider) slider.setAttribute("aria-valuetext", number < 0 ? "before all pods" : picks[number].name + ": " + picks[number].word);
-    if (status) status.textContent = number < 0 ? (picks.length ? "Nothing is picked: the cluster as it is." : "The cluster as it is.")
-      : "Shown: " + picks[number].name + " - " + picks[number].word + (slider && picks[number].tone === "good" ? ", " + picks[number].line : "");
-    for (const others of all("details.others[open]")) list(others);
-    if (move && number >= 0) {
-      links[number].scrollIntoView({ block: "nearest" });
-    }
+    id("left").replaceChildren(...[...found.values()].sort((one, other) => other.total - one.total).map((of) => {
+      const free = of.good + of.away + of.free;
+      const sizes = [...of.together].sort(([one], [other]) => other - one).map(([size, count]) => number(size) + " free in " + number(count));
+      const said = (of.shared ? ", " + number(of.shared) + " shared" : "") + (of.away ? ", " + number(of.away) + " on nodes kept away" : "") + (data.each_alone && model.picked >= 0 ? ", " + number(of.good) + " on nodes where it fits" : "");
+      return el("li", { class: "left-model" }, el("p", {}, el("bdi", { class: "left-name" }, of.name), " ", el("b", {}, number(free) + " of " + number(of.total) + " free"), said),
+        of.total ? bar([["piece used", (100 * (of.total - free)) / of.total], ["piece good", (100 * of.good) / of.total], ["piece open", (100 * of.free) / of.total], ["piece gone", (100 * of.away) / of.total]], "tall") : "",
+        of.by && sizes.length ? el("p", { class: "together" }, "By " + of.by + ": " + sizes.slice(0, 5).join(", ")) : "");
+    }), ...[...parts].map(([name, all]) => el("li", { class: "left-model" }, el("p", {}, el("bdi", { class: "left-name" }, name), " ",
+      "largest part free: ", [...all].map(([profile, count]) => (profile || "none") + " on " + number(count)).join(", ")))));
   }
 
-  links.forEach((link, at) => link.addEventListener("click", (event) => {
+  // -- picking, opening, addresses --------------------------------------------------------------------------------------
+
+  function told(at) {
+    return picks[at].name + ": " + picks[at].word + (slider && picks[at].line ? ", " + picks[at].line : "");
+  }
+
+  function drawAnswers() {
+    const key = model.picked < 0 ? null : picks[model.picked].key;
+    const known = key !== null && answers.some((answer) => answer.id === key);
+    for (const answer of answers) answer.classList.toggle("aside", !every && key !== null && answer.id !== key && (known || Boolean(briefs.size)));
+    if (!id("brief")) return;
+    const lines = key === null ? undefined : briefs.get(key);
+    id("brief").hidden = !lines;
+    if (lines) id("brief").replaceChildren(el("h3", {}, el("span", { class: "badge" }, picks[model.picked].word), " ", el("bdi", {}, picks[model.picked].name)),
+      ...lines.slice(1).map((line) => el("p", { class: "told" }, line)));
+  }
+
+  function pick(at) {
+    model.pick(at);
+    fleet.draw();
+    drawLeft();
+    drawAnswers();
+    for (const link of document.querySelectorAll(".pick")) if (Number(link.dataset.pick) === at) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+    if (id("choose")) id("choose").value = at < 0 ? "" : String(at);
+    if (slider) slider.value = String(at + 1);
+    if (slider) slider.setAttribute("aria-valuetext", at < 0 ? "before all pods" : told(at));
+    const status = document.querySelector(".picked");
+    if (status) status.textContent = at < 0 ? (picks.length ? "Nothing is picked: the cluster as it is." : "The cluster as it is.") : "Shown: " + told(at);
+  }
+
+  /** The panel: the node that is open, in each picture. */
+  function openNode(at, byName_ = false) {
+    fleet.open(fleet.small && !byName_ ? -1 : at);
+    if (fleet.small || !id("node")) return;
+    const shown = scenes.map((scene, number_) => [scene, number_, model.counterpart(fleet.view.scene, number_, at)]).filter(([, , place]) => place >= 0);
+    id("node").replaceChildren(...shown.map(([scene, number_, place]) => el("div", {}, scenes.length > 1 ? el("p", { class: "scene-title" }, scene.title) : "", drawing.card(number_, place, "h3"))));
+  }
+
+  /** Shows what an address names: what was asked, a node, or both; says whether it names anything. */
+  function go(hash) {
+    const parts = hash.replace(/^#/, "").split("&");
+    const asked = parts.map((part) => byName.get(part) ?? picks.findIndex((each) => each.key === part)).find((at) => at >= 0);
+    const named = parts.map((part) => decoded(part)).find((name) => name !== undefined && place(name) >= 0);
+    if (asked !== undefined && asked !== model.picked) pick(asked);
+    if (named !== undefined || asked !== undefined) openNode(named === undefined ? fleet.best() : place(named), named !== undefined);
+    return asked !== undefined || named !== undefined;
+  }
+  function decoded(part) {
+    try { return decodeURIComponent(part); } catch { return undefined; }
+  }
+  function place(name) {
+    if (!scenes.length) return -1;
+    const of = model.numbers[fleet.view.scene];
+    return (name.startsWith("node/") ? of.get(name.slice(5)) : undefined) ?? (name.includes("/") ? of.get(name) : undefined) ?? -1;
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const own = link.getAttribute("href");
+    const names = decoded(own.slice(1)) || "";
+    const both = place(names) >= 0 && model.picked >= 0 ? own + "&" + address(picks[model.picked].name).slice(1) : own;
+    if (!byName.has(own.slice(1)) && place(names) < 0) return;
     event.preventDefault();
-    history.replaceState(null, "", "#" + picks[at].key);
+    if (location.hash !== both) history.pushState(null, "", both);
+    go(both);
+  });
+  window.addEventListener("popstate", () => { if (!go(location.hash)) first(); });
+
+  if (id("find")) id("find").addEventListener("input", drawList);
+  if (id("choose")) id("choose").addEventListener("change", (event) => step(event.target.value === "" ? -1 : Number(event.target.value)));
+  function step(at) {
+    history.replaceState(null, "", at < 0 ? location.pathname : address(picks[at].name));
     pick(at);
-  }));
-  const nothing = document.getElementById("nothing");
-  if (nothing) nothing.addEventListener("click", () => pick(-1));
-  if (slider) slider.addEventListener("input", () => pick(Number(slider.value) - 1, { move: true }));
-  const button = document.getElementById("every");
-  if (button) button.addEventListener("click", () => {
+    if (scenes.length) openNode(fleet.best());
+  }
+  if (id("nothing")) id("nothing").addEventListener("click", () => step(-1));
+  if (slider) slider.addEventListener("input", () => step(Number(slider.value) - 1));
+  if (id("every")) id("every").addEventListener("click", () => {
     every = !every;
-    button.setAttribute("aria-pressed", String(every));
-    pick(picked);
+    id("every").setAttribute("aria-pressed", String(every));
+    document.documentElement.classList.toggle("every", every);
+    drawAnswers();
+  });
+  document.addEventListener("keydown", (event) => {
+    const field = scenes.length ? id("filter") : id("find");
+    if (event.key !== "/" || !field || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+    event.preventDefault();
+    field.focus();
   });
 
-  // -- single nodes of a kind, made when they are opened -----------------------------------------------------------------
-
-  const MOST = 200;
-  function list(details) {
-    const card = details.closest(".card");
-    const number = Number(card.closest(".scene").dataset.scene);
-    const wanted = find();
-    const places = kinds[number][Number(card.dataset.kind)].filter((at) => !wanted || matches(scenes[number].places[at], wanted));
-    const holder = one(".singles", details) || document.createElement("ul");
-    holder.className = "singles";
-    holder.textContent = "";
-    for (const at of places.slice(0, MOST)) {
-      const row = document.createElement("li");
-      const open = document.createElement("button");
-      open.type = "button";
-      open.className = "single";
-      open.setAttribute("aria-pressed", String(card.dataset.place === String(at)));
-      const name = document.createElement("span");
-      name.className = "single-name";
-      name.textContent = scenes[number].places[at].name;
-      const state = document.createElement("span");
-      state.className = "single-state";
-      state.textContent = told(number, at);
-      open.append(name, state);
-      open.addEventListener("click", () => {
-        card.dataset.chosen = String(at);
-        draw(card);
-        for (const other of all(".single", details)) other.setAttribute("aria-pressed", String(other === open));
-      });
-      row.append(open);
-      holder.append(row);
-    }
-    if (places.length > MOST) {
-      const rest = document.createElement("li");
-      rest.textContent = (places.length - MOST) + " more: find them by name above.";
-      holder.append(rest);
-    }
-    const names = one(".names", details);
-    if (names) names.remove();
-    details.append(holder);
-  }
-
-  function told(number, at) {
-    const mark = markOf(number, at);
-    const states = [...scenes[number].places[at].states].map((_, device) => stateOf(number, at, device)[0]).join("");
-    const counted = Object.keys(STATE).filter((letter) => states.includes(letter))
-      .map((letter) => states.split(letter).length - 1 + " " + words[STATE[letter]]).join(", ");
-    return mark && text(data, mark[1]) ? text(data, mark[1]) + "; " + counted : counted;
-  }
-
-  for (const details of all("details.others")) details.addEventListener("toggle", () => { if (details.open) list(details); });
-
-  // -- finding -----------------------------------------------------------------------------------------------------------
-
-  const filter = document.getElementById("filter");
-  const find = () => (filter ? filter.value.trim().toLowerCase() : "");
-  const matches = (place, wanted) => place.name.toLowerCase().includes(wanted);
-  if (filter) filter.addEventListener("input", () => {
-    const wanted = find();
-    for (const card of cards) {
-      const number = Number(card.closest(".scene").dataset.scene);
-      const places = kinds[number][Number(card.dataset.kind)];
-      const named = places.find((at) => matches(scenes[number].places[at], wanted));
-      const shown = !wanted || named !== undefined || card.textContent.toLowerCase().includes(wanted);
-      card.hidden = !shown;
-      if (wanted && named !== undefined) card.dataset.chosen = String(named); else delete card.dataset.chosen;
-      if (shown) draw(card);
-    }
-    for (const others of all("details.others[open]")) list(others);
-  });
+  const briefs = new Map();
+  if (id("briefs")) id("briefs").textContent.trim().split("\n\n").forEach((block, at) => briefs.set(data.briefs[at], block.split("\n")));
 
   // -- the document, where it is too long to stand in the page as text -----------------------------------------------------
 
-  const whole = document.getElementById("document");
-  if (whole && data.document_follows) whole.addEventListener("toggle", () => {
-    const place = one(".document", whole);
-    if (whole.open && !place.dataset.filled) {
-      place.dataset.filled = "yes";
-      place.textContent = JSON.stringify(data.document, null, 2)
-        .replace(/[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]/g,
-          (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"));
-    }
+  const whole = id("document");
+  if (whole && data.document_follows) whole.addEventListener("toggle", async () => {
+    const shown = whole.querySelector(".document");
+    if (!whole.open || shown.dataset.filled) return;
+    shown.dataset.filled = "yes";
+    shown.textContent = JSON.stringify(await contents(id("document-data")), null, 2)
+      .replace(/[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]/g,
+        (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"));
   });
 
-  const asked = picks.findIndex((each) => "#" + each.key === location.hash);
-  const failing = slider ? -1 : picks.findIndex((each) => each.tone === "bad");
-  const usual = failing >= 0 ? failing : slider || !picks.length ? -1 : 0;
-  const first = asked >= 0 ? asked : data.opens_on === null ? usual : data.opens_on;
-  pick(first);
+  function first() {
+    const failing = slider ? -1 : picks.findIndex((each) => each.tone === "bad");
+    const usual = failing >= 0 ? failing : slider || !picks.length ? -1 : 0;
+    pick(data.opens_on === null ? usual : data.opens_on);
+    if (scenes.length) openNode(fleet.best());
+  }
+  drawTabs();
+  first();
+  drawList();
+  if (location.hash) go(location.hash);
   document.documentElement.dataset.ready = "yes";
-})();
+}
+
+document.documentElement.classList.add("js");
+contents(document.getElementById("data")).then(start, (error) => {
+  document.documentElement.classList.remove("js");
+  document.documentElement.dataset.ready = "no";
+  throw error;
+});

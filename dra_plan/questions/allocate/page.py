@@ -31,7 +31,7 @@ def page(answer: AllocationPlan, inventory: Inventory | None, view: View | None)
 def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | None, view: View | None) -> None:
     """The claim sets, and where each fits."""
     document = answer.document
-    made.headline = headline(document.claim_sets)
+    made.headline = headline(document.claim_sets, max((len(one.nodes) for one in document.claim_sets), default=0))
     for number, one in enumerate(document.claim_sets):
         alone = structs.replace(document, claim_sets=[one], refusals=UNSET, competition=UNSET)
         tone = _TONES.get(one.outcome, picks.BAD)

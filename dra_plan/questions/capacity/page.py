@@ -48,8 +48,11 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
         article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence, [told.TextLine(pick.line)])
         if best and made.scenes:
             article.summary.append(told.TextLine(_MARKED))
-        article.bars, article.blocks = bars, blocks
+        article.blocks = blocks
         made.articles.append(article)
+    if bars.rows:
+        fleet = told.Article("fleet-bars", "all devices", picks.OTHER, "the fleet", "", bars=bars, always=True)
+        made.articles.append(fleet)
 
 
 _MARKED = "Marked on the picture: the devices of each copy of the best placement that is known."

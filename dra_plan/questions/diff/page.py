@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import structs
@@ -52,7 +53,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
     changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
     changes += [held[0].change for held in _by_claim(document.held_devices)]
-    made.headline = _headline(changes.count("Lost"), changes.count("Undecided"), len(changes))
+    made.headline = _headline(Counter(changes))
     counts = sum(map(bool, (document.claim_sets, document.pods, document.held_devices)))
     made.target = " ".join(list(diff.ends(document))[counts:])
     answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
@@ -82,12 +83,17 @@ def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
     return list(found.values())
 
 
-def _headline(lost: int, undecided: int, changes: int) -> str:
+def _headline(changes: Counter[str]) -> str:
+    """What is worse first; nothing is lost only if nothing is gone either."""
     if not changes:
         return "No claim set and no pod differs"
-    others = changes - lost - undecided
-    said = [words.counted(lost, "loss", "losses")] if lost else [] if undecided else ["Nothing is lost"]
-    said += [f"{undecided} undecided"] if undecided else []
+    lost, gone, fewer, undecided = (changes[each] for each in ("Lost", "Gone", "FewerNodes", "Undecided"))
+    said = [words.counted(lost, "loss", "losses")] if lost else []
+    said += [f"{gone:,} gone"] if gone else []
+    said += [] if lost or gone or undecided else ["Nothing is lost"]
+    said += [f"{fewer:,} on fewer nodes"] if fewer else []
+    said += [f"{undecided:,} undecided"] if undecided else []
+    others = changes.total() - lost - gone - fewer - undecided
     return ", ".join([*said, *([words.counted(others, "other change")] if others else [])])
 
 

@@ -27,8 +27,7 @@ MOST_NODES = 300
 def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> Page:
     """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
     made = begin(answer.document, "diff", FORMATS)
-    harmful = [node for node in answer.nodes if node.lost or node.gone]
-    made.scenes = drawn(inventory, view, apart={name for node in harmful for name in node.nodes or [node.name]})
+    made.scenes = drawn(inventory, view)
     fill_drains(made, answer.document)
     return made
 

@@ -31,8 +31,7 @@ from dra_plan.text.verdicts import UNTOLD
 def page(answer: Explanation, inventory: Inventory | None, view: View | None) -> Page:
     """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
     made = of_text(answer.document, "explain")
-    steps = [step for room in answer.document.moves or () for step in room.steps]
-    made.scenes = drawn(inventory, view, apart={node for step in steps for node in (step.node, step.from_node) if node})
+    made.scenes = drawn(inventory, view)
     if answer.document.moves and made.scenes:
         made.scenes = [replace(made.scenes[0], title=title) for title in SCENES]
         made.moments_in = 1
@@ -45,7 +44,9 @@ def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | Non
     document = answer.document
     names = [claim_set_name(one) for one in document.claim_sets]
     verdicts = articles.by_owner(document)
-    made.headline = articles.title(list(verdicts.values())) if verdicts else headline(document.claim_sets)
+    made.headline = (
+        articles.title(list(verdicts.values())) if verdicts else headline(document.claim_sets, _nodes(answer))
+    )
     whole = parse("text", Telling(verbose=True, details=True))(document, None)
     made.blocks = told.blocks(whole.rstrip("\n").split("\n"))
     made.articles = [
@@ -68,6 +69,10 @@ def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | Non
         made.articles.append(_plain_article(f"group-{number}", name, group.state, group_lines(group)))
     if document.moves:
         fill_moves(made, document.moves, view)
+
+
+def _nodes(answer: Explanation) -> int:
+    return max((len(plan.nodes) for plan in answer.plan.claim_sets), default=0)
 
 
 def _fill_others(made: Page, document: ExplanationDocument, verdicts: articles.Verdicts) -> None:

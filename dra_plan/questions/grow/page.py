@@ -20,9 +20,6 @@ from dra_plan.questions.grow.text import FORMATS
 from dra_plan.questions.schedule.answer import schedule_document
 from dra_plan.text import words
 
-MOST_PODS = 300
-"""Pods that can be picked by themselves."""
-
 
 def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> Page:
     """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
@@ -31,7 +28,7 @@ def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> 
         grown = answer.grown(inventory, answer.final.counts)
         view = View.of(grown, answer.target)
         new = {node for names in answer.final.added for node in names}
-        made.scenes = drawn(grown, view, new=new, apart=set(answer.final.bound.values()))
+        made.scenes = drawn(grown, view, new=new)
     fill_growth(made, answer, inventory, view)
     return made
 
@@ -51,7 +48,7 @@ def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, vie
     _add_answer(made, answer, document, bound)
     for short, asked in zip(document.not_enough, answer.fewer, strict=True):
         _add_short(made, answer, short, asked, inventory, beginning)
-    wanted = [*answer.final.bound, *answer.final.unbound][:MOST_PODS]
+    wanted = [*answer.final.unbound, *answer.final.bound]
     plan = schedule_document(answer.final.result)
     pods = {(pod.namespace, pod.name): pod for pod in plan.pods}
     of = {one.pod: one for one in bound}
@@ -84,7 +81,7 @@ def _headline(document: GrowthDocument) -> str:
 def _add_answer(made: Page, answer: GrowthPlan, document: GrowthDocument, bound: Sequence[DrawnPod]) -> None:
     counts = [TriedNumber(like=kind.like, count=kind.count or 0) for kind in document.kinds]
     enough = document.at_most is not None
-    tone = picks.GOOD if enough else picks.BAD
+    tone = picks.GOOD if enough and not document.beyond_help else picks.BAD
     spare = "no help" if document.beyond_help else "not needed"
     word = {"Found": "enough", "NotNeeded": spare}.get(document.outcome, "undecided")
     name = growth.tried(counts) if enough else "What was tried last"

@@ -19,25 +19,15 @@ from dra_plan.questions.place.proof import ProvedImpossible
 from dra_plan.questions.place.text import AT_ONCE, FORMATS, device_lines, proof, wide
 from dra_plan.text import words
 
-MOST_PODS = 300
-"""Pods that can be picked by themselves."""
-
-
 _TONES = {"Placed": picks.GOOD, "Impossible": picks.BAD, "Undecided": picks.OTHER, "Refused": picks.BAD}
 
 
 def page(answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> Page:
     """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
     made = begin(answer.document, "place", FORMATS)
-    made.scenes = drawn(inventory, view, apart=_spoken_of(answer))
+    made.scenes = drawn(inventory, view)
     fill_placement(made, answer, inventory, view)
     return made
-
-
-def _spoken_of(answer: PlacementPlan) -> set[str]:
-    """The nodes that get pods."""
-    placed = answer.proof.found.placed if answer.proof is not None else ()
-    return {each.node for each in (*answer.found.placed, *placed)}
 
 
 def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> None:
@@ -51,7 +41,7 @@ def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | Non
             _add_proof(made, answer.proof.document)
         if inventory is not None and view is not None and made.scenes:
             made.picks[-1].marks = [_of_proof(answer.proof, inventory, Beginning(made.scenes[0], view))]
-    for one, entry in zip(bound[:MOST_PODS], document.placed, strict=False):
+    for one, entry in zip(bound, document.placed, strict=False):
         pick = Pick(f"pick-{len(made.picks)}", f"pod/{one.pod}", picks.GOOD, "placed", f"on {one.node}", [])
         if made.scenes:
             pick.marks = [of_one(one, made.scenes[0], "placed here")]
@@ -60,7 +50,7 @@ def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | Non
         made.picks.append(pick)
         made.articles.append(article)
     late = {(one.namespace, one.name): one for one in document.refused_afterwards}
-    for pod in document.left[:MOST_PODS]:
+    for pod in document.left:
         name = f"pod/{pod.namespace}/{pod.name}"
         pick = Pick(f"pick-{len(made.picks)}", name, picks.BAD, "no place", "", [{} for _ in made.scenes])
         refused = late.get((pod.namespace, pod.name))

@@ -24,14 +24,9 @@ from dra_plan.text import words
 def page(answer: SchedulePlan, inventory: Inventory | None, view: View | None) -> Page:
     """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
     made = begin(answer.document, "schedule", FORMATS)
-    made.scenes = drawn(inventory, view, apart=_spoken_of(answer))
+    made.scenes = drawn(inventory, view)
     fill_schedule(made, answer, view)
     return made
-
-
-def _spoken_of(answer: SchedulePlan) -> set[str]:
-    """The nodes that get pods."""
-    return {record.node for record in answer.outcome.pods if record.node and record.attempts}
 
 
 def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
@@ -40,15 +35,13 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
     made.gets_word, made.picks_title = "gets", "Pods, in the scheduler's order"
     told_pods = [pod for pod in document.pods if pod.attempts or pod.outcome not in ("Bound", "Skipped")]
     waiting = [pod for pod in told_pods if pod.outcome != "Bound"]
-    if waiting:
-        made.headline = f"{len(waiting)} of {words.counted(len(told_pods), 'pod')} get{_s(len(waiting))} no node"
-    else:
-        made.headline = f"Every pod gets its node ({words.counted(len(told_pods), 'pod')})"
+    made.headline = _headline(told_pods, waiting, len(document.evictions))
     made.slider = bool(made.scenes and document.pods)
     made.tiles_when = "Before the first pod is tried." if made.slider else ""
+    evicted = _evicted(answer)
     why = {(pod.namespace, pod.name): each for each in document.explanations or () for pod in each.pods}
     for number, pod in enumerate(document.pods):
-        pick = pod_pick(pod, number)
+        pick = pod_pick(pod, number, len(evicted.get(f"{pod.namespace}/{pod.name}", ())))
         made.picks.append(pick)
         made.articles.append(
             pod_article(pick, pod, document.claims, document.evictions, why.get((pod.namespace, pod.name)))
@@ -57,8 +50,16 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
         _draw(made, answer, view, why)
 
 
-def _s(number: int) -> str:
-    return "s" if number == 1 else ""
+def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: int) -> str:
+    """Who gets a node and who does not, and at whose cost."""
+    if len(pods) == 1:
+        [pod] = pods
+        said = f"pod/{pod.namespace}/{pod.name} gets {f'node {pod.node_name}' if pod.node_name else 'no node'}"
+    elif waiting:
+        said = f"{len(waiting):,} of {words.counted(len(pods), 'pod')} get{'s' if len(waiting) == 1 else ''} no node"
+    else:
+        said = f"All {len(pods):,} pods get a node" if pods else "No pod waits for a node"
+    return f"{said}; {words.counted(evicted, 'running pod')} would be evicted" if evicted else said
 
 
 # -- on the picture ------------------------------------------------------------------------------------------------
@@ -70,18 +71,27 @@ def _draw(made: Page, answer: SchedulePlan, view: View, why: Mapping[PodKey, Exp
     beginning = Beginning(drawn, view)
     going_on = Moments(beginning)
     claims = claims_by_pod(answer.outcome.claims)
-    evicted: dict[str, list[str]] = {}
-    for each in answer.document.evictions:
-        evicted.setdefault(each.preemptor, []).append(each.pod)
+    in_the_end = {claim.key: claim for claim in answer.outcome.claims}
+    evicted = _evicted(answer)
     for pick, pod in zip(made.picks, answer.document.pods, strict=True):
         name = f"{pod.namespace}/{pod.name}"
         own = claims.get((pod.namespace, pod.name), {})
         pick.marks = [_marks(pod, own, drawn)]
         if pod.attempts:
-            freed = [key for other in evicted.get(name, ()) for key in beginning.held_by(*other.split("/", 1))]
-            pick.change = going_on.change({**dict.fromkeys(freed), **own})
+            gone = evicted.get(name, [])
+            theirs = {key: in_the_end.get(key) for victim in gone for key in beginning.held_by(*victim)}
+            pick.change = going_on.change({**theirs, **own}, gone)
     failed = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in answer.outcome.failed_attempts}
     _draw_failed(made, beginning, failed, why)
+
+
+def _evicted(answer: SchedulePlan) -> dict[str, list[PodKey]]:
+    """The pods that are evicted for each pod."""
+    found: dict[str, list[PodKey]] = {}
+    for each in answer.document.evictions:
+        namespace, _, name = each.pod.partition("/")
+        found.setdefault(each.preemptor, []).append((namespace, name))
+    return found
 
 
 def _marks(pod: ScheduledPod, claims: Mapping[str, ResourceClaim], drawn: Scene) -> dict[int, Mark]:
@@ -110,7 +120,7 @@ def _draw_failed(
             said = {name: (one.outcome.value, one.message) for one in explained.stories for name in one.nodes}
             marks[id(explained)] = picks.marks(at_attempt(attempt, said, left), beginning.scene)
             left = max(0, left - len(said))
-        pick.marks[0].update(marks[id(explained)])
+        pick.marks = [{**pick.marks[0], **marks[id(explained)]} if pick.marks[0] else marks[id(explained)]]
         seen = id(attempt.all_claims)
         if seen not in moments:
             moments[seen] = len(made.moments)

@@ -1,0 +1,145 @@
+"""A picture as data for the script, what is alike told once; and as lines for those who read without one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from dra_plan import shown
+from dra_plan.page.picks import plain_amount
+from dra_plan.page.scene import LETTERS, PhysicalDevice, Scene, ScenePlace, ScenePool, Texts, whole_devices
+from dra_plan.text import words
+
+MOST_LABELS = 8
+"""Labels of nodes by which the fleet can be grouped."""
+
+
+MOST_VALUES = 24
+"""A label with more values groups nothing."""
+
+
+MOST_LINES = 60
+"""Groups of nodes that are told as lines: of more, those with the most nodes."""
+
+
+MOST_NAMED = 8
+"""Nodes of a group that are named."""
+
+
+def plain(scene: Scene, texts: Texts) -> dict[str, Any]:
+    """What the script needs: layouts, and for each place its layout and what is its own."""
+    layouts: dict[bytes, int] = {}
+    made: list[dict[str, Any]] = []
+    places = []
+    labels = _labels(scene)
+    for place in scene.places:
+        layout = _layout(place, texts)
+        key = msgspec.json.encode(layout)
+        if key not in layouts:
+            layouts[key] = len(made)
+            made.append(layout)
+        places.append(_place(place, layouts[key], labels, texts))
+    return {"title": scene.title, "layouts": made, "places": places, "labels": labels}
+
+
+def _labels(scene: Scene) -> list[str]:
+    """The labels that put nodes together: of several values, fewer than there are nodes."""
+    nodes = [place.node for place in scene.places if place.node is not None]
+    values: dict[str, set[str]] = {}
+    for node in nodes:
+        for name, value in node.labels.items():
+            values.setdefault(name, set()).add(value)
+    found = [name for name, of in values.items() if 1 < len(of) <= MOST_VALUES and len(of) < len(nodes)]
+    return sorted(found, key=lambda name: ("zone" not in name, name))[:MOST_LABELS]
+
+
+def _place(place: ScenePlace, layout: int, labels: list[str], texts: Texts) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "name": shown.printable(place.title),
+        "kind": layout,
+        "states": "".join(LETTERS[device.state] for device in place.devices),
+    }
+    details = {str(device.at): texts.at(device.detail) for device in place.devices if device.detail}
+    physical = [one for pool in place.pools for one in pool.physical]
+    optional = {
+        "details": details,
+        "away": [texts.at(said) for said in place.node.away] if place.node is not None else [],
+        "labels": [texts.at(place.node.labels.get(name, "")) for name in labels] if place.node is not None else [],
+        "new": place.is_new,
+        "reached": [shown.printable(name) for name in place.reached_by],
+        "slots": [[texts.at(s.by) if s.taken else -1 for s in row.slots] for one in physical for row in one.slots],
+        "amounts": [plain_amount(each, texts) for one in physical for each in one.amounts],
+        "shared": place.node is None,
+    }
+    return made | {name: value for name, value in optional.items() if value}
+
+
+def _layout(place: ScenePlace, texts: Texts) -> dict[str, Any]:
+    return {
+        "pools": [_pool(pool, place, texts) for pool in place.pools],
+        "devices": [shown.printable(device.drawn.name) for device in place.devices],
+        "models": [texts.at(device.drawn.model or device.pool.driver) for device in place.devices],
+        "whole": [device.at for pool in place.pools for device in whole_devices(pool)],
+    }
+
+
+def _pool(pool: ScenePool, place: ScenePlace, texts: Texts) -> dict[str, Any]:
+    """A pool; one with the name of its node has none."""
+    own = place.node is not None and pool.pool.name == place.node.name
+    state = pool.pool.state + (f": {pool.pool.problem}" if pool.pool.problem else "")
+    return {
+        "driver": texts.at(pool.pool.driver),
+        "name": None if own else texts.at(pool.pool.name),
+        "state": "" if pool.pool.state == "Complete" else shown.printable(state),
+        "frames": [[texts.at(frame.label), [device.at for device in frame.devices]] for frame in pool.frames],
+        "physical": [_physical(one) for one in pool.physical],
+    }
+
+
+def _physical(of: PhysicalDevice) -> dict[str, Any]:
+    return {
+        "name": shown.printable(of.name),
+        "model": shown.printable(of.model),
+        "columns": of.columns,
+        "covered": of.is_covered,
+        "slots": [[shown.printable(row.name), [slot.number for slot in row.slots]] for row in of.slots],
+        "rows": [
+            [shown.printable(row.profile), [[start, wide, one.at] for start, wide, one in row.parts]] for row in of.rows
+        ],
+        "amounts": [[shown.printable(amount.name), len(amount.pips)] for amount in of.amounts],
+        "whole": [device.at for device in of.whole],
+    }
+
+
+def lines(scene: Scene) -> Iterator[str]:
+    """The nodes with what is free on them and what keeps pods away, those of which the same is said together."""
+    groups: dict[str, list[str]] = {}
+    for place in scene.places:
+        groups.setdefault("; ".join(_said(place)), []).append(place.title)
+    shown_groups = sorted(groups.items(), key=lambda each: -len(each[1]))[:MOST_LINES]
+    for said, names in shown_groups:
+        yield f"{words.listed(names, MOST_NAMED)}: {said}"
+    if rest := len(groups) - len(shown_groups):
+        yield f"{words.counted(rest, 'other group')} of nodes"
+
+
+def _said(place: ScenePlace) -> Iterator[str]:
+    if place.is_new:
+        yield "new"
+    yield from (f"{model.name}: {model.said}" for model in place.models)
+    if not place.devices:
+        yield "no devices"
+    yield from place.node.away if place.node is not None else ()
+    for pool in place.pools:
+        if pool.pool.state != "Complete":
+            yield f"pool {pool.pool.name}: {pool.pool.state}"
+        for label, count in _together(pool).items():
+            yield f"{words.counted(count, 'free device')} in {label}"
+
+
+def _together(pool: ScenePool) -> Counter[str]:
+    """How many free devices each frame has, of frames with a name."""
+    return Counter(frame.label for frame in pool.frames if frame.label for one in frame.devices if one.state == "free")

@@ -1,0 +1,232 @@
+"""A fleet of 1,000 nodes as tiles: every node is there as it is, found, opened, grouped, reached with the keyboard."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from benchmarks.fleet import fleet
+from dra_plan import Cluster
+from tests.browser.conftest import Open, Opened
+from tests.page.clusters import busy_cluster
+from tests.page.reading import ROOT
+from tests.page.test_truths import _evicting
+
+NODES = 1000
+AWAY = ("worker-00003", "worker-00500")
+
+
+@cache
+def _cluster() -> Cluster:
+    items = fleet(NODES)["items"]
+    for item in items:
+        if item["kind"] == "Node" and item["metadata"]["name"] == AWAY[1]:
+            item["spec"] = {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}]}
+    return Cluster.of(items).cordon(AWAY[0])
+
+
+@cache
+def _html(command: str = "explain") -> str:
+    return _cluster().page(getattr(_cluster(), command)())
+
+
+def _tile(opened: Opened, name: str) -> Any:
+    return opened.page.locator(f'.tile[href="#node/{name}"]')
+
+
+@pytest.mark.parametrize("command", ["explain", "pools"])
+def test_every_node_is_a_tile_on_one_screen(command: str, opens: Open) -> None:
+    page = opens(_html(command)).page
+    assert page.locator(".tile").count() == NODES
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+    low = page.evaluate(
+        "Math.max(...[...document.querySelectorAll('.tile')].map(t => t.getBoundingClientRect().bottom))"
+    )
+    assert low <= 900
+    assert page.locator("*").count() < 6000
+
+
+def test_what_is_free_on_each_tile_is_what_pools_says(opens: Open) -> None:
+    """Two facts of each node: its free GPUs and NICs."""
+    page = opens(_html("pools")).page
+    said = page.evaluate(
+        "[...document.querySelectorAll('.tile')].map(t => [t.hash.slice(6), t.getAttribute('aria-label')])"
+    )
+    free: dict[str, list[str]] = {}
+    for pool in _cluster().pools().to_dict()["pools"]:
+        number = sum(device["state"] == "Available" for device in pool["devices"])
+        model = pool["driver"] if pool["driver"].startswith("nic") else ""
+        free.setdefault(pool["poolName"], []).append(f"{number} of {len(pool['devices'])} {model}".strip())
+    assert len(free) == NODES
+    for name, told in said:
+        assert all(fact in told for fact in free[name]), (name, told, free[name])
+
+
+def test_fits_are_those_of_the_document(opens: Open) -> None:
+    [one] = _cluster().explain().to_dict()["claimSets"]
+    page = opens(_html()).page
+    fits = page.evaluate("[...document.querySelectorAll('.tile.good')].map(t => t.hash.slice(6))")
+    assert sorted(fits) == sorted(one["fittingNodes"])
+    assert page.locator(".reason").first.inner_text().startswith(str(len(fits)))
+    assert page.locator("h1").inner_text() == f"resourceclaim/default/train fits on {len(fits)} of 1,000 nodes"
+
+
+def test_what_keeps_pods_away_is_hatched_and_said(opens: Open) -> None:
+    opened = opens(_html())
+    page = opened.page
+    away = page.evaluate("[...document.querySelectorAll('.tile.away')].map(t => t.hash.slice(6))")
+    assert sorted(away) == sorted(AWAY)
+    _tile(opened, AWAY[0]).click()
+    assert "Kept away: cordoned" in page.inner_text("#node")
+    _tile(opened, AWAY[1]).click()
+    assert "Kept away: taint dedicated=ml:NoSchedule" in page.inner_text("#node")
+    page.select_option(".group-by", "away")
+    assert page.locator(".group h3").all_inner_texts() == [
+        "cordoned 1 node, fits on 0",
+        f"not kept away 998 nodes, fits on {int(page.locator('.reason b').first.inner_text()) - 1}",
+        "taint dedicated=ml:NoSchedule 1 node, fits on 1",
+    ]
+
+
+def test_search_finds_holders_whatever_is_drawn_and_says_when_there_is_nothing(opens: Open) -> None:
+    page = opens(_html()).page
+    holder = next(claim for claim in _cluster().inventory.claims if claim.status is not None)
+    page.fill("#filter", holder.status.reserved_for[0].name)
+    assert page.locator(".tile:not(.dim)").count() == 1
+    [hit] = page.locator(".hits li").all_inner_texts()
+    assert f"in use, by jobs/{holder.metadata.name}" in hit
+    page.locator(".hits a").click()
+    assert holder.status.reserved_for[0].name in page.inner_text("#node")
+    page.fill("#filter", "nothing is called so")
+    assert "Nothing found for “nothing is called so”." in page.inner_text(".count")
+    assert page.locator(".tile:not(.dim)").count() == 0
+    page.fill("#filter", "")
+    assert page.locator(".tile:not(.dim)").count() == NODES
+
+
+def test_a_reason_shows_only_its_nodes(opens: Open) -> None:
+    page = opens(_html()).page
+    for at in range(page.locator(".reason").count()):
+        reason = page.locator(".reason").nth(at)
+        reason.click()
+        number = int(reason.locator("b").inner_text().replace(",", ""))
+        assert page.locator(".tile:not(.dim)").count() == number
+        page.locator(".reason").nth(at).click()
+    assert page.locator(".tile:not(.dim)").count() == NODES
+
+
+def test_addresses_name_nodes_and_back_goes_back(opens: Open) -> None:
+    opened = opens(_html())
+    page = opened.page
+    _tile(opened, "worker-00007").click()
+    assert "#node/worker-00007" in page.url
+    _tile(opened, "worker-00008").click()
+    assert page.locator("#node .title").inner_text() == "worker-00008"
+    page.go_back()
+    assert page.locator("#node .title").inner_text() == "worker-00007"
+    page.goto(page.url.partition("#")[0] + "#node/worker-00042")
+    assert page.locator("#node .title").inner_text() == "worker-00042"
+    assert page.locator(".tile[aria-current]").get_attribute("href") == "#node/worker-00042"
+
+
+def test_tiles_are_one_stop_and_arrows_go_between_them(opens: Open) -> None:
+    page = opens(_html()).page
+    assert page.locator('.tile[tabindex="0"]').count() == 1
+    page.locator('.tile[tabindex="0"]').focus()
+    first = page.evaluate("document.activeElement.hash")
+    page.keyboard.press("Home")
+    seen = [page.evaluate("document.activeElement.hash")]
+    for key in ("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft", "End"):
+        page.keyboard.press(key)
+        seen.append(page.evaluate("document.activeElement.hash"))
+    assert first
+    assert seen[1] != seen[0] == seen[4]
+    assert seen[2] not in seen[:2]
+    assert seen[3] == seen[1]
+    assert seen[5] == page.locator(".tile").last.get_attribute("href")
+    page.keyboard.press("Enter")
+    assert page.locator("#node .title").inner_text() == seen[5].removeprefix("#node/")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "filter"
+
+
+@pytest.mark.parametrize("group", ["model", "said", "together"])
+def test_groups_hold_every_node_once(group: str, opens: Open) -> None:
+    page = opens(_html()).page
+    page.select_option(".group-by", group)
+    assert page.locator(".group .tile").count() == NODES
+    sizes = [int(text.split(" node")[0].rsplit(" ", 1)[-1]) for text in page.locator(".group .more").all_inner_texts()]
+    assert sum(sizes) == NODES
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "light"), (1024, "dark"), (1440, "light"), (1440, "dark"), (2560, "light")]
+)
+def test_axe_and_widths(width: int, scheme: str, opens: Open) -> None:
+    opened = opens(_html(), width=width, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert opened.axe() == []
+    assert opened.said == []
+
+
+def test_forced_colours_and_paper(opens: Open) -> None:
+    page = opens(_html(), forced_colors="active").page
+    colours = page.evaluate(
+        "[...new Set([...document.querySelectorAll('.tile')].map(t => getComputedStyle(t).backgroundImage))].length"
+    )
+    assert colours > 2
+    page.emulate_media(media="print", forced_colors="none")
+    assert page.locator(".tile:visible").count() == NODES
+    assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_before_and_after_of_many_nodes_are_a_choice_and_what_changes_is_ringed(opens: Open) -> None:
+    cluster = busy_cluster().add_nodes(40, like="gpu-c")
+    page = opens(cluster.page(cluster.diff(cluster.drain("gpu-a")))).page
+    assert page.locator(".which button").all_inner_texts() == ["Before", "After"]
+    ringed = page.evaluate("[...document.querySelectorAll('.tile.touched')].map(t => t.hash.slice(6))")
+    assert "gpu-a" in ringed
+    assert page.locator("#node .scene-title").all_inner_texts() == ["Before", "After"]
+    page.locator(".which button").first.click()
+    assert page.locator(".tile").count() == 43
+    assert page.locator(".which button").first.get_attribute("aria-pressed") == "true"
+
+
+# -- what was untrue ---------------------------------------------------------------------------------------------------
+
+
+def test_a_device_that_an_evicted_pod_keeps_is_drawn_as_held(opens: Open) -> None:
+    cluster, answer = _evicting()
+    page = opens(cluster.page(answer)).page
+    page.locator(".pick", has_text="hi").click()
+    page.locator("#time").fill(page.get_attribute("#time", "max"))
+    box = page.locator(".dev", has_text="gpu-0")
+    assert "used" in box.get_attribute("class").split()
+    evictor = page.locator(".pick", has_text="pod/default/hi")
+    assert "good" not in evictor.get_attribute("class").split()
+    assert "1 running pod would be evicted" in page.inner_text("h1")
+
+
+def test_no_loss_is_green(opens: Open) -> None:
+    cluster = busy_cluster()
+    page = opens(cluster.page(cluster.diff(cluster.without("pod/ml/notebook")))).page
+    assert "1 gone" in page.inner_text("h1")
+    assert page.locator(".pick.good", has_text="Gone").count() == 0
+    fixture = Cluster.load(ROOT / "fixtures" / "gpu-fleet")
+    page = opens(fixture.page(fixture.grow("pod/next-gen", "pod/finetune", like="hopper-1"))).page
+    assert page.locator(".pick.good", has_text="no help").count() == 0
+    assert page.locator(".pick.bad", has_text="no help").count() == 1
+
+
+def test_the_fleet_has_one_bar_and_what_is_given_is_not_counted_as_free(opens: Open) -> None:
+    cluster = Cluster.load(ROOT / "fixtures" / "gpu-fleet")
+    page = opens(cluster.page(cluster.capacity())).page
+    assert page.locator(".bars").count() == 1
+    placed = Cluster.load(ROOT / "fixtures" / "gpu-fleet")
+    page = opens(placed.page(placed.place("pod/allreduce", "pod/finetune"))).page
+    for card in page.locator(".card").all():
+        boxes = card.locator(".dev").count()
+        free = card.locator(".dev.free").count()
+        if boxes:
+            assert f"{free} of {boxes} free" in card.inner_text()
+    assert "0 of 0" not in page.inner_text("body")
