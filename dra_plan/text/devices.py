@@ -25,6 +25,7 @@ from dra_plan.documents.devices import (
 from dra_plan.documents.stories import ChosenDevice, NodeStory, PassedAlternative, RequestDevices, StoryRequest
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
+from dra_plan.text.folding import ranges
 from dra_plan.text.naming import claim_set_name
 from dra_plan.text.words import listed
 
@@ -348,4 +349,4 @@ def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
     for claim in claims:
         for result in claim.allocation.devices.results:
             names.setdefault(result.driver, []).append(result.device)
-    return "; ".join(f"{driver}: {listed(found)}" for driver, found in names.items())
+    return "; ".join(f"{driver}: {listed(ranges(found))}" for driver, found in names.items())

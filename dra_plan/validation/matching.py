@@ -103,7 +103,7 @@ def _failures(given: Input, condition: SelectorCondition, outcome: ConditionOutc
         number, of = failing.count, outcome.asked.count
         every = {1: "the only device", 2: "both devices"}.get(of, f"all {of} devices")
         where = every if number == of else f"{number} of {of} devices"
-        message = f"fails on {where} , such as {failing.first.id}: {outcome.text}"
+        message = f"fails on {where}, such as {failing.first.id}: {outcome.text}"
         # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
         better = _compared(given, condition, failing)
         yield FAILS.at((), message, better or ("" if number == of else _mended(given, condition, failing)))
