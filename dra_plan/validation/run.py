@@ -9,7 +9,7 @@ from itertools import chain
 from dra_plan.interpreter import uncollected
 from dra_plan.releases import Target
 
-from . import admission, fitness, matching, objects, pools, quotas, references, schema, taint_rules, updates
+from . import admission, fitness, matching, objects, pools, quotas, references, schema, selectors, taint_rules, updates
 from .input import Input
 from .reading import Reading
 from .registry import CommentMistake, Comments, RuleSelection
@@ -77,4 +77,5 @@ def _findings(
         found = updates.as_updates(found, subjects, against, target)
     for subject, problem in found:
         if not subject.follows_from_fault(problem):
-            yield subject, problem, subject.finding(problem)
+            meant = selectors.hinted(problem, given.matches.published, target) if problem.expression else problem
+            yield subject, meant, subject.finding(meant)

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from dra_plan import shown
+from dra_plan.explanation.hints import marked
 from dra_plan.questions.cel.document import PartValue, SelectorDocument, SelectorRead
 from dra_plan.text import formats
-from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.columns import Paragraph, Part, Screen, Table, Verbatim
 from dra_plan.text.folding import ranges
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import device_name, target
-from dra_plan.text.words import counted
+from dra_plan.text.words import capital, counted
 
 INDENT = "  "
 
@@ -35,9 +36,23 @@ def _parts(document: SelectorDocument, *, together: bool) -> list[Part]:
     devices = _devices(document, together=together)
     made: list[Part] = [_about(document)]
     if devices.rows:
-        made += [devices, _total(document)]
+        made += [devices, _total(document), *_hint(document)]
     values = _values(document)
     return [*made, *([values] if values.rows else []), target(document)]
+
+
+def _hint(document: SelectorDocument) -> Iterator[Part]:
+    """What the devices have, and the expression that was probably meant."""
+    hint = document.hint
+    if hint is not UNSET:
+        ends = ("" if said.endswith("?") else "." for said in hint.said)
+        names = [read.id for read in document.reads or ()]
+        said = (capital(one, next((name for name in names if one.startswith(f"{name} ")), "")) for one in hint.said)
+        lines = [f"{one}{end}" for one, end in zip(said, ends, strict=True)]
+        lines += [Verbatim(f"  {line}") for line in marked(document.expression, hint.offset)]
+        if hint.expression:
+            lines += ["This is true for a device:", Verbatim(f"  {hint.expression}")]
+        yield Paragraph(lines)
 
 
 def _total(document: SelectorDocument) -> str:
