@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from dra_plan.near import nearest
+
 from .lexer import Token, tokenize
 from .parts import NamedKind
 from .rewrite import constant_text, is_identifier
@@ -18,6 +20,9 @@ Home = tuple[NamedKind, str]
 
 Homes = Callable[[str], Sequence[Home]]
 """Where a name is published; the likeliest place first."""
+
+ANY_DRIVER = "DRIVER"
+"""The domain that stands for one that is not known."""
 
 MOST_EDITS = 50
 """Places of one expression that are rewritten."""
@@ -119,6 +124,9 @@ class _Paths:
             return self._in_table(at, at + 2, _TABLES[word], "device.")
         if word in _OWN or self._kind(at + 2) != "IDENTIFIER" or self._kind(at + 3) in ("(", ".", "["):
             return None
+        near = nearest(word, ("driver", "attributes", "capacity", "allowMultipleAllocations"))
+        if near is not None:
+            return self._made(at, at + 2, f"device.{near}", f"device has no {word}; did you mean {near}?", at + 2)
         return self._named(at, at + 2, word, None)
 
     def _in_table(self, first: int, table: int, kind: NamedKind, before: str) -> Meant | None:
@@ -151,7 +159,8 @@ class _Paths:
     def _named(self, first: int, last: int, name: str, kind: NamedKind | None) -> Meant | None:
         """The full path of a name, if it is published somewhere."""
         for table, domain in self._homes(name):
-            if kind is None or table == kind:
+            is_guess = domain == ANY_DRIVER and first == last  # a name alone may be anything
+            if not is_guess and (kind is None or table == kind):
                 correct = "attributes" if table == "attribute" else "capacity"
                 path = f"device.{correct}[{constant_text(domain)}].{name}"
                 start = self._tokens[first].offset

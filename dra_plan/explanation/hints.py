@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from dra_plan import shown
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
-from dra_plan.cel.meant import Home, meant, rewritten
+from dra_plan.cel.meant import ANY_DRIVER, Home, meant, rewritten
 from dra_plan.cel.parts import Reference, mentions, parsed
 from dra_plan.cel.rewrite import comparison, with_compare_to
 from dra_plan.documents.devices import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
@@ -137,9 +138,6 @@ def of_text(expression: str, published: Publications, compiles: Callable[[str], 
     return SelectorHint(tuple(said), "" if is_guess else better, places[0].at if places else None)
 
 
-ANY_DRIVER = "DRIVER"
-"""What stands for a driver that is not known."""
-
 COMPARED = "quantities and versions are compared with compareTo"
 
 
@@ -199,8 +197,8 @@ def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
 
 
 def marked(expression: str, offset: int | None) -> list[str]:
-    """The expression with a caret below the part; nothing where it would not stand there."""
-    if offset is None or not expression.isascii() or not expression.isprintable():
+    """The expression with a caret below the part; nothing where it would not stand there, as the text is escaped."""
+    if offset is None or not expression.isascii() or shown.line(expression) != expression:
         return []
     return [expression, f"{' ' * offset}^"]
 
