@@ -27,8 +27,9 @@ from dra_plan.documents.reasons import (
 
 from .elements import BlockingSet, ClaimElement, ConstraintElement, CounterElement, RequestElement
 from .funnel import Funnel, NodeOffer
+from .hints import values
 from .names import claim_name, pool_name, request_name
-from .parts import examples, holder, values
+from .parts import examples, holder
 from .reasons import amount, plain
 
 CounterKey = tuple[PoolID, str]

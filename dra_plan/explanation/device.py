@@ -30,8 +30,9 @@ from dra_plan.near import nearest
 
 from .funnel import Checks
 from .funnel import finding as pool_finding
+from .hints import clause
 from .names import claim_name, device_name, request_name
-from .parts import clause, holder
+from .parts import holder
 from .parts import pool as pool_document
 from .placement import Placement, Placements
 from .reasons import amount, plain, refusal_fields

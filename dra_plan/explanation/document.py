@@ -32,8 +32,9 @@ from .explainer import SetExplanation
 from .funnel import DeviceChoice, Funnel, NodeOffer, Removal, holders_on, wanted
 from .funnel import offer as offer_of
 from .groups import NodeGroup
+from .hints import clause, values
 from .names import claim_name, device_name, request_name
-from .parts import clause, defect, examples, fault, holder, pool, removal, values
+from .parts import defect, examples, fault, holder, pool, removal
 from .placement import Budget, Placement, Placements
 from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
 

@@ -5,7 +5,6 @@ Last, how findings for one claim set are renamed for another that asks for the s
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -19,11 +18,6 @@ from dra_plan.api.resource import CapacityRequestPolicy, CapacityRequestPolicyRa
 from dra_plan.documents.base import ClaimName, DeviceName, ObjectName
 from dra_plan.documents.devices import (
     ClaimHolder,
-    ComputedPart,
-    ComputedValue,
-    DecidingClause,
-    FoundName,
-    FoundValue,
     RemovedDevices,
 )
 from dra_plan.documents.reasons import AttemptFault, KnownDefect, OwedToDefects, TriedRewrite, UnusablePool
@@ -35,7 +29,6 @@ from .funnel import Funnel, NodeOffer, Removal, SkippedPool, holders, wanted
 from .names import CLAIM, TEMPLATE, DecisiveDefects, device_name, pool_name
 from .placement import Placement
 from .reasons import amount, refusal_fields
-from .selectors import DecisivePart, NamedValues
 
 
 def pool(found: SkippedPool) -> UnusablePool:
@@ -93,23 +86,10 @@ def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
 EXAMPLES = 3
 """Devices that a removal names."""
 
-VALUES = 6
-"""Values that a finding lists."""
-
 
 def examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
     """The first of the devices, as examples."""
     return [device_name(device.id) for device in devices[:EXAMPLES]]
-
-
-def values(counted: Counter[tuple[str, Any]]) -> list[FoundValue]:
-    """The commonest values; `counted` counts devices by type and value."""
-    return [_value(typed, count) for typed, count in counted.most_common(VALUES)]
-
-
-def _value(typed: tuple[str, Any], count: int) -> FoundValue:
-    kind, value = typed
-    return FoundValue(type=kind, value=list(value) if isinstance(value, tuple) else value, count=count)
 
 
 def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
@@ -181,30 +161,6 @@ def holder(placement: Placement, key: str) -> ClaimHolder:
     namespace, _, name = key.partition("/")
     pods = [user.name for user in reserved if user.resource == "pods"]
     return ClaimHolder(namespace=namespace, name=name, pods=pods, own=key in placement.own)
-
-
-def clause(part: DecisivePart) -> DecidingClause:
-    """A deciding part of a selector."""
-    computed = [
-        ComputedPart(part=text, values=[ComputedValue(value=value, count=n) for value, n in values.most_common(VALUES)])
-        for text, values in (part.computed or {}).items()
-    ]
-    found = [_found(found) for found in part.found]
-    return DecidingClause(clause=part.clause, count=part.count, found=found, computed=computed, error=part.error)
-
-
-def _found(found: NamedValues) -> FoundName:
-    return FoundName(
-        kind=found.reference.kind,
-        domain=found.reference.domain,
-        name=found.reference.name,
-        values=values(found.values),
-        other_values=max(0, len(found.values) - VALUES),
-        missing=found.missing,
-        problem=found.problem,
-        hint=found.hint,
-        known=found.known or [],
-    )
 
 
 # -- the same findings for other claims --------------------------------------------------------------------------------

@@ -13,11 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
+from dra_plan.api import quantity
 from dra_plan.api.resource import DeviceAttribute
 from dra_plan.cel import Selector
 from dra_plan.cel.device import named, split_name
 from dra_plan.cel.parts import Reference, calls, clauses, is_reference, references
-from dra_plan.cel.rewrite import comparison, for_driver, guarded
+from dra_plan.cel.rewrite import (
+    Comparison,
+    comparison,
+    for_driver,
+    guarded,
+    renamed,
+    with_amount,
+    with_clause,
+    with_domain,
+)
 from dra_plan.near import nearest
 
 if TYPE_CHECKING:
@@ -132,10 +142,20 @@ def decisive_parts(
 
     `publications` is asked only if the selector reads what none of the devices has.
     """
+    return decisive_parts_of_kinds(expression, [[device] for device in devices], compile_, publications)
+
+
+def decisive_parts_of_kinds(
+    expression: str,
+    kinds: Sequence[Sequence[PoolDevice]],
+    compile_: Compile,
+    publications: Callable[[], Publications],
+) -> list[DecisivePart]:
+    """As `decisive_parts`, for devices of which those of one kind publish the same: one of each is asked."""
     parts = clauses(expression)
     grouped: dict[tuple[str, str | None], list[PoolDevice]] = {}
-    for device in devices:
-        grouped.setdefault(_decisive(parts, device, compile_), []).append(device)
+    for kind in kinds:
+        grouped.setdefault(_decisive(parts, kind[0], compile_), []).extend(kind)
     made = [
         DecisivePart(
             clause=clause,
@@ -272,3 +292,59 @@ def _lacking(text: str, device: PoolDevice) -> list[Reference]:
     """The attributes and capacities that the expression reads, not as optional, and the device has not."""
     read = (reference for reference in references(text, "read") if reference.kind in ("attribute", "capacity"))
     return [reference for reference in read if look_up(device, reference) is None]
+
+
+# -- expressions that come near ----------------------------------------------------------------------------------------
+
+MOST_VALUES = 2
+"""Values that are tried for one constant."""
+
+
+def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
+    """The expression with each name, domain or type that was probably meant, one at a time."""
+    for finding in found:
+        for item in finding.found:
+            if item.hint is None:
+                continue
+            if item.problem == "missing":
+                yield renamed(expression, item.reference, item.hint)
+            elif item.problem in ("wrong-domain", "unknown-domain"):
+                yield with_domain(expression, item.reference.domain, item.hint)
+            elif item.problem == "wrong-type":
+                yield from (with_clause(expression, finding.clause, new) for new in _retyped(finding.clause, item))
+
+
+def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
+    """The comparison with its constant as a type that the devices have."""
+    compared = comparison(clause)
+    if compared is not None:
+        types = sorted({kind for kind, _ in found.values})
+        yield from (new for published in types if (new := compared.retyped(published)) is not None)
+
+
+def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
+    """The expression with a constant that no device has replaced by one that some have: the nearest, the commonest."""
+    for finding in found:
+        if len(finding.found) == 1 and finding.found[0].problem is None:
+            for clause in _with_other_value(finding.clause, finding.found[0].values):
+                yield with_clause(expression, finding.clause, clause)
+
+
+def _with_other_value(clause: str, counted: Counter[tuple[str, Any]]) -> Iterator[str]:
+    compared = comparison(clause)
+    if compared is not None and compared.is_equal:
+        yield from (compared.with_value(value) for value in _likely(compared, counted))
+    elif compared is None:
+        amounts = [str(value) for kind, value in counted if kind == "quantity"]
+        bounded = with_amount(clause, max(amounts, key=lambda text: quantity.parse(text).nano)) if amounts else None
+        if bounded is not None:
+            yield bounded
+
+
+def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any]:
+    """Values that might have been meant; none if they are of another type."""
+    values = [value for (kind, value), _ in counted.most_common() if kind == compared.type]
+    if isinstance(compared.value, str):
+        near = nearest(compared.value, values)
+        values.sort(key=lambda value: value != near)
+    return values[:MOST_VALUES]

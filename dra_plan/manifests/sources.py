@@ -27,6 +27,7 @@ from .collect import Collector
 from .faults import NO_SUCH_PATH, TEMPLATE, Fault, set_twice
 from .json_reader import JsonError, Line, Lines, find, of_extents
 from .places import DocumentText, LinedText, Place
+from .recognized import CHART, recognized, template_hint
 
 # -- gzip --------------------------------------------------------------------------------------------------------------
 
@@ -65,7 +66,7 @@ _MADE_BY = {
     "kustomization.yaml": "kubectl kustomize",
     "kustomization.yml": "kubectl kustomize",
     "Kustomization": "kubectl kustomize",
-    "Chart.yaml": "helm template",
+    CHART: "helm template",
 }
 """Files that say that manifests have to be made of a directory, and the command that makes them."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -123,12 +124,14 @@ def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
 def _to_be_made(name: str, path: Path) -> Fault | None:
     """The fault of a path that is a kustomization or a chart, which has to be rendered first; None if it is neither."""
     folder = path if path.is_dir() else path.parent
+    if path.name == "values.yaml" and (folder / CHART).is_file():
+        return _to_be_made(name, folder)
     wanted = _MADE_BY if path.is_dir() else {path.name: _MADE_BY[path.name]} if path.name in _MADE_BY else {}
     for file, command in wanted.items():
         if (folder / file).is_file():
-            what = "a chart" if file == "Chart.yaml" else "a kustomization"
-            made = f"`{command} {shlex.quote(str(folder))} | dra-plan ... -` plans what it makes"
-            return Fault(name, f"{what}, of which manifests have to be made", hint=made)
+            what = "a chart" if file == CHART else "a kustomization"
+            made = f"use `{command} {shlex.quote(str(folder))} | dra-plan ... -`"
+            return Fault(name, f"this is {what}, which has to be rendered first", hint=made)
     return None
 
 
@@ -338,6 +341,10 @@ def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
     """All documents of the source that can be read; the others become faults."""
     head = source.data[:4096].lstrip(_JSON_SPACE)[:1]
     if head not in (b"{", b"["):
+        known = recognized(source.name, source.data)
+        if known is not None:
+            faults.append(known)
+            return []
         return list(_yaml(source, faults))
     documents: list[Document] = []
     try:
@@ -368,7 +375,7 @@ def _line_at(data: bytes, position: int) -> int:
 def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults: list[Fault]) -> list[Document]:
     """What starts like JSON may be flow-style YAML (KYAML); if it is neither, the reader that got further is right."""
     line = _line_at(source.data, error.position)
-    hint = TEMPLATE if source.data.lstrip(_JSON_SPACE).startswith(b"{{") else ""
+    hint = template_hint(source.name) if source.data.lstrip(_JSON_SPACE).startswith(b"{{") else ""
     as_json = Fault(source.name, f"JSON: {error.message}", line, len(read) + 1, hint=hint)
     if source.name.endswith(".json"):
         faults.append(as_json)
@@ -393,7 +400,8 @@ def _yaml(source: Source, faults: list[Fault]) -> Iterator[Document]:
     for document in yaml_reader.read_documents(source.data.decode()):
         if document.fault is not None:
             fault = document.fault
-            faults.append(Fault(source.name, fault.message, fault.line, document.number, hint=fault.hint))
+            hint = template_hint(source.name) if fault.hint == TEMPLATE else fault.hint
+            faults.append(Fault(source.name, fault.message, fault.line, document.number, hint=hint))
             continue
         text = _YamlText(document.text, document.first_line, document.line)
         line = document.starts.get(id(document.value), document.line)

@@ -15,6 +15,25 @@ GAP = 3
 """Spaces between columns, as kubectl has them."""
 
 
+class Folded(str):
+    """A cell that has a shorter form for where it would not fit: `gpu-0..gpu-7 (8)`."""
+
+    __slots__ = ("short",)
+    short: str
+
+    def __new__(cls, whole: str, short: str) -> Folded:
+        """The whole text, with its short form."""
+        made = super().__new__(cls, whole)
+        made.short = short
+        return made
+
+
+def _safe(cell: str) -> str:
+    if isinstance(cell, Folded):
+        return Folded(_safe(str(cell)), _safe(cell.short))
+    return shown.line(cell.replace("\n", " ")) or "-"
+
+
 @dataclass(slots=True)
 class Table:
     """Headers and rows.
@@ -30,7 +49,7 @@ class Table:
 
     def add(self, *cells: str) -> None:
         """Add a row; an empty cell is shown as a dash."""
-        self.rows.append([shown.line(cell.replace("\n", " ")) or "-" for cell in cells])
+        self.rows.append([_safe(cell) for cell in cells])
 
     def widths(self) -> list[int]:
         """The width that each column needs."""
@@ -83,7 +102,7 @@ LEAST = 20
 """Columns that are left for words, however deep a line stands."""
 
 
-_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 _MARK = re.compile(r"\s*(?:- |\d+\. |[-\d]\d*  )?")
@@ -125,7 +144,7 @@ def _on(screen: Screen | None, line: str, *, heading: bool) -> list[str]:
     if screen is None:
         return [safe]
     lines = [safe] if isinstance(line, Verbatim) or not safe else _wrapped(safe, screen.width)
-    return [f"{_BOLD}{part}{_PLAIN}" for part in lines] if heading and screen.colour else lines
+    return [f"{BOLD}{part}{PLAIN}" for part in lines] if heading and screen.colour else lines
 
 
 def _wrapped(line: str, width: int) -> list[str]:

@@ -16,15 +16,16 @@ from dra_plan.documents.devices import (
     CounterDetail,
     Detail,
     DeviceCheck,
-    FoundName,
     PassedOver,
     RemovedDevices,
     SelectorDetail,
     TaintDetail,
 )
 from dra_plan.documents.stories import ChosenDevice, NodeStory, PassedAlternative, RequestDevices, StoryRequest
+from dra_plan.explanation.hints import found_lines
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
+from dra_plan.text.folding import ranges
 from dra_plan.text.naming import claim_set_name
 from dra_plan.text.words import listed
 
@@ -115,40 +116,6 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
 }
 
 
-def found(of: FoundName) -> list[str]:
-    """What devices have under a name that a selector reads: one sentence, or two."""
-    name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
-    table = "attribute" if of.kind != "capacity" else "capacity"
-    if of.problem in ("missing", "unknown-domain", "wrong-domain", "wrong-kind"):
-        return [_absent(of, table)]
-    values = [f"{words.value(one.value)} on {one.count}" for one in of.values]
-    if of.other_values:
-        values.append(f"{of.other_values} other values")
-    missing = [f"missing on {of.missing}"] if of.missing else []
-    said = [f"{name} is {', '.join([*values, *missing])}"]
-    if of.problem == "wrong-type":
-        kinds = sorted({one.type for one in of.values})
-        said.append(f"{name} is of type {words.listed(kinds)}, compared with {_a(of.hint)}: never equal")
-    return said
-
-
-def _a(kind: str | None) -> str:
-    return f"an {kind}" if kind and kind[0] in "aeiou" else f"a {kind}"
-
-
-def _absent(of: FoundName, table: str) -> str:
-    meant = f"; did you mean {of.hint}?" if of.hint else ""
-    if of.known:
-        meant = f", which has {words.listed(of.known, 8)}"
-    if of.problem == "wrong-kind":
-        return f"no device has {table} {of.name} in domain {of.domain}; there it is {_a(of.hint)}"
-    if of.problem == "wrong-domain":
-        return f"no device has {table} {of.name} in domain {of.domain}; it is in domain {of.hint}"
-    if of.problem == "unknown-domain":
-        return f"no device has any {table} in domain {of.domain}{meant}"
-    return f"no device has {table} {of.name} in domain {of.domain}{meant}"
-
-
 def request_lines(story: NodeStory) -> Lines:
     """The requests that can't be met alone, those with the same funnel once."""
     for of, others in alike(failing(story)):
@@ -225,7 +192,7 @@ def finding_lines(removed: RemovedDevices) -> Iterator[str]:
         if finding.error:
             yield f"fails on {finding.count}{everywhere}: {finding.error}"
         for item in finding.found:
-            yield from (f"{line}{everywhere if item.values else ''}" for line in found(item))
+            yield from (f"{line}{everywhere if item.values else ''}" for line in found_lines(item))
         for part in finding.computed:
             values = [f"{one.value} on {one.count}" for one in part.values]
             yield f"{words.one_line(part.part)} is {', '.join(values)}"
@@ -339,7 +306,7 @@ def _selector(of: SelectorDetail) -> Iterator[str]:
         if finding.clause != of.expression.strip():
             yield f"  false: {finding.clause}"
         for item in finding.found:
-            yield from (f"  {line}" for line in found(item))
+            yield from (f"  {line}" for line in found_lines(item))
 
 
 def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
@@ -348,4 +315,4 @@ def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
     for claim in claims:
         for result in claim.allocation.devices.results:
             names.setdefault(result.driver, []).append(result.device)
-    return "; ".join(f"{driver}: {listed(found)}" for driver, found in names.items())
+    return "; ".join(f"{driver}: {listed(ranges(found))}" for driver, found in names.items())

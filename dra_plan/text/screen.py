@@ -1,34 +1,36 @@
-"""Tables on a terminal: they keep to its width by wrapping, and outcomes have colours. Nothing is cut here either."""
+"""Tables on a terminal: they keep to its width, and outcomes have colours. No word is ever broken, nothing is cut.
+
+A table that is too wide is shown with its short cells, then under headings, then with cells that wrap between words;
+what still does not fit stands below its row, with its header. A name that is longer than the screen runs on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from dra_plan import shown
-from dra_plan.text.columns import GAP, Paragraph, Part, Screen, Table, wrapped
+from dra_plan.text.columns import BOLD, GAP, PLAIN, Folded, Paragraph, Part, Screen, Table, wrapped
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+_GREEN, _RED, _YELLOW = "\x1b[32m", "\x1b[31m", "\x1b[33m"
 
 
 STYLES = {
-    "Fits": "green",
-    "Bound": "green",
-    "Unschedulable": "red",
-    "Gated": "yellow",
-    "Waiting": "yellow",
-    "DoesNotFit": "red",
-    "NodeError": "red",
-    "Error": "bold red",
-    "Refused": "red",
-    "Undecided": "yellow",
-    "Unknown": "yellow",
-    "Complete": "green",
-    "Incomplete": "yellow",
-    "Invalid": "red",
-    "Obsolete": "yellow",
+    "Fits": _GREEN,
+    "Bound": _GREEN,
+    "Unschedulable": _RED,
+    "Gated": _YELLOW,
+    "Waiting": _YELLOW,
+    "DoesNotFit": _RED,
+    "NodeError": _RED,
+    "Error": f"{BOLD}{_RED}",
+    "Refused": _RED,
+    "Undecided": _YELLOW,
+    "Unknown": _YELLOW,
+    "Complete": _GREEN,
+    "Incomplete": _YELLOW,
+    "Invalid": _RED,
+    "Obsolete": _YELLOW,
 }
 """Colours of cells that hold one of these words."""
 
@@ -38,124 +40,161 @@ NARROW_GAP = 2
 
 
 INDENT = 2
-"""Spaces before a table that stands under a heading."""
+"""Spaces before a table that stands under a heading, and before what stands below a row."""
 
 
-LEAST = 8
-"""Columns that a flexible column keeps at least while the others stay whole."""
+LEAST = 24
+"""Columns that a cell keeps at least when it wraps: with fewer, sentences become ladders."""
 
 
 def render(parts: Sequence[Part], screen: Screen) -> str:
-    """Parts under each other with a blank line between, no line longer than the screen is wide."""
-    from rich.console import Console
-
-    console = Console(
-        width=screen.width,
-        force_terminal=True,
-        color_system="standard" if screen.colour else None,
-        no_color=not screen.colour,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    with console.capture() as capture:
-        for index, part in enumerate(parts):
-            if index:
-                console.print()
-            for piece in _pieces(part, screen):
-                console.print(piece)
-    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+    """Parts under each other with a blank line between; only a single word makes a line longer than the screen."""
+    blocks = ["\n".join(line.rstrip() for line in _lines(part, screen)) + "\n" for part in parts]
+    return "\n".join(blocks)
 
 
-def _pieces(part: Part, screen: Screen) -> Iterable[RenderableType]:
+def _lines(part: Part, screen: Screen) -> Iterator[str]:
     if isinstance(part, Table):
-        return _table(part, screen.width)
-    if isinstance(part, Paragraph):
-        from rich.text import Text
+        yield from _table(part, screen)
+    elif isinstance(part, Paragraph):
+        first, *rest = wrapped(part.lines, screen.width) or [""]
+        yield _styled(first, BOLD, screen)
+        yield from rest
+    else:
+        yield from wrapped([shown.line(part)], screen.width)
 
-        lines = wrapped(part.lines, screen.width)
-        return [Text(line, style="bold" if not number else "") for number, line in enumerate(lines)]
-    return [shown.line(part)]
+
+def _styled(text: str, style: str, screen: Screen) -> str:
+    return f"{style}{text}{PLAIN}" if style and screen.colour and text else text
 
 
-def _table(table: Table, width: int) -> Iterator[RenderableType]:
-    """The table as it is if it fits; else its groups one after the other, each under a heading."""
-    if not table.grouped or _needs(table.widths()) <= width:
-        yield _columns(table, width, indent=0)
+def _table(table: Table, screen: Screen) -> Iterator[str]:
+    """The table as it is if it fits, or with short cells; else its groups one after the other, under headings."""
+    if _needs(table.widths()) > screen.width:
+        table = _short(table)
+    if not table.grouped or _needs(table.widths()) <= screen.width:
+        yield from _columns(table, screen, indent=0)
         return
-    from rich.text import Text
-
     for number, (about, rows) in enumerate(groupby(table.rows, key=lambda row: tuple(row[: table.grouped]))):
-        heading = Text("\n" if number else "")
-        for header, cell in zip(table.headers, about, strict=False):
-            heading.append(f"{header} ", style="bold").append(cell, style=STYLES.get(cell, "")).append(" " * GAP)
-        yield heading
+        if number:
+            yield ""
+        yield from _heading(list(zip(table.headers, about, strict=False)), screen)
         rest = [row[table.grouped :] for row in rows]
-        flexible = [column - table.grouped for column in table.flexible]
-        yield _columns(Table(table.headers[table.grouped :], 0, flexible, rest), width, indent=INDENT)
+        flexible = [column - table.grouped for column in table.flexible if column >= table.grouped]
+        yield from _columns(Table(table.headers[table.grouped :], 0, flexible, rest), screen, indent=INDENT)
+
+
+def _heading(entries: Sequence[tuple[str, str]], screen: Screen) -> Iterator[str]:
+    """HEADER and cell of what the rows below are about: in one line, or a line each."""
+    together = _needs([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width
+    said = [_entry(header, cell, screen) for header, cell in entries]
+    yield from ([(" " * GAP).join(said)] if together else said)
+
+
+def _entry(header: str, cell: str, screen: Screen) -> str:
+    return f"{_styled(header, BOLD, screen)} {_styled(cell, STYLES.get(cell, ''), screen)}"
+
+
+def _short(table: Table) -> Table:
+    rows: list[Sequence[str]] = [
+        [cell.short if isinstance(cell, Folded) else cell for cell in row] for row in table.rows
+    ]
+    return Table(table.headers, table.grouped, table.flexible, rows)
 
 
 def _needs(widths: Sequence[int], gap: int = GAP) -> int:
     return sum(widths) + gap * (len(widths) - 1)
 
 
-def _columns(table: Table, width: int, *, indent: int) -> RenderableType:
-    from rich.padding import Padding
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    allotted = _allotted(table, width - indent)
-    if allotted is None:
-        return Padding(_records(table), (0, 0, 0, indent))
-    gap = GAP if _needs(table.widths()) <= width - indent else NARROW_GAP
-    made = RichTable(box=None, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold")
-    for header, wanted in zip(table.headers, allotted, strict=True):
-        made.add_column(Text(header), overflow="fold", width=wanted)
+def _columns(table: Table, screen: Screen, *, indent: int) -> Iterator[str]:
+    """The columns that fit beside each other, wrapped where they have to; the others below each row."""
+    width = screen.width - indent
+    below: set[int] = set()
+    words = _longest_words(table)
+    while (widths := _allotted(table, words, below, width)) is None:
+        below.add(_widest(table, below))
+    beside = [column for column in range(len(table.headers)) if column not in below]
+    gap = GAP if _needs([table.widths()[column] for column in beside]) <= width else NARROW_GAP
+    margin = " " * indent
+    headers = [table.headers[column] for column in beside]
+    for line in _row([[header] for header in headers], widths, gap):
+        yield f"{margin}{_styled(line.rstrip(), BOLD, screen)}"
     above: Sequence[str] = ()
     for row in table.rows:
         same = _repeated(row, above, table.grouped)
-        made.add_row(*(Text("" if i < same else cell, style=STYLES.get(cell, "")) for i, cell in enumerate(row)))
         above = row
-    return Padding(made, (0, 0, 0, indent))
+        cells = [wrapped([row[column]], room) for column, room in zip(beside, widths, strict=True)]
+        blank = [[""] if column < same else cell for column, cell in zip(beside, cells, strict=True)]
+        styles = [STYLES.get(row[column], "") for column in beside]
+        for line in _row(blank, widths, gap, styles, screen):
+            yield f"{margin}{line}"
+        entries = [(table.headers[column], row[column]) for column in sorted(below) if row[column] != "-"]
+        yield from _below(entries, indent + INDENT, screen)
 
 
-def _records(table: Table) -> RenderableType:
-    """For a screen too narrow for columns: each row as lines of HEADER and cell."""
-    from rich.console import Group
-    from rich.text import Text
+def _row(
+    cells: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    gap: int,
+    styles: Sequence[str] = (),
+    screen: Screen | None = None,
+) -> Iterator[str]:
+    """The lines of a row: each cell begins in its column."""
+    for number in range(max(map(len, cells))):
+        parts: list[str] = []
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+            text = cell[number] if number < len(cell) else ""
+            padding = " " * (width - len(text))
+            styled = _styled(text, styles[column], screen) if styles and screen is not None else text
+            parts.append(f"{styled}{padding}")
+        yield (" " * gap).join(parts).rstrip()
 
-    rows = (zip(table.headers, row, strict=True) for row in table.rows)
-    return Group(
-        *(
-            Text("\n").join(Text.assemble((header, "bold"), " ", (cell, STYLES.get(cell, ""))) for header, cell in row)
-            for row in rows
-        )
-    )
+
+def _below(entries: Sequence[tuple[str, str]], indent: int, screen: Screen) -> Iterator[str]:
+    """HEADER and cell of each: all in one line if they fit, else on lines of their own, wrapped between words."""
+    margin = " " * indent
+    if entries and _needs([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width - indent:
+        yield f"{margin}{(' ' * GAP).join(_entry(header, cell, screen) for header, cell in entries)}"
+        return
+    for header, cell in entries:
+        first, *rest = wrapped([f"{header} {cell}"], screen.width - indent - INDENT)
+        yield f"{margin}{_styled(header, BOLD, screen)}{first[len(header) :]}"
+        yield from (f"{margin}{' ' * INDENT}{line}" for line in rest)
 
 
-def _allotted(table: Table, width: int) -> list[int] | None:
-    """Widths of columns: the inflexible ones whole, the flexible ones share what is left; None if that won't do.
+def _widest(table: Table, below: set[int]) -> int:
+    """The column that goes below next: one without text, the widest of those that give way, of all but the first."""
+    widths = table.widths()
+    left = [column for column in range(1, len(widths)) if column not in below]
+    empty = [column for column in left if all(row[column] == "-" for row in table.rows)]
+    if empty:
+        return empty[-1]
+    return max([column for column in left if column in table.flexible] or left, key=lambda column: widths[column])
 
-    The widest gives way first: as long as any can wrap between words, one that can; only then one inside a word.
-    """
+
+def _allotted(table: Table, words: Sequence[int], below: set[int], width: int) -> list[int] | None:
+    """Widths of the columns that stand beside each other, the widest wrapping first; None if that won't do."""
     needed = table.widths()
-    if _needs(needed) <= width:
-        return needed
-    words = _longest_words(table)
-    allotted = list(needed)
-    for _ in range(_needs(needed, NARROW_GAP) - width):
-        between_words = [column for column in table.flexible if allotted[column] > max(words[column], LEAST)]
-        column = max(between_words or table.flexible, key=lambda index: allotted[index], default=None)
-        if column is None or allotted[column] <= LEAST:
+    beside = [column for column in range(len(needed)) if column not in below]
+    allotted = {column: needed[column] for column in beside}
+    if len(beside) == 1 or _needs(list(allotted.values())) <= width:
+        return list(allotted.values())
+    least = {c: max(words[c], min(LEAST, needed[c])) if c in table.flexible else needed[c] for c in beside}
+    for _ in range(_needs(list(allotted.values()), NARROW_GAP) - width):
+        column = max(beside, key=lambda each: (allotted[each] > least[each], allotted[each]))
+        if allotted[column] <= least[column]:
             return None
         allotted[column] -= 1
-    return allotted
+    return list(allotted.values())
 
 
 def _longest_words(table: Table) -> list[int]:
-    """For each column the width below which a word of it has to be broken."""
-    columns = zip(table.headers, *table.rows, strict=True)
-    return [max(len(word) for cell in column for word in cell.split() or ("",)) for column in columns]
+    """For each column the width below which a word of it would have to be broken; headers stay whole."""
+    columns = zip(*table.rows, strict=True) if table.rows else [() for _ in table.headers]
+    return [
+        max([len(header), *(len(word) for cell in column for word in cell.split())])
+        for header, column in zip(table.headers, columns, strict=True)
+    ]
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], grouped: int) -> int:

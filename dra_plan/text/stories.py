@@ -21,8 +21,9 @@ from dra_plan.documents.refusals import REFUSED
 from dra_plan.documents.stories import AbsentName, NodeStory
 from dra_plan.documents.suggestions import PatchedObject, TriedChanges
 from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict
+from dra_plan.explanation.hints import found_lines
 from dra_plan.explanation.parts import Renaming
-from dra_plan.text import devices, obstacles, words
+from dra_plan.text import obstacles, words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.devices import choice_lines, request_lines
 from dra_plan.text.naming import claim_set_name
@@ -189,7 +190,7 @@ def unpublished(story: NodeStory) -> Iterator[str]:
         for finding in removed.selectors or ()
         for item in finding.found
         if item.problem is not None
-        for line in devices.found(item)
+        for line in found_lines(item)
     ]
     yield from dict.fromkeys(told)
 

@@ -6,7 +6,6 @@ Nothing here knows of layout: text and markdown put the same sentences in their 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import UNSET
 
@@ -17,9 +16,9 @@ from dra_plan.documents.devices import ClaimHolder, TaintName
 from dra_plan.documents.reasons import LeadingReason, OwedToDefects, UnusablePool
 from dra_plan.documents.stories import AbsentName, RequestDevices
 from dra_plan.documents.suggestions import RequestChange
+from dra_plan.wording import NAMES, listed, value
 
-NAMES = 3
-"""Names that a sentence lists before it counts the rest."""
+__all__ = ["NAMES", "listed", "value"]
 
 
 def when(second: float) -> str:
@@ -34,13 +33,6 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 UNKNOWN = "what decides it is not in the input"
 """Why nothing is said of what does not fit by the input."""
-
-
-def listed(names: list[str], most: int = NAMES) -> str:
-    """`a`, `a and b`, `a, b, c and 4 more`; of nothing, nothing."""
-    if len(names) > most + 1:
-        names = [*names[:most], f"{len(names) - most} more"]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def capital(sentence: str, name: str = "") -> str:
@@ -127,15 +119,6 @@ def absent(of: AbsentName) -> str:
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:
     """KEY=VALUE:EFFECT, as kubectl writes it."""
     return f"{of.key}{f'={of.value}' if of.value else ''}:{of.effect}"
-
-
-def value(of: Any) -> str:
-    """A value as CEL would write it."""
-    if isinstance(of, bool):
-        return "true" if of else "false"
-    if isinstance(of, list):
-        return f"[{', '.join(value(item) for item in of)}]"
-    return f'"{of}"' if isinstance(of, str) else str(of)
 
 
 def one_line(expression: str) -> str:

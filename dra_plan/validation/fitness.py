@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dra_plan.allocator import PoolDevice, PoolID
 from dra_plan.allocator.capacity import Steps, demand, short
@@ -113,10 +114,21 @@ def _unmet(given: Input, request: PlacedRequest) -> Problem | None:
     if not matching:
         name = want.device_class.metadata.name
         message = f"{none_of(by_class.count, 'device', 'match', f'class {name}')} the selectors"
-        return NEVER_MET.at((*path, "selectors"), message)
+        return _with_hint(NEVER_MET.at((*path, "selectors"), message), given, want)
     if not offer.devices:
         return NEVER_MET.at(path, _taint_words(given, want, matching))
     return _capacity(given, want, offer.devices, path) or _number(given, want, offer, path)
+
+
+def _with_hint(problem: Problem, given: Input, want: Want) -> Problem:
+    """The problem at the selector that holds for none of the devices, with what they have and what was meant."""
+    for number, condition in enumerate(want.conditions, start=1):
+        hint = given.matches.hint(want.conditions[:number])
+        if hint is not None and condition.class_name is None:
+            place = (*problem.path, condition.index, "cel", "expression")
+            message = f"{problem.message}: {'; '.join(hint.said)}"
+            return replace(problem, path=place, message=message, suggestion=hint.expression, offset=hint.offset)
+    return problem
 
 
 def _taint_words(given: Input, want: Want, devices: ChosenDevices) -> str:

@@ -211,7 +211,7 @@ def _state(
     changed: set[str] | None = None,
 ) -> _State:
     made = {
-        name: readings[name] if changed is not None and name not in changed else of_text(text, name)
+        name: readings[name] if changed is not None and name not in changed else of_text(text, name).whole()
         for name, text in texts.items()
     }
     state = _State(texts, made, judge(_whole(made)))

@@ -21,6 +21,7 @@ from dra_plan.api.resource import DeviceToleration
 from dra_plan.cel import Selector
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.lexer import CelError, CelRuntimeError
+from dra_plan.explanation.hints import SelectorHint, of_devices
 from dra_plan.explanation.selectors import Publications
 from dra_plan.releases import Target
 
@@ -104,8 +105,25 @@ class Matches:
         self._all = ChosenDevices(_kinds(devices))
         self._outcomes: dict[tuple[str, ...], ConditionOutcome | None] = {}
         self._offers: dict[tuple[tuple[str, ...], tuple[DeviceToleration, ...]], Offer | None] = {}
+        self._hints: dict[tuple[str, ...], SelectorHint | None] = {}
         self._left = BUDGET
         self.untried = 0
+
+    @property
+    def published(self) -> Publications:
+        """What all devices publish."""
+        return self._all.publications
+
+    def hint(self, conditions: Sequence[SelectorCondition]) -> SelectorHint | None:
+        """What was probably meant by the last condition, if it holds for none of the devices that it is asked about."""
+        outcome = self.outcome(conditions)
+        if outcome is None or outcome.holds or not outcome.asked or self._left < 0:
+            return None
+        key = self.key(conditions)
+        if key not in self._hints:
+            last = conditions[-1]
+            self._hints[key] = of_devices(last.expression, outcome.asked.kinds, last.compile, self.published)
+        return self._hints[key]
 
     def key(self, conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
         """A key that is equal for conditions with the same result."""

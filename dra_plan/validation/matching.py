@@ -11,6 +11,7 @@ from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass
 from dra_plan.cel.parts import Reference, clauses, mentions, references
 from dra_plan.cel.rewrite import access, comparison, with_compare_to
+from dra_plan.explanation.hints import SelectorHint
 from dra_plan.explanation.selectors import look_up, mended
 
 from .formats import listed, nearest, none_of, shown
@@ -24,7 +25,8 @@ FAILS = unschedulable(
     "selector that fails on a device",
     "An error in a selector is not `false`: as soon as the allocator looks at such a device, it gives up, and the pod "
     "is scheduled on no node at all.",
-    'Guard it, as in `"model" in device.attributes["gpu.example.com"] && ...`, or check device.driver first.',
+    'Correct the name, guard it, as in `"model" in device.attributes["gpu.example.com"] && ...`, or check '
+    "device.driver first.",
 )
 NOT_PUBLISHED = warning(
     "DRA221",
@@ -88,10 +90,17 @@ class _Judging:
         """What is wrong with the last of the conditions, as if it stood at the root."""
         key = self._given.matches.key(conditions)
         if key not in self._known:
-            self._known[key] = list(_failures(self._given, conditions[-1], outcome))
+            told = list(_failures(self._given, conditions[-1], outcome))
             if self._given.knows_all_devices:
-                self._known[key] += _readings(self._given, conditions)
+                told += _readings(self._given, conditions)
+            hint = self._given.matches.hint(conditions)
+            self._known[key] = told if hint is None else [_hinted(problem, hint) for problem in told]
         return self._known[key]
+
+
+def _hinted(problem: Problem, hint: SelectorHint) -> Problem:
+    """The problem at the part that is wrong, with the whole expression that was meant, if one was found."""
+    return replace(problem, offset=hint.offset, suggestion=hint.expression or problem.suggestion)
 
 
 # Errors
@@ -103,7 +112,7 @@ def _failures(given: Input, condition: SelectorCondition, outcome: ConditionOutc
         number, of = failing.count, outcome.asked.count
         every = {1: "the only device", 2: "both devices"}.get(of, f"all {of} devices")
         where = every if number == of else f"{number} of {of} devices"
-        message = f"fails on {where} , such as {failing.first.id}: {outcome.text}"
+        message = f"fails on {where}, such as {failing.first.id}: {outcome.text}"
         # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
         better = _compared(given, condition, failing)
         yield FAILS.at((), message, better or ("" if number == of else _mended(given, condition, failing)))

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from dra_plan.api.inventory import WrittenText
 from dra_plan.api.meta import FieldPath, Object
+from dra_plan.documents.findings import SourceExcerpt
 from dra_plan.interpreter import uncollected
 from dra_plan.manifests import defaults, json_reader, kinds
 from dra_plan.manifests.diagnose import Report, diagnose
@@ -25,8 +26,8 @@ from dra_plan.manifests.sources import STDIN, Source, read_documents, read_sourc
 from dra_plan.manifests.unwrap import unwrap
 
 from . import claims, schema
-from .rule import Problem
-from .subject import Subject
+from .rule import Finding, Problem
+from .subject import MOST_SHOWN, Subject
 
 
 @dataclass(slots=True)
@@ -36,6 +37,16 @@ class Reading:
     subjects: list[Subject] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
+    unread: list[tuple[Subject, Problem, Finding]] = field(default_factory=list)
+    """The documents that can't be read, which are left out of the subjects."""
+    faults: list[Fault] = field(default_factory=list)
+    """Why they can't be read."""
+
+    def whole(self) -> Reading:
+        """The reading, if nothing is left out. Raises `ManifestErrors`."""
+        if self.faults:
+            raise ManifestErrors(self.faults)
+        return self
 
 
 def read(
@@ -48,7 +59,8 @@ def read(
 ) -> Reading:
     """All objects of the paths, after those of `before`.
 
-    Raises `ManifestErrors` for what can't be read, or when there is no object at all.
+    A document that can't be read is left out, and told in `unread`. Raises `ManifestErrors` for a file that can't be
+    read, or when there is nothing at all.
     """
     names = [os.fspath(path) for path in paths]
     if stdin is None and STDIN in names:
@@ -60,10 +72,8 @@ def read(
             _read_source(source, reading, report, namespace)
         for source in read_sources(names, report.faults, recursive=recursive, stdin=stdin):
             _read_source(source, reading, report, namespace)
-    if not report.faults and not reading.subjects:
-        report.faults.append(Fault("", nothing_found(names)))
-    if report.faults:
-        raise ManifestErrors(report.faults)
+    if report.faults or not reading.subjects:
+        raise ManifestErrors([*reading.faults, *report.faults] or [Fault("", nothing_found(names))])
     return reading
 
 
@@ -71,18 +81,50 @@ def _read_source(source: Source, reading: Reading, report: Report, namespace: st
     reading.sources.append(source)
     if b"dra-plan:" in source.data:
         reading.texts[source.name] = source.data.decode()
-    for document in read_documents(source, report.faults):
+    own = Report()
+    for document in read_documents(source, own.faults):
         try:
             plain = document.plain()
         except JsonError as error:
-            report.faults.append(Fault(source.name, f"JSON: {error.message}", document.place.line))
+            own.faults.append(Fault(source.name, f"JSON: {error.message}", document.place.line))
             continue
-        items = unwrap(plain, document.place_of_fields(), report)
+        items = unwrap(plain, document.place_of_fields(), own)
         reading.subjects.extend(_subject(item, namespace) for item in items)
+    placed = [fault for fault in own.faults if fault.line]
+    reading.faults += placed
+    reading.unread += [_unread(fault, source) for fault in placed]
+    report.faults += [fault for fault in own.faults if not fault.line]
+
+
+def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
+    """A document that can't be read as a finding, which marks the line."""
+    message = f"{fault.message} ({fault.hint})" if fault.hint else fault.message
+    problem = schema.UNREADABLE.at((), message)
+    subject = Subject(
+        {}, Place(source.name, fault.document, fault.line), fault.object or f"document {fault.document or 1}"
+    )
+    lines = source.data.decode().split("\n")
+    number = min(int(fault.line), len(lines))
+    while number > 1 and not lines[number - 1].strip():
+        number -= 1  # what is not closed shows at the end of the text
+    line = lines[number - 1].rstrip()
+    begin = len(line) - len(line.lstrip())
+    excerpt = SourceExcerpt(text=line[begin : begin + MOST_SHOWN], column=begin + 1)
+    end = begin + 1 + len(excerpt.text)
+    finding = replace(
+        subject.finding(problem),
+        line=number,
+        column=begin + 1,
+        end_line=number,
+        end_column=end,
+        field_line=number,
+        excerpt=excerpt,
+    )
+    return subject, problem, finding
 
 
 def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
-    """All objects of a text, which findings call `name`. Raises `ManifestErrors` as `read` does."""
+    """All objects of a text, which findings call `name`. A document that can't be read is told in `unread`."""
     report, reading = Report(), Reading()
     _read_source(Source(name, text.encode()), reading, report, namespace)
     if report.faults:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
+from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import AsWritten, Inventory, ObjectKey, Origin, WrittenText
 from dra_plan.api.meta import FieldPath, Object
@@ -19,13 +21,14 @@ from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec, ResourceClai
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import is_unmade
+from dra_plan.explanation.selectors import Publications
 from dra_plan.manifests import kinds
 from dra_plan.manifests.kinds import Kind
 from dra_plan.manifests.objects import pod_spec_of
 from dra_plan.manifests.places import Place, label
 from dra_plan.releases import Target
 
-from . import objects, references, schema
+from . import objects, references, schema, selectors
 from .admission import REFUSED_PODS, of_inventory, of_workload
 from .formats import is_dns_label
 from .reading import of_written
@@ -141,7 +144,15 @@ class ApiServerRefusals:
             found = list(objects.of_metadata(subject, obj.metadata) if sound else self._as_loaded(subject, obj, form))
         if not obj.metadata.is_stored:
             found += self._of_new(subject, obj)
-        yield from ((subject, problem) for problem in found)
+        hinted = (selectors.hinted(one, self._published, self._target) if one.expression else one for one in found)
+        yield from ((subject, problem) for problem in hinted)
+
+    @cached_property
+    def _published(self) -> Publications:
+        """What the devices of the input publish."""
+        gatherer = View.of(self._inventory, self._target).gatherer
+        newest = (slice_ for pool in gatherer.slices for slice_ in gatherer.newest(pool).slices)
+        return Publications(device for slice_ in newest for device in slice_.devices)
 
     def _as_loaded(self, subject: Subject, obj: Any, form: AsWritten) -> Iterator[Problem]:
         yield from objects.version(subject, self._target, self._config)

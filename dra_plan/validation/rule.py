@@ -62,6 +62,8 @@ class Problem:
     """What the API server calls the place, where that differs from the path."""
     value: str = ""
     """What the field should hold, where a fix has to know."""
+    expression: str = ""
+    """The selector that does not compile."""
 
     def called(self, field: str) -> Problem:
         """The same problem, for a field that the API server calls by this name."""

@@ -9,7 +9,7 @@ from itertools import chain
 from dra_plan.interpreter import uncollected
 from dra_plan.releases import Target
 
-from . import admission, fitness, matching, objects, pools, quotas, references, schema, taint_rules, updates
+from . import admission, fitness, matching, objects, pools, quotas, references, schema, selectors, taint_rules, updates
 from .input import Input
 from .reading import Reading
 from .registry import CommentMistake, Comments, RuleSelection
@@ -55,16 +55,20 @@ def judge(
     comments = Comments(reading.texts)
     with uncollected():
         given = Input(reading.subjects, target)
-        told = list(_findings(reading.subjects, given, against, runtime_config))
+        told = [*reading.unread, *_findings(reading.subjects, given, against, runtime_config)]
     if ignore_unknown:
         told = [one for one in told if one[1].rule is not schema.UNKNOWN_FIELD]
     kept = [one for one in told if selection.counts(one[2]) and not comments.spare(one[2])]
     order = {subject: position for position, subject in enumerate(reading.subjects)}
-    kept.sort(key=lambda one: (order[one[0]], one[2].line, one[2].column, one[2].code))
+    kept.sort(key=lambda one: (order[one[0]], *_place(one[2])) if one[0] in order else (-1, 0, 0, ""))
     findings = tuple(finding for _, _, finding in kept)
     broken = tuple((subject, problem) for subject, problem, _ in kept)
     spared = len(told) - len(findings)
     return Judgement(findings, broken, spared, len(reading.subjects), given.matches.untried, comments.mistakes)
+
+
+def _place(finding: Finding) -> tuple[int, int, str]:
+    return finding.line, finding.column, finding.code
 
 
 def _findings(
@@ -77,4 +81,5 @@ def _findings(
         found = updates.as_updates(found, subjects, against, target)
     for subject, problem in found:
         if not subject.follows_from_fault(problem):
-            yield subject, problem, subject.finding(problem)
+            meant = selectors.hinted(problem, given.matches.published, target) if problem.expression else problem
+            yield subject, meant, subject.finding(meant)

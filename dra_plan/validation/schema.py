@@ -100,7 +100,14 @@ UNDECODABLE = refused(
     "The API server refuses the object.",
     "See the message.",
 )
+UNREADABLE = refused(
+    "DRA016",
+    "document that cannot be read",
+    "kubectl refuses the file. The rest of the input is checked without it, so that what it has counts as missing.",
+    "Correct the text, or leave the file out.",
+)
 RULES = (
+    UNREADABLE,
     WRONG_TYPE,
     UNKNOWN_FIELD,
     MISSING_FIELD,

@@ -17,7 +17,8 @@ from dra_plan.api.selectors import is_int64
 from dra_plan.cel import compile_selector
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.lexer import CelCompileError
-from dra_plan.cel.rewrite import with_compare_to
+from dra_plan.explanation.hints import of_text
+from dra_plan.explanation.selectors import Publications
 from dra_plan.releases import Target
 
 from . import names
@@ -36,7 +37,7 @@ DOES_NOT_COMPILE = refused(
     "selector that does not compile",
     "The API server compiles every expression when the object is written, with the functions that the release allows "
     "in new expressions, and refuses it.",
-    "See the message: it points to the place.",
+    "Correct the expression at the marked place.",
 )
 TOO_COSTLY = refused(
     "DRA122",
@@ -68,28 +69,32 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
         selector = compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
         cost = selector.max_cost
     except CelCompileError as failure:
-        better = _with_compare_to(text, target)
-        message = f"{_COMPARED}{_without_excerpts(str(failure))}" if better else _without_excerpts(str(failure))
-        yield replace(DOES_NOT_COMPILE.at(path, message, better), offset=failure.offset)
+        message = _without_excerpts(str(failure))
+        yield replace(DOES_NOT_COMPILE.at(path, message), offset=failure.offset, expression=text)
         return
     if cost > COST_LIMIT:
         shown = "without bound" if cost >= _NO_BOUND else str(cost)
         yield TOO_COSTLY.at(path, f"estimated cost {shown}; at most {COST_LIMIT} is allowed")
 
 
-_COMPARED = "quantities and versions are compared with compareTo: "
+def hinted(problem: Problem, published: Publications, target: Target) -> Problem:
+    """The problem with what was probably meant, if it is an expression that does not compile; else as it is."""
+    if problem.rule is not DOES_NOT_COMPILE or not problem.expression:
+        return problem
 
+    def compiles(text: str) -> bool:
+        try:
+            compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
+        except CelCompileError:
+            return False
+        return True
 
-def _with_compare_to(text: str, target: Target) -> str:
-    """The expression with `compareTo` where signs compare amounts; empty where that is not what is wrong."""
-    better = with_compare_to(text)
-    if better is None:
-        return ""
-    try:
-        compile_selector(better, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
-    except CelCompileError:
-        return ""
-    return better
+    hint = of_text(problem.expression, published, compiles)
+    if hint is None:
+        return problem
+    offset = problem.offset if hint.offset is None else hint.offset
+    message = f"{'; '.join(hint.said)}; the API server says: {problem.message}"
+    return replace(problem, message=message, suggestion=hint.expression, offset=offset)
 
 
 def _without_excerpts(text: str) -> str:

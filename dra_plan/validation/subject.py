@@ -70,7 +70,9 @@ def _inside(text: str, extent: Extent, value: object, offset: int | None) -> tup
 
 
 def _word_end(value: str, offset: int) -> int:
-    """The end of the name, number or sign that begins there."""
+    """The end of the name, number, text in quotes or sign that begins there."""
+    if value[offset] in "\"'" and (close := value.find(value[offset], offset + 1)) > 0:
+        return close + 1
     end = offset
     while end < len(value) and (value[end].isalnum() or value[end] == "_"):
         end += 1

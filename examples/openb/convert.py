@@ -135,9 +135,7 @@ def by_load(rows, load, seed, gpus, with_memory):
         if asked + thousandths(row) <= most:
             drawn.append(row)
             asked += thousandths(row)
-    return [
-        {"time": number, "create": pod(row, f"pod-{number:05}", with_memory)} for number, row in enumerate(drawn)
-    ]
+    return [{"time": number, "create": pod(row, f"pod-{number:05}", with_memory)} for number, row in enumerate(drawn)]
 
 
 def main():

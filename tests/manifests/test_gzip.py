@@ -55,9 +55,12 @@ def test_what_can_not_be_unpacked_is_a_fault(tmp_path: Path, content: bytes, sai
 @pytest.mark.parametrize(
     ("file", "said"),
     [
-        ("kustomization.yaml", "a kustomization, of which manifests have to be made (`kubectl kustomize {} | dra-plan"),
-        ("Kustomization", "`kubectl kustomize {} | dra-plan ... -` plans what it makes)"),
-        ("Chart.yaml", "a chart, of which manifests have to be made (`helm template {} | dra-plan ... -` plans what"),
+        (
+            "kustomization.yaml",
+            "this is a kustomization, which has to be rendered first (use `kubectl",
+        ),
+        ("Kustomization", "`kubectl kustomize {} | dra-plan ... -`)"),
+        ("Chart.yaml", "this is a chart, which has to be rendered first (use `helm template {} | dra-plan ... -`)"),
     ],
 )
 def test_a_directory_of_which_manifests_are_made(tmp_path: Path, file: str, said: str) -> None:
@@ -81,6 +84,6 @@ def test_one_that_is_met_on_the_way_through_directories(tmp_path: Path) -> None:
     ran = in_process("allocate", "-R", str(tmp_path))
     assert (ran.status, ran.out) == (2, "")
     kustomization, chart = ran.err.splitlines()
-    assert f"(`kubectl kustomize {tmp_path}/base | dra-plan ... -` plans what it makes)" in kustomization
-    assert f"(`helm template '{tmp_path}/our chart' | dra-plan ... -` plans what it makes)" in chart
+    assert f"(use `kubectl kustomize {tmp_path}/base | dra-plan ... -`)" in kustomization
+    assert f"(use `helm template '{tmp_path}/our chart' | dra-plan ... -`)" in chart
     assert names(tmp_path) == ["a"]

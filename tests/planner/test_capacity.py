@@ -13,7 +13,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import InputError, UsageError
-from tests.build import allocation, claim, gpus, node, placed, pod, request, slice_, template
+from tests.build import allocation, claim, gpus, node, owned, placed, pod, request, slice_, template, workload
 from tests.cli.running import in_process
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "capacity.jsonl.gz"
@@ -189,3 +189,44 @@ def test_what_it_prints(golden: Any) -> None:
     for form in ("table", "wide", "name", "json"):
         ran = in_process("capacity", QUICKSTART, "--add-nodes", "2=gpu-b", "-o", form)
         golden(Path(__file__).parent / "golden" / f"capacity.{form}", ran.out)
+
+
+def daemons(*placed_on: str) -> Cluster:
+    shape = pod(templates={"gpu": "one"}, labels={"app": "agent"}, tolerations=[])
+    made = workload("DaemonSet", "agent", shape, selector={"matchLabels": {"app": "agent"}})
+    objects = [*gpus("a", "b", "c", each=3), template("one"), made]
+    for where in placed_on:
+        metadata = {"labels": {"app": "agent"}, **owned("DaemonSet", "agent")}
+        objects.append(placed(f"agent-{where}", where, metadata=metadata))
+    return Cluster.of(objects)
+
+
+@pytest.mark.parametrize(("there", "more"), [((), 3), (("a",), 2), (("a", "b", "c"), 0)])
+def test_a_daemon_set_has_one_pod_a_node(there: tuple[str, ...], more: int) -> None:
+    cluster = daemons(*there)
+    found = scheduled(cluster)
+    assert (found["copies"], found["ended"]) == (more, "EveryNode")
+    assert spread(found) == {name: 1 for name in "abc" if name not in there}
+    pods = cluster.schedule().to_dict()["pods"]
+    assert sum(one["outcome"] == "Bound" and bool(one.get("attempts")) for one in pods) == more
+
+
+def test_a_daemon_that_a_node_refuses_is_told() -> None:
+    cluster = daemons()
+    found = scheduled(cluster.without("resourceslice/b-gpu.example.com"))
+    assert (found["copies"], found["ended"], spread(found)) == (2, "Unschedulable", {"a": 1, "c": 1})
+    assert "cannot allocate all claims" in found["message"]
+
+
+def test_devices_that_nobody_asks_for_are_not_stranded() -> None:
+    objects = [
+        *gpus("a", each=1),
+        template("one"),
+        slice_("a", "nic-0", driver="nic.example.com"),
+        pod("p", templates={"gpu": "one"}),
+    ]
+    kinds = {kind["driver"]: kind for kind in Cluster.of(objects).capacity().to_dict()["fleet"]["kinds"]}
+    assert kinds["nic.example.com"]["stranded"] == 0
+    assert kinds["nic.example.com"]["reasons"] == [{"code": "not-wanted", "devices": 1}]
+    rows = [line.split() for line in str(Cluster.of(objects).capacity()).splitlines()]
+    assert [row[-5:] for row in rows if row[:1] == ["nic.example.com"]] == [["-", "1", "not", "asked", "for"]]

@@ -13,6 +13,7 @@ from .objects import Data
 ELSEWHERE = {
     "DRA013": "depends on how deep data is nested: test_reading",
     "DRA015": "depends on how a key is written: test_bare_keys",
+    "DRA016": "depends on the text, not on objects: test_unread",
     "DRA252": "depends on a gate, not on the input: test_rules",
     "DRA301": "depends on what was there before: test_updates",
     "DRA302": "depends on what was there before: test_updates",

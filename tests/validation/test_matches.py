@@ -45,14 +45,14 @@ def test_devices_that_publish_the_same_are_asked_once(monkeypatch: pytest.Monkey
     assert len(asked) <= 8
     found = [finding for finding in report if finding.code == "DRA220"]
     assert len(found) == 9
-    assert f"all 400 devices , such as {DRIVER}/node-0/gpu-0: no such key: y" in found[0].message
+    assert f"all 400 devices, such as {DRIVER}/node-0/gpu-0: no such key: y" in found[0].message
 
 
 def test_what_differs_is_asked_each_by_itself() -> None:
     slices = fleet(2, lambda index: {"index": {"int": index}})
     wanted = claim(request(selectors=selecting(f'1 / (device.attributes["{DRIVER}"].index - 3) < 9')))
     messages = [finding.message for finding in validate([*slices, device_class(), wanted])]
-    assert messages == [f"fails on 2 of 16 devices , such as {DRIVER}/node-0/gpu-3: division by zero"]
+    assert messages == [f"fails on 2 of 16 devices, such as {DRIVER}/node-0/gpu-3: division by zero"]
 
 
 def test_what_the_api_server_refuses_for_its_cost_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

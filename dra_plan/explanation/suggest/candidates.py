@@ -6,7 +6,6 @@ then all candidates for a node together: these, others for what refuses devices,
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -31,7 +30,7 @@ from dra_plan.api import quantity
 from dra_plan.api.core import NodeSelector, NodeSelectorTerm
 from dra_plan.api.resource import CapacityRequestPolicy, DeviceClass, DeviceToleration, ResourceSliceSpec
 from dra_plan.cel.parts import clauses, references, strings
-from dra_plan.cel.rewrite import Comparison, comparison, renamed, with_amount, with_clause, with_domain, without_clause
+from dra_plan.cel.rewrite import without_clause
 from dra_plan.documents.base import ClaimName
 from dra_plan.documents.suggestions import (
     AlternativeAdded,
@@ -51,10 +50,11 @@ from dra_plan.explanation import edits
 from dra_plan.explanation.elements import BlockingSet, ClaimElement, ConstraintElement, CounterElement, RequestElement
 from dra_plan.explanation.errors import ErrorDetails
 from dra_plan.explanation.funnel import Funnel, NodeOffer, Removal, counter_holders, holders
+from dra_plan.explanation.hints import of_text
 from dra_plan.explanation.names import claim_name, pool_name, request_name
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed, amount
-from dra_plan.explanation.selectors import DecisivePart, NamedValues
+from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
 from dra_plan.near import nearest
 
 from .patches import Change, edit_want
@@ -220,9 +220,6 @@ def _satisfying(term: NodeSelectorTerm, present: dict[str, str]) -> dict[str, st
 # -- selectors ---------------------------------------------------------------------------------------------------------
 # A name spelt right, another value, a part or the whole dropped.
 
-MOST_VALUES = 2
-"""Values that are tried for one constant."""
-
 Replacing = Callable[[str | None], Callable[[Placement], Placement]]
 
 
@@ -274,56 +271,6 @@ def _replacing(want: Want, refusal: SelectorRefused | SelectorFailed) -> Replaci
     """How to replace the selector; None takes it out."""
     name, position = refusal.class_name, refusal.position
     return lambda new: lambda placement: edits.replace_selector(placement, want, name, position, new)
-
-
-def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """The expression with each name, domain or type that was probably meant, one at a time."""
-    for finding in found:
-        for item in finding.found:
-            if item.hint is None:
-                continue
-            if item.problem == "missing":
-                yield renamed(expression, item.reference, item.hint)
-            elif item.problem in ("wrong-domain", "unknown-domain"):
-                yield with_domain(expression, item.reference.domain, item.hint)
-            elif item.problem == "wrong-type":
-                yield from (with_clause(expression, finding.clause, new) for new in _retyped(finding.clause, item))
-
-
-def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
-    """The comparison with its constant as a type that the devices have."""
-    compared = comparison(clause)
-    if compared is not None:
-        types = sorted({kind for kind, _ in found.values})
-        yield from (new for published in types if (new := compared.retyped(published)) is not None)
-
-
-def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """The expression with a constant that no device has replaced by one that some have: the nearest, the commonest."""
-    for finding in found:
-        if len(finding.found) == 1 and finding.found[0].problem is None:
-            for clause in _with_other_value(finding.clause, finding.found[0].values):
-                yield with_clause(expression, finding.clause, clause)
-
-
-def _with_other_value(clause: str, counted: Counter[tuple[str, Any]]) -> Iterator[str]:
-    compared = comparison(clause)
-    if compared is not None and compared.is_equal:
-        yield from (compared.with_value(value) for value in _likely(compared, counted))
-    elif compared is None:
-        amounts = [str(value) for kind, value in counted if kind == "quantity"]
-        bounded = with_amount(clause, max(amounts, key=lambda text: quantity.parse(text).nano)) if amounts else None
-        if bounded is not None:
-            yield bounded
-
-
-def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any]:
-    """Values that might have been meant; none if they are of another type."""
-    values = [value for (kind, value), _ in counted.most_common() if kind == compared.type]
-    if isinstance(compared.value, str):
-        near = nearest(compared.value, values)
-        values.sort(key=lambda value: value != near)
-    return values[:MOST_VALUES]
 
 
 # -- all candidates for a node -----------------------------------------------------------------------------------------
@@ -449,6 +396,8 @@ def _of_removal(
         if isinstance(refusal, NotTolerated):
             yield _toleration(want, refusal)
         elif isinstance(refusal, SelectorRefused | SelectorFailed):
+            if isinstance(refusal, SelectorFailed) and not refusal.compiles:
+                yield from _compiling(offer, want, refusal)
             yield from of_selector(want, refusal, found, nowhere)
         elif isinstance(refusal, CapacityMissing):
             yield from of_missing(want, refusal, removal)
@@ -462,6 +411,31 @@ def _of_removal(
         yield _drop_constraint(offer.placement, ConstraintElement(want.claim_index, removal.refusal.constraint))
     if isinstance(removal.refusal, InUse | CapacityShort | CounterShort):
         yield from (release(offer.placement, key) for key in holders(offer, want, removal))
+
+
+def _compiling(offer: NodeOffer, want: Want, refusal: SelectorFailed) -> Iterator[Change]:
+    """The expression that was meant, for one that does not compile."""
+    compile_ = offer.placement.view.compile
+
+    def compiles(text: str) -> bool:
+        try:
+            compile_(text)
+        except ValueError:
+            return False
+        return True
+
+    published = Publications(device for pool in offer.pools for device in pool.devices())
+    hint = of_text(refusal.expression, published, compiles)
+    if hint is not None and hint.expression:
+        about = request_name(want) if refusal.class_name is None else {"class_": refusal.class_name}
+        told = SelectorChanged(
+            code="fix-spelling",
+            **about,
+            selector=refusal.position,
+            expression=refusal.expression,
+            replacement=hint.expression,
+        )
+        yield Change(told, _replacing(want, refusal)(hint.expression))
 
 
 def _toleration(want: Want, taint: NotTolerated) -> Change:

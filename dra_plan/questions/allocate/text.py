@@ -12,6 +12,7 @@ from dra_plan.documents.refusals import REFUSED
 from dra_plan.questions.allocate.document import AllocationDocument
 from dra_plan.text import formats, refusals, stories, words
 from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.folding import device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import claim_set_name, consumed, device_name, node_list, owner_name, target
 from dra_plan.text.stories import ALONE, copies, judged_alone, left_out
@@ -91,13 +92,14 @@ Groups = list[list[PlannedClaimSet]]
 """Claim sets with the same answer together."""
 
 
-def table(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
+def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
     """What a person wants first: does it fit and where, one example of who gets what, and the nodes that refuse."""
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     groups = stories.alike(document.claim_sets)
     if groups:
         parts += [_summary(groups), _totals(document)]
-    parts += [part for part in (_examples(groups), _others(groups), _excluded(groups)) if part.rows]
+    tables = _examples(groups, together=screen is not None), _others(groups), _excluded(groups)
+    parts += [part for part in tables if part.rows]
     return [*parts, *footer(document, groups), target(document)]
 
 
@@ -134,14 +136,17 @@ def _totals(document: AllocationDocument) -> str:
     return f"{', '.join(f'{counts[outcome]} {outcome.value}' for outcome in Outcome if counts[outcome])}."
 
 
-def _examples(groups: Groups) -> Table:
-    """One row per device on the first node that fits, of those with the same answer for the first."""
+def _examples(groups: Groups, *, together: bool) -> Table:
+    """One row per device on the first node that fits, of those with the same answer for the first.
+
+    With `together`, one row for the devices of each request.
+    """
     rows = [
         (claim_set_name(claim_set), node.name, *cells)
         for claim_set, *_ in groups
         for node in claim_set.nodes
         if node.name == next(iter(claim_set.fitting_nodes), None)
-        for cells in _devices(node)
+        for cells in (_requests(node) if together else _devices(node))
     ]
     headers = ("WORKLOAD", "EXAMPLE NODE", "CLAIM", "REQUEST", "DEVICE", "CONSUMES")
     shown = len(headers) if any(row[-1] for row in rows) else len(headers) - 1
@@ -156,6 +161,15 @@ def _devices(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
     for claim in node.claims:
         for result in claim.allocation.devices.results:
             yield claim.name, result.request, device_name(result), consumed(result)
+
+
+def _requests(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
+    """As `_devices`, with all devices of a request that consume the same in one cell."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for claim, request, device, consumes in _devices(node):
+        alike.setdefault((claim, request, consumes), []).append(device)
+    for (claim, request, consumes), devices in alike.items():
+        yield claim, request, device_cell(devices, node.name), consumes
 
 
 def _others(groups: Groups) -> Table:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType, structs
@@ -59,8 +60,9 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.coverage import of_scheduler
+from dra_plan.scheduler.new_pods import new_pods
 from dra_plan.scheduler.plugins.default_preemption import DefaultPreemption
-from dra_plan.scheduler.refusals import Copies, create_in_proportion, refusals
+from dra_plan.scheduler.refusals import Copies, copy_of, create_in_proportion, refusals
 from dra_plan.scheduler.simulate import result_of
 from dra_plan.scheduler.simulation import Simulation
 
@@ -180,6 +182,23 @@ class Counting:
         """Copies of several pods, so many of each to a set, beside what their owners have already."""
         simulation, everyone = self._created(pods, own)
         return simulation, [self._count(simulation, copies, everyone, own.claims) for copies in everyone]
+
+    def daemons(self, workload: AnyWorkload, present: Sequence[Pod], own: OwnedAlready) -> Count:
+        """One pod for each node that may have one and has none: a DaemonSet makes no more."""
+        simulation = self._simulation(lambda _pod: False)
+        simulation.start()
+        copies = Copies()
+        for pod in islice(new_pods(workload, present, self._inventory.nodes), self._limit):
+            record = simulation.arrive(copy_of(pod, 0))
+            simulation.scheduler.run()
+            if record.node:
+                copies.bound.append(record)
+            else:
+                copies.refused = copies.refused or record
+        copied, scheduled, following = self._count(simulation, copies, [copies], own.claims)
+        if copies.refused is None:
+            scheduled = structs.replace(scheduled, ended="EveryNode")
+        return copied, scheduled, following
 
     def _created(self, pods: Sequence[tuple[Pod, int]], own: OwnedAlready) -> tuple[Simulation, list[Copies]]:
         """The copies, in a cluster that settles where pods have to go, or quotas count what is created."""
@@ -546,7 +565,7 @@ def count_copies(
         together = _no_sets(_shares(index, copied))
     else:
         items = [
-            _none(each.owner, own, "Refused") if why else _alone(counting, seek, each.owner, each.pod, own)
+            _none(each.owner, own, "Refused") if why else _alone(counting, seek, each, own)
             for each, why in zip(copied, refused, strict=True)
         ]
     told = (
@@ -604,7 +623,12 @@ def _mixed(
     )
 
 
-def _alone(counting: Counting, seeker: _Seeker, owner: CopiedOwner, pod: Pod, own: OwnPods) -> OwnerCapacity:
+def _alone(counting: Counting, seeker: _Seeker, copied: Copied, own: OwnPods) -> OwnerCapacity:
+    owner, pod, workload = copied.owner, copied.pod, copied.workload
+    if workload is not None and workload.kind == "DaemonSet":
+        present = [each for each in own.of(owner) if not is_waiting(each)]
+        _, scheduled, following = counting.daemons(workload, present, _already(own, [owner]))
+        return OwnerCapacity(owner=owner, replicas=None, scheduled=scheduled, possible=None, next_copy=following)
     simulation, (copies, scheduled, following) = counting.alone(pod, _already(own, [owner]))
     best = (
         None if scheduled.evicted or scheduled.ended == "Refused" else seeker([(owner, pod, 1)], (simulation, [copies]))

@@ -38,11 +38,15 @@ class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
     nodes: Annotated[list[NodeCopies], Meta(description="The nodes that hold copies, in the order of the input.")]
     ended: Annotated[
         str,
-        one_of("Unschedulable", "SchedulerError", "Gated", "Waiting", "Undecided", "Limit", "OtherRefused", "Refused"),
+        one_of(
+            *("Unschedulable", "SchedulerError", "Gated", "Waiting", "Undecided"),
+            *("Limit", "OtherRefused", "Refused", "EveryNode"),
+        ),
         Meta(
             description="Why no further copy was bound. Limit: as many as were asked for. Undecided: the step budget "
             "ran out on some node, so that there may be more. OtherRefused: with --mix, a copy of another owner was. "
-            "Refused: the API server does not take one, or creates no more, as of a ResourceQuota."
+            "Refused: the API server does not take one, or creates no more, as of a ResourceQuota. EveryNode: a "
+            "DaemonSet has a pod on every node that may have one."
         ),
     ]
     message: Annotated[
@@ -193,8 +197,8 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
     stranded: Annotated[
         Amount | None,
         Meta(
-            description="Idle, and still so at the end of every count: of no use to any of the owners. Null if that "
-            "is not known, for a count was ended before the scheduler refused a copy."
+            description="Idle, and still so at the end of every count, though an owner asks for such devices. Null if "
+            "that is not known, for a count was ended before the scheduler refused a copy."
         ),
     ]
     reasons: list[StrandedFor]

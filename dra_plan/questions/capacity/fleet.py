@@ -186,7 +186,9 @@ def _figures(
             WithheldDevices(code="withheld" if message else "shared", message=message, devices=number)
             for message, number in sorted(withheld.items(), key=lambda pair: (-pair[1], pair[0]))
         ],
-        stranded=None if reasons is None else sum(reasons.values()),
+        stranded=None
+        if reasons is None
+        else sum(number for (code, _), number in reasons.items() if code != "not-wanted"),
         reasons=[StrandedFor(code=code, message=message, devices=number) for (code, message), number in told if number],
         most_on_one_node=most,
         node=next((node for node, number in on_nodes.items() if number == most), ""),

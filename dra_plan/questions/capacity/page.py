@@ -68,7 +68,8 @@ def _placed(item: OwnerCapacity, document: CapacityDocument) -> list[PlacedCopy]
 def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
     """Devices of one kind: in use before, withheld, of use to copies, and stranded, with the reasons."""
     stranded = of.stranded or 0
-    why = why_stranded(of, document)
+    unwanted = sum(reason.devices for reason in of.reasons if reason.code == "not-wanted")
+    why = why_stranded(structs.replace(of, reasons=[one for one in of.reasons if one.code != "not-wanted"]), document)
     of_use = "idle, not known whether stranded" if of.stranded is None else "of use to copies"
     held = sum(one.devices for one in of.withheld)
     in_use = "in use, or parts of what is" if of.profile else "in use"
@@ -77,7 +78,8 @@ def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
         [
             Segment(of.devices - of.idle - held, picks.OTHER, f"{of.devices - of.idle - held} {in_use}"),
             Segment(held, picks.OTHER, withheld(of)),
-            Segment(of.idle - stranded, picks.GOOD, f"{of.idle - stranded} {of_use}"),
+            Segment(of.idle - stranded - unwanted, picks.GOOD, f"{of.idle - stranded - unwanted} {of_use}"),
+            Segment(unwanted, picks.OTHER, f"{unwanted} not asked for"),
             Segment(stranded, picks.BAD, f"{stranded} stranded ({why})"),
         ],
     )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _ENDS = {
+    "EveryNode": "a DaemonSet has one pod on each node that may have one",
     "Limit": "as many as were asked for (--limit)",
     "OtherRefused": "a copy of another owner was refused",
     "Refused": "the API server does not take one",
@@ -387,6 +388,8 @@ def withheld(of: IdleDevices) -> str:
 def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]:
     most = f"{kind.most_on_one_node:,} ({kind.node})" if kind.most_on_one_node else "0"
     stranded = "not known" if kind.stranded is None else f"{kind.stranded:,}"
+    if kind.reasons and all(reason.code == "not-wanted" for reason in kind.reasons):
+        stranded = "-"  # of devices that nobody asks for it is no question
     return most, stranded, why_stranded(kind, document)
 
 

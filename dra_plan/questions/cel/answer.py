@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import UNSET
 
 from dra_plan import releases
-from dra_plan.allocator import View
+from dra_plan.allocator import PoolDevice, View
 from dra_plan.allocator.identity import named_device
+from dra_plan.allocator.requests import Compile
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import Device
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 from dra_plan.documents.base import DeviceName, answer_target, warnings
 from dra_plan.errors import UsageError
+from dra_plan.explanation.hints import SelectorHint, marked, of_devices, of_text
+from dra_plan.explanation.selectors import Publications
 from dra_plan.near import nearest
-from dra_plan.questions.cel.document import DeviceMatch, PartValue, SelectorDocument, SelectorRead
+from dra_plan.questions.cel.document import DeviceMatch, MeantSelector, PartValue, SelectorDocument, SelectorRead
 from dra_plan.releases import Target
 
 if TYPE_CHECKING:
@@ -31,8 +34,13 @@ class DeviceAsked(NamedTuple):
     """A device that the expression is evaluated on, and the node that it is on; "" if that is not told by name."""
 
     name: DeviceName
-    device: Device
+    whole: PoolDevice
     node: str
+
+    @property
+    def device(self) -> Device:
+        """As its slice has it."""
+        return self.whole.device
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,7 @@ class SelectorReport:
     devices: tuple[DeviceAsked, ...]
     explained: bool
     notices: tuple[Notice, ...]
+    hint: SelectorHint | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `dra-plan cel -o json` prints, as plain values."""
@@ -63,6 +72,9 @@ class SelectorReport:
             reads=_reads(self.selector),
             devices=[_evaluated(self.selector, asked) for asked in self.devices],
             new_expression_error=UNSET if self.refused is None else self.refused,
+            hint=UNSET
+            if self.hint is None
+            else MeantSelector(said=list(self.hint.said), expression=self.hint.expression, offset=self.hint.offset),
             explanation=_explanation(self.selector, self.devices[0]) if self.explained else UNSET,
             warnings=warnings(self.notices),
         )
@@ -86,16 +98,58 @@ def report_selector(
     from dra_plan.cel.selector import check
 
     target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, "upstream")
-    selector = compile_selector(expression, kubernetes_version=target.version, feature_gates=target.gates)
+    devices = tuple(_devices(inventory, target)) if inventory is not None else ()
+    published = Publications(asked.whole for asked in devices)
+
+    def compile_(text: str) -> Selector:
+        return compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates)
+
+    try:
+        selector = compile_(expression)
+    except CelCompileError as error:
+        raise _with_hint(error, expression, published, compile_) from error
     checked = check(expression, environment(target.version, target.gates))
     refused = _refused(expression, target)
-    devices = tuple(_devices(inventory, target)) if inventory is not None else ()
     notices = [*target.notices, *(inventory.notices if inventory is not None else ())]
     notices += _notices(selector, refused)
     chosen = devices if device is None else (_chosen(devices, device),)
+    hint = _hint(selector, chosen, compile_, published)
     return SelectorReport(
-        target, selector, str(checked.result_type), refused, chosen, device is not None, tuple(notices)
+        target, selector, str(checked.result_type), refused, chosen, device is not None, tuple(notices), hint
     )
+
+
+def _with_hint(error: CelCompileError, expression: str, published: Publications, compile_: Compile) -> CelCompileError:
+    """The error, with what was probably meant."""
+
+    def compiles(text: str) -> bool:
+        try:
+            compile_(text)
+        except CelCompileError:
+            return False
+        return True
+
+    hint = of_text(expression, published, compiles)
+    if hint is None:
+        return error
+    quoted = [f" | {line}" for line in marked(expression, hint.offset) if hint.offset != error.offset]
+    meant = ["This compiles:", f" | {hint.expression}"] if hint.expression else []
+    made = CelCompileError.of_lines([*error.lines, "; ".join(hint.said), *quoted, *meant])
+    made.offset = error.offset
+    return made
+
+
+MOST_HINTED = 20_000
+"""Devices among which a hint is looked for."""
+
+
+def _hint(
+    selector: Selector, devices: Sequence[DeviceAsked], compile_: Compile, published: Publications
+) -> SelectorHint | None:
+    """What was probably meant, if the expression is true for none of the devices."""
+    if not devices or len(devices) > MOST_HINTED or any(_evaluated(selector, asked).match for asked in devices):
+        return None
+    return of_devices(selector.expression, [[asked.whole] for asked in devices], compile_, published)
 
 
 def parse_device(text: str) -> DeviceName:
@@ -128,11 +182,11 @@ def _devices(inventory: Inventory, target: Target) -> Iterator[DeviceAsked]:
     newest = [slice_ for pool in gatherer.slices for slice_ in gatherer.newest(pool).slices]
     for slice_ in sorted(newest, key=lambda slice_: slice_.position):
         spec = slice_.object.spec
-        for device in spec.devices:
+        for whole in slice_.devices:
             driver, pool = slice_.pool_id
-            name = DeviceName(driver=driver, pool=pool, device=device.name)
-            node = device.node_name if spec.per_device_node_selection else spec.node_name
-            yield DeviceAsked(name, device, node or "")
+            name = DeviceName(driver=driver, pool=pool, device=whole.device.name)
+            node = whole.device.node_name if spec.per_device_node_selection else spec.node_name
+            yield DeviceAsked(name, whole, node or "")
 
 
 def _chosen(devices: Sequence[DeviceAsked], name: DeviceName) -> DeviceAsked:

@@ -39,7 +39,7 @@ def cel(
 
     Examples:
       dra-plan cel 'device.driver == "gpu.example.com"'
-      dra-plan cel 'device.capacity["gpu.example.com"].memory' slices.yaml
+      dra-plan cel 'device.attributes["d"].model == "A100"' slices.yaml
       dra-plan cel - slices.yaml --device gpu.example.com/n1/gpu-0 < expr.cel
 
     Prints the type of EXPRESSION, the cost that the API server estimates for it, and what it reads. With PATH (a file,

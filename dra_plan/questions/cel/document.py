@@ -43,6 +43,16 @@ class PartValue(DocumentPart, frozen=True, kw_only=True):
 ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["value", "error"]}})]
 
 
+class MeantSelector(DocumentPart, frozen=True, kw_only=True):
+    """What was probably meant by an expression that is true for none of the devices."""
+
+    said: Annotated[list[Text], Meta(description="What the devices have under the names that it reads.")]
+    expression: Annotated[
+        str, Meta(description="An expression that is true for one of them at least; absent if none was found.")
+    ] = ""
+    offset: Annotated[int | None, Meta(description="The character at which the mistake shows, from 0.")] = None
+
+
 class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
     """What a selector expression is, and what it gives on devices."""
 
@@ -64,6 +74,9 @@ class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
     ]
     new_expression_error: Annotated[
         Text | UnsetType, Meta(description="Why the API server refuses the expression on create.")
+    ] = UNSET
+    hint: Annotated[
+        MeantSelector | UnsetType, Meta(description="What was probably meant; only if it is true for no device.")
     ] = UNSET
     explanation: ShownPart | UnsetType = UNSET
     warnings: list[PrintedWarning]

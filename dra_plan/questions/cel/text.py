@@ -7,24 +7,52 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from dra_plan import shown
+from dra_plan.explanation.hints import marked
 from dra_plan.questions.cel.document import PartValue, SelectorDocument, SelectorRead
 from dra_plan.text import formats
-from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.columns import Paragraph, Part, Screen, Table, Verbatim
+from dra_plan.text.folding import ranges
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import device_name, target
-from dra_plan.text.words import counted
+from dra_plan.text.words import capital, counted
 
 INDENT = "  "
 
 
-def table(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
-    """What the expression is; below, the devices with what it gives; below, the values of its parts on one device."""
-    devices = _devices(document)
+def table(document: SelectorDocument, screen: Screen | None) -> list[Part]:
+    """What the expression is; below, the devices with what it gives; below, the values of its parts on one device.
+
+    On a screen, devices of a pool of which the same is said share a row.
+    """
+    return _parts(document, together=screen is not None)
+
+
+def wide(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
+    """The same, with a row for every device."""
+    return _parts(document, together=False)
+
+
+def _parts(document: SelectorDocument, *, together: bool) -> list[Part]:
+    devices = _devices(document, together=together)
     made: list[Part] = [_about(document)]
     if devices.rows:
-        made += [devices, _total(document)]
+        made += [devices, _total(document), *_hint(document)]
     values = _values(document)
     return [*made, *([values] if values.rows else []), target(document)]
+
+
+def _hint(document: SelectorDocument) -> Iterator[Part]:
+    """What the devices have, and the expression that was probably meant."""
+    hint = document.hint
+    if hint is not UNSET:
+        ends = ("" if said.endswith("?") else "." for said in hint.said)
+        names = [read.id for read in document.reads or ()]
+        said = (capital(one, next((name for name in names if one.startswith(f"{name} ")), "")) for one in hint.said)
+        lines = [f"{one}{end}" for one, end in zip(said, ends, strict=True)]
+        lines += [Verbatim(f"  {line}") for line in marked(document.expression, hint.offset)]
+        if hint.expression:
+            lines += ["This is true for a device:", Verbatim(f"  {hint.expression}")]
+        yield Paragraph(lines)
 
 
 def _total(document: SelectorDocument) -> str:
@@ -61,18 +89,18 @@ def _read(read: SelectorRead) -> str:
     return f"{read.kind} {read.domain}/{read.id}" if read.id else read.kind
 
 
-def _devices(document: SelectorDocument) -> Table:
+def _devices(document: SelectorDocument, *, together: bool) -> Table:
+    """A row a device; with `together`, one for the devices of a pool of which the same is said."""
     made = Table(("DRIVER", "POOL", "DEVICE", "MATCH", "COST", "ERROR"), grouped=2, flexible=(1, 2, 5))
+    alike: dict[tuple[str, ...], list[str]] = {}
     for device in document.devices:
         match = "error" if device.error is not None else "yes" if device.match else "no"
-        made.add(
-            device.driver,
-            device.pool,
-            device.device,
-            match,
-            "" if device.cost is None else str(device.cost),
-            device.error or "",
-        )
+        cost = "" if device.cost is None else str(device.cost)
+        own = "" if together else device.device
+        key = (device.driver, device.pool, match, cost, device.error or "", own)
+        alike.setdefault(key, []).append(device.device)
+    for (driver, pool, *cells, _), names in alike.items():
+        made.add(driver, pool, ", ".join(ranges(names)) if together else names[0], *cells)
     return made
 
 
@@ -97,7 +125,7 @@ def names(document: SelectorDocument) -> str:
     return "".join(f"{shown.line(device_name(device))}\n" for device in document.devices if device.match)
 
 
-FORMATS = Formats(table=table, wide=table, name=names)
+FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[SelectorDocument]:

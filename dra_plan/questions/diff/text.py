@@ -16,7 +16,8 @@ from dra_plan.questions.diff.document import (
     DiffDocument,
     DiffReason,
 )
-from dra_plan.text.columns import Paragraph, Screen, Table
+from dra_plan.text.columns import Folded, Paragraph, Screen, Table
+from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import CUT_SHORT, claim_set_name, node_list, release, sentence
@@ -140,7 +141,7 @@ def _pods(document: DiffDocument, *, whole: bool) -> Table:
         alike = dict(_folded(alike))
     for cells, pods in alike.items():
         named = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
-        made.add(named, cells[0], cells[1], f"{cells[2]}{cells[3]}")
+        made.add(named, cells[0], cells[1], f"{cells[2]}{cells[3]}" if cells[3] else cells[2])
     return made
 
 
@@ -229,7 +230,8 @@ def _place(state: ComparedPod, *, whole: bool) -> str:
     """Where the pod is, or why it has no node."""
     if state.node_name:
         verb = "runs on" if state.running else "gets"
-        return f"{verb} {state.node_name}{' with ' if state.devices else ''}{_by_pool(state.devices)}"
+        place = f"{verb} {state.node_name}{' with ' if state.devices else ''}"
+        return Folded(f"{place}{_by_pool(state.devices)}", f"{place}{by_pool(state.devices, state.node_name)}")
     message = state.message or ""
     message = message if whole else without(message)
     outcome = "undecided" if state.undecided else state.outcome

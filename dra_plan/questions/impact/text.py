@@ -9,7 +9,8 @@ from dra_plan import shown
 from dra_plan.questions.diff.document import ChangedClaimSet, ComparedPod
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
 from dra_plan.text import refusals
-from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.columns import Folded, Part, Screen, Table
+from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import CUT_SHORT, claim_set_name, target, written
@@ -126,9 +127,10 @@ def _state(states: Sequence[ComparedPod | None], *, whole: bool) -> str:
     there = [state for state in states if state is not None]
     if first.node_name:
         nodes = listed(sorted({state.node_name for state in there if state.node_name}))
-        devices = listed([device for state in there for device in state.devices], 4)
-        verb = "on" if first.running else "gets"
-        return f"{verb} {nodes}{' with ' if devices else ''}{devices}"
+        devices = [device for state in there for device in state.devices]
+        place = f"{'on' if first.running else 'gets'} {nodes}{' with ' if devices else ''}"
+        only = first.node_name if len(there) == 1 else ""
+        return Folded(f"{place}{listed(devices, 4)}", f"{place}{by_pool(devices, only)}")
     message = _message(first, whole=whole)
     return f"{first.outcome}: {message}" if message else first.outcome
 

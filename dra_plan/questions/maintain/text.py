@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dra_plan import shown
 from dra_plan.questions.maintain.document import MaintenanceDocument, Stop
 from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.folding import device_cell
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import target
@@ -30,7 +31,7 @@ def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
         for name in wave.nodes:
             moved = [pod for pod in wave.moved if pod.from_node == name]
             for pod in moved:
-                devices = ", ".join(pod.devices)
+                devices = device_cell(pod.devices, pod.to_node)
                 made.add(str(number), _named(document, name), f"{pod.namespace}/{pod.name}", pod.to_node, devices)
             if not moved:
                 made.add(str(number), _named(document, name), "", "", "")

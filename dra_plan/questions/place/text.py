@@ -16,6 +16,7 @@ from dra_plan.questions.place.document import ImpossibilityProof, PlacedPodEntry
 from dra_plan.text import formats, refusals, structured
 from dra_plan.text.columns import Paragraph, Part, Screen, Table
 from dra_plan.text.devices import devices_of
+from dra_plan.text.folding import device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import device_name, target
 from dra_plan.text.words import MOST, cell, counted, listed
@@ -280,7 +281,7 @@ def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
     """The devices of a pod."""
     if wide:
         results = [result for claim in entry.claims for result in claim.allocation.devices.results]
-        return ", ".join(device_name(result) for result in results)
+        return device_cell(map(device_name, results), entry.node)
     return devices_of(entry.claims)
 
 

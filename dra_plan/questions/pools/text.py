@@ -92,9 +92,9 @@ def _pools(document: PoolsDocument, *, every: bool) -> Table:
     else:
         groups = alike(document.pools, lambda pool: (_state(pool), contents(pool)))
     merged = len(groups) < len(document.pools)
-    # Rows that stand for many tell what keeps them apart, and nodes only if these have other names than the pools.
+    # Rows that stand for many tell what keeps them apart; nodes are told if they have other names than the pools.
     has_models = merged and any(map(models, document.pools))
-    has_nodes = not merged or any(pool.nodes != [pool.pool_name] for pool in document.pools)
+    has_nodes = any(pool.nodes != [pool.pool_name] for pool in document.pools)
     headers = ["DRIVER", "POOL", "MODEL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES"]
     shown = [name for name in headers if {"MODEL": has_models, "NODES": has_nodes}.get(name, True)]
     made = Table(shown, grouped=1, flexible=[shown.index(name) for name in ("POOL", "MODEL", "NODES") if name in shown])

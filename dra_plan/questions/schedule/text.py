@@ -21,6 +21,7 @@ from dra_plan.documents.verdicts import PodOutcome
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.text import formats, refusals
 from dra_plan.text.columns import Lines, Paragraph, Part, Screen, Table, indented
+from dra_plan.text.folding import device_cell
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import device_name, target
 from dra_plan.text.stories import told_lines
@@ -204,7 +205,8 @@ def pods_table(
         pod, said = alike[0], _message(alike[0])
         full = f"{pod.namespace}/{pod.name}"
         name = f"{full} and {len(alike) - 1} like it" if len(alike) > 1 else full
-        cells = (name, pod.outcome, pod.node_name or "", ", ".join(devices.get(full, ())))
+        where = pod.node_name or ""
+        cells = (name, pod.outcome, where, device_cell(devices.get(full, ()), where))
         made.add(*cells, *([] if below else [said]))
         if said and below and full not in explained:
             messages.append(f"{name}: {said}")

@@ -121,8 +121,9 @@ def validate(
         selection = _selection(found, rules["select"], rules["ignore"])
         passed_over = bool(found.ignore_unknown) if rules["ignore_unknown"] is None else rules["ignore_unknown"]
         serves = rules["runtime_config"]
-        old = read(against, recursive=recursive).subjects if against else ()
+        old = read(against, recursive=recursive).whole().subjects if against else ()
         if fix or diff:
+            reading.whole()
             done = validation.fix(
                 reading, target, selection, ignore_unknown=passed_over, against=old, runtime_config=serves
             )

@@ -58,6 +58,7 @@ def test_every_case_is_equal(corpus: str) -> None:
 
 # -- pods that come one after the other --------------------------------------------------------------------------------
 
+
 def shared_gpus(name: str, count: int, model: str) -> Plain:
     milli = {"value": "1000", "requestPolicy": {"default": "1000", "validRange": {"min": "1", "step": "1"}}}
     names = [f"gpu-{number}" for number in range(count)]

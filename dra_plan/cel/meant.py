@@ -1,0 +1,174 @@
+"""What was probably meant by an expression that does not compile: signs and paths written as other languages have them.
+
+`model = "X"`, `attributes.model`, `device.attributes["gpu.example.com/model"]`: each is found among the tokens, so that
+it does not matter where parsing stopped. Nothing is evaluated; whoever asks compiles what comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from dra_plan.near import nearest
+
+from .lexer import Token, tokenize
+from .parts import NamedKind
+from .rewrite import constant_text, is_identifier
+
+Home = tuple[NamedKind, str]
+"""Attribute or capacity, and the domain that has the name."""
+
+Homes = Callable[[str], Sequence[Home]]
+"""Where a name is published; the likeliest place first."""
+
+ANY_DRIVER = "DRIVER"
+"""The domain that stands for one that is not known."""
+
+MOST_EDITS = 50
+"""Places of one expression that are rewritten."""
+
+_WORDS = {"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "NOT": "!"}
+_TABLES: dict[str, NamedKind] = {"attributes": "attribute", "attribute": "attribute", "capacity": "capacity"}
+_OWN = {"driver", "allowMultipleAllocations"}
+_QUOTES = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
+class Meant(NamedTuple):
+    """One place to rewrite: characters from `start` to `end` become `text`. `said` is why; the mistake shows `at`."""
+
+    start: int
+    end: int
+    text: str
+    said: str
+    at: int
+
+
+def meant(text: str, homes: Homes) -> list[Meant]:
+    """The places of the expression that mean something else than they say, in order, none inside another."""
+    tokens, issues = tokenize(text)
+    strays = [issue.offset for issue in issues if issue.offset is not None]
+    found = [*_signs(text, strays), *_Paths(text, tokens, homes).find()]
+    made: list[Meant] = []
+    for one in sorted(found):
+        if not made or one.start >= made[-1].end:
+            made.append(one)
+    return made[:MOST_EDITS]
+
+
+def rewritten(text: str, places: Sequence[Meant]) -> str:
+    """The expression with all places as they were meant."""
+    for one in reversed(places):
+        text = f"{text[: one.start]}{one.text}{text[one.end :]}"
+    return text
+
+
+def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
+    """Characters that are no token: a single `=`, `&` or `|`, and quotes of a word processor."""
+    for at in strays:
+        char = text[at]
+        if char == "=" and text[at - 1 : at] not in ("=", "!", "<", ">"):
+            yield Meant(at, at + 1, "==", "= is not an operator; == compares", at)
+        elif char in "&|":
+            yield Meant(at, at + 1, char * 2, f"{char} is not an operator; {char * 2} joins conditions", at)
+        elif char in _QUOTES:
+            yield Meant(at, at + 1, '"', 'typographic quotes are not quotes; use "', at)
+
+
+class _Paths:
+    """Finds paths to attributes and capacities that begin or go on in a wrong way."""
+
+    def __init__(self, text: str, tokens: Sequence[Token], homes: Homes) -> None:
+        self._text, self._tokens, self._homes = text, tokens, homes
+
+    def find(self) -> Iterator[Meant]:
+        """Each path that means something else than it says."""
+        for at, token in enumerate(self._tokens):
+            if token.kind == "IDENTIFIER" and self._kind(at - 1) not in (".", "?"):
+                found = self._root(at, token.text)
+                if found is not None:
+                    yield found
+
+    def _kind(self, at: int) -> str:
+        return self._tokens[at].kind if 0 <= at < len(self._tokens) else ""
+
+    def _word(self, at: int) -> str:
+        return self._tokens[at].text if 0 <= at < len(self._tokens) else ""
+
+    def _root(self, at: int, word: str) -> Meant | None:
+        """What the path that begins there means, if it is not what it says."""
+        follows = self._kind(at + 1)
+        if word in _WORDS and follows not in (".", "[", "(", "<EOF>"):
+            return self._made(at, at, _WORDS[word], f"{word} is not an operator; {_WORDS[word]} is")
+        if word == "device":
+            return self._of_device(at)
+        if word in _TABLES and follows in (".", "["):
+            return self._in_table(at, at, _TABLES[word], "")
+        if word in _OWN and follows not in ("(", "."):
+            return self._made(at, at, f"device.{word}", f"{word} is device.{word}")
+        if follows not in ("(", ".", "[", "{", ",") and not self._is_variable(word):
+            return self._named(at, at, word, None)
+        return None
+
+    def _is_variable(self, word: str) -> bool:
+        """Whether the word is the variable of a macro: it stands before a comma somewhere."""
+        return any(
+            token.text == word and self._kind(position - 1) == "(" and self._kind(position + 1) == ","
+            for position, token in enumerate(self._tokens)
+        )
+
+    def _of_device(self, at: int) -> Meant | None:
+        if self._kind(at + 1) != ".":
+            return None
+        word = self._word(at + 2)
+        if word in _TABLES:
+            return self._in_table(at, at + 2, _TABLES[word], "device.")
+        if word in _OWN or self._kind(at + 2) != "IDENTIFIER" or self._kind(at + 3) in ("(", ".", "["):
+            return None
+        near = nearest(word, ("driver", "attributes", "capacity", "allowMultipleAllocations"))
+        if near is not None:
+            return self._made(at, at + 2, f"device.{near}", f"device has no {word}; did you mean {near}?", at + 2)
+        return self._named(at, at + 2, word, None)
+
+    def _in_table(self, first: int, table: int, kind: NamedKind, before: str) -> Meant | None:
+        """`attributes.model`, `attributes["d"].model`, `attributes["d/model"]`, `attributes["model"]`."""
+        correct = "attributes" if kind == "attribute" else "capacity"
+        if self._kind(table + 1) == "." and self._kind(table + 2) == "IDENTIFIER":
+            name = self._word(table + 2)
+            if self._kind(table + 3) in ("(", ".", "["):
+                return None  # a function of the map, or a domain that is written with dots
+            return self._named(first, table + 2, name, kind)
+        key = self._string(table + 2)
+        if self._kind(table + 1) != "[" or key is None or self._kind(table + 3) != "]":
+            return None
+        domain, slash, name = key.rpartition("/")
+        if slash and is_identifier(name):
+            path = f"device.{correct}[{constant_text(domain)}].{name}"
+            said = f"{constant_text(key)} is not a domain: the domain and the name are apart"
+            return self._made(first, table + 3, path, said, table + 2)
+        if self._kind(table + 4) == "." and (before == "" or self._word(table) != correct):
+            return self._made(first, table, f"device.{correct}", f"{self._word(table)} is device.{correct}")
+        if self._kind(table + 4) not in (".", "[") and is_identifier(key):
+            return self._named(first, table + 3, key, kind)
+        return None
+
+    def _string(self, at: int) -> str | None:
+        text = self._word(at)
+        is_plain = self._kind(at) == "STRING" and len(text) >= 2 and text[0] in "\"'" and "\\" not in text
+        return text[1:-1] if is_plain else None
+
+    def _named(self, first: int, last: int, name: str, kind: NamedKind | None) -> Meant | None:
+        """The full path of a name, if it is published somewhere."""
+        for table, domain in self._homes(name):
+            is_guess = domain == ANY_DRIVER and first == last  # a name alone may be anything
+            if not is_guess and (kind is None or table == kind):
+                correct = "attributes" if table == "attribute" else "capacity"
+                path = f"device.{correct}[{constant_text(domain)}].{name}"
+                start = self._tokens[first].offset
+                end = self._tokens[last].offset + len(self._tokens[last].text)
+                return self._made(first, last, path, f"{self._text[start:end]} is {path}")
+        return None
+
+    def _made(self, first: int, last: int, text: str, said: str, shown: int | None = None) -> Meant:
+        end = self._tokens[last]
+        at = self._tokens[first if shown is None else shown].offset
+        return Meant(self._tokens[first].offset, end.offset + len(end.text), text, said, at)

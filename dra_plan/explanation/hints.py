@@ -1,0 +1,210 @@
+"""What was probably meant by a selector: one engine for `explain`, `validate` and `cel`.
+
+First the words for what devices have under the names that a selector reads; then the expressions that come near to it;
+then the hint itself: what is wrong, at which place, and an expression that was tried.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from dra_plan import shown
+from dra_plan.allocator import PoolDevice
+from dra_plan.allocator.requests import Compile
+from dra_plan.cel.meant import ANY_DRIVER, Home, meant, rewritten
+from dra_plan.cel.parts import Reference, mentions, parsed
+from dra_plan.cel.rewrite import comparison, with_compare_to
+from dra_plan.documents.devices import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
+from dra_plan.near import nearest
+from dra_plan.wording import listed, value
+
+from .selectors import DecisivePart, NamedValues, Publications, decisive_parts_of_kinds, other_values, spelling_fixes
+
+# -- values as documents have them -----------------------------------------------------------------------------------
+
+VALUES = 6
+"""Values that a finding lists."""
+
+
+def values(counted: Counter[tuple[str, Any]]) -> list[FoundValue]:
+    """The commonest values; `counted` counts devices by type and value."""
+    return [_value(typed, count) for typed, count in counted.most_common(VALUES)]
+
+
+def _value(typed: tuple[str, Any], count: int) -> FoundValue:
+    kind, value = typed
+    return FoundValue(type=kind, value=list(value) if isinstance(value, tuple) else value, count=count)
+
+
+def clause(part: DecisivePart) -> DecidingClause:
+    """A deciding part of a selector."""
+    computed = [
+        ComputedPart(part=text, values=[ComputedValue(value=value, count=n) for value, n in values.most_common(VALUES)])
+        for text, values in (part.computed or {}).items()
+    ]
+    found = [_found(found) for found in part.found]
+    return DecidingClause(clause=part.clause, count=part.count, found=found, computed=computed, error=part.error)
+
+
+def _found(found: NamedValues) -> FoundName:
+    return FoundName(
+        kind=found.reference.kind,
+        domain=found.reference.domain,
+        name=found.reference.name,
+        values=values(found.values),
+        other_values=max(0, len(found.values) - VALUES),
+        missing=found.missing,
+        problem=found.problem,
+        hint=found.hint,
+        known=found.known or [],
+    )
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def found_lines(of: FoundName) -> list[str]:
+    """What devices have under a name that a selector reads: one sentence, or two."""
+    name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
+    table = "attribute" if of.kind != "capacity" else "capacity"
+    if of.problem in ("missing", "unknown-domain", "wrong-domain", "wrong-kind"):
+        return [_absent(of, table)]
+    values = [f"{value(one.value)} on {one.count}" for one in of.values]
+    if of.other_values:
+        values.append(f"{of.other_values} other values")
+    missing = [f"missing on {of.missing}"] if of.missing else []
+    said = [f"{name} is {', '.join([*values, *missing])}"]
+    if of.problem == "wrong-type":
+        kinds = sorted({one.type for one in of.values})
+        said.append(f"{name} is of type {listed(kinds)}, compared with {_a(of.hint)}: never equal")
+    return said
+
+
+def _a(kind: str | None) -> str:
+    return f"an {kind}" if kind and kind[0] in "aeiou" else f"a {kind}"
+
+
+def _absent(of: FoundName, table: str) -> str:
+    meant = f"; did you mean {of.hint}?" if of.hint else ""
+    if of.known:
+        meant = f", which has {listed(of.known, 8)}"
+    if of.problem == "wrong-kind":
+        return f"no device has {table} {of.name} in domain {of.domain}; there it is {_a(of.hint)}"
+    if of.problem == "wrong-domain":
+        return f"no device has {table} {of.name} in domain {of.domain}; it is in domain {of.hint}"
+    if of.problem == "unknown-domain":
+        return f"no device has any {table} in domain {of.domain}{meant}"
+    return f"no device has {table} {of.name} in domain {of.domain}{meant}"
+
+
+# -- hints -------------------------------------------------------------------------------------------------------------
+
+
+class SelectorHint(NamedTuple):
+    """What is wrong with a selector (`said`, lines without a full stop), at which character, and what was meant.
+
+    `expression` compiles and, where devices are known, holds for one of them; "" if nothing was found that does.
+    """
+
+    said: tuple[str, ...]
+    expression: str
+    offset: int | None
+
+
+def of_text(expression: str, published: Publications, compiles: Callable[[str], bool]) -> SelectorHint | None:
+    """The hint for an expression that does not compile; None if nothing is known that may be meant.
+
+    Names without a domain are looked up in what is published. Without any device the domain is not known: then the hint
+    names it DRIVER, and has no expression.
+    """
+
+    def homes(name: str) -> Sequence[Home]:
+        if not published.drivers:
+            return [("attribute", ANY_DRIVER)]
+        known: list[Home] = [("attribute", domain) for domain in published.homes("attribute", name)]
+        known += [("capacity", domain) for domain in published.homes("capacity", name)]
+        return known or _near(name, published)
+
+    places = meant(expression, homes)
+    better = rewritten(expression, places)
+    better = with_compare_to(better) or better
+    if better == expression or not compiles(better):
+        return None
+    said = dict.fromkeys([one.said for one in places] or [COMPARED])
+    is_guess = any(f'["{ANY_DRIVER}"]' in one.text for one in places)
+    return SelectorHint(tuple(said), "" if is_guess else better, places[0].at if places else None)
+
+
+COMPARED = "quantities and versions are compared with compareTo"
+
+
+def _near(name: str, published: Publications) -> Sequence[Home]:
+    """A misspelt name belongs where the name stands that was meant."""
+    for (kind, domain), names in published.names.items():
+        if nearest(name, names) is not None:
+            return [("capacity" if kind == "capacity" else "attribute", domain)]
+    return []
+
+
+def of_devices(
+    expression: str, kinds: Sequence[Sequence[PoolDevice]], compile_: Compile, published: Publications
+) -> SelectorHint | None:
+    """The hint for an expression that holds for none of the devices; None if nothing is to be said of them.
+
+    The devices of a kind publish the same. Each expression that comes near is tried on one of each kind; the first that
+    holds is the hint's.
+    """
+    parts = decisive_parts_of_kinds(expression, kinds, compile_, lambda: published)
+    devices = [kind[0] for kind in kinds]
+    said = [line for part in parts for name in clause(part).found for line in found_lines(name)]
+    if not said:
+        return None
+    better = next((new for new in near_expressions(expression, parts) if _holds(new, devices, compile_)), "")
+    return SelectorHint(tuple(dict.fromkeys(said)), better, _offset(expression, parts))
+
+
+def near_expressions(expression: str, parts: Sequence[DecisivePart]) -> Iterator[str]:
+    """Expressions that were perhaps meant, the likeliest first: other names and types, then other values."""
+    return chain(spelling_fixes(expression, parts), other_values(expression, parts))
+
+
+def _holds(expression: str, devices: Sequence[PoolDevice], compile_: Compile) -> bool:
+    """Whether the expression is true for one of the devices; those on which it fails do not count."""
+    for device in devices:
+        try:
+            if compile_(expression).matches(device.device, device.id.driver):
+                return True
+        except ValueError:
+            continue
+    return False
+
+
+def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
+    """Where the part is that is wrong: a name or domain, or the constant that it is compared with."""
+    for part in parts:
+        for item in part.found:
+            if item.problem in ("missing", "wrong-domain", "unknown-domain", "wrong-kind"):
+                return _mentioned(expression, item.reference, of_domain="domain" in item.problem)
+        compared = comparison(part.clause)
+        if compared is not None:
+            spans = parsed(expression).clauses()
+            starts = [place.start for place in spans if place.of(expression) == part.clause]
+            return starts[0] + compared.place.start if starts else None
+    return None
+
+
+def marked(expression: str, offset: int | None) -> list[str]:
+    """The expression with a caret below the part; nothing where it would not stand there, as the text is escaped."""
+    if offset is None or not expression.isascii() or shown.line(expression) != expression:
+        return []
+    return [expression, f"{' ' * offset}^"]
+
+
+def _mentioned(expression: str, reference: Reference, *, of_domain: bool) -> int | None:
+    for mention in mentions(expression):
+        if mention.reference == reference:
+            return mention.domain.start if of_domain and mention.domain is not None else mention.name.start
+    return None

@@ -1,0 +1,70 @@
+"""Texts that are given for manifests and are none: what kubectl prints for people, and templates of charts.
+
+Each is answered with what to run instead. Names from the text come into a command only if they are names of Kubernetes.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from .faults import TEMPLATE, Fault
+
+MOST_LOOKED_AT = 64_000
+"""Bytes of a text in which its form is looked for."""
+
+MOST_FOLDERS = 12
+"""Folders above a template among which its chart is looked for."""
+
+CHART = "Chart.yaml"
+
+_DESCRIBED = re.compile(r"\AName: {2,}(\S+)[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r"^(Namespace|Kind|Labels|Annotations|Status|Roles|Containers|Events|Data): *(\S*)", re.MULTILINE)
+_TABLE = re.compile(r"\A(?:NAMESPACE {2,})?NAME(?: {2,}[A-Z][A-Z0-9() -]*)+$", re.MULTILINE)
+_SAID = re.compile(r"\A(No resources found|Error from server|The connection to the server|error: )", re.ASCII)
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", re.ASCII)
+
+
+def recognized(name: str, data: bytes) -> Fault | None:
+    """The fault of a text that is no manifest but has a known form; None for all else."""
+    text = data[:MOST_LOOKED_AT].decode(errors="replace").lstrip("\ufeff \t\r\n").replace("\r\n", "\n")
+    described = _DESCRIBED.match(text)
+    if described is not None:
+        fields = dict(_FIELD.findall(text))
+        if len(fields) >= 2:
+            command = f"kubectl get {_what(described[1], fields)} -o yaml"
+            return Fault(name, "this is `kubectl describe`, which is for reading only", 1, hint=f"use `{command}`")
+    if _TABLE.match(text):
+        return Fault(name, "this is a table of kubectl, which leaves out almost everything", 1, hint="use `-o yaml`")
+    if _SAID.match(text):
+        line = text.partition("\n")[0]
+        return Fault(name, "this is a message of kubectl, not a manifest", 1, hint=f"it says: {line}")
+    return None
+
+
+def _what(name: str, fields: dict[str, str]) -> str:
+    """KIND NAME -n NAMESPACE, as far as the text has them."""
+    kind = fields.get("Kind", "").lower()
+    if not kind:
+        kind = "pod" if "Containers" in fields else "node" if "Roles" in fields else "KIND"
+    namespace = fields.get("Namespace", "")
+    place = f" -n {namespace}" if _NAME.fullmatch(namespace) else ""
+    return f"{kind if _NAME.fullmatch(kind) else 'KIND'} {name if _NAME.fullmatch(name) else 'NAME'}{place}"
+
+
+def template_hint(name: str) -> str:
+    """What to do with a template: the command that renders its chart, if the file is part of one."""
+    if name != "-":
+        for folder in list(Path(name).absolute().parents)[:MOST_FOLDERS]:
+            if (folder / CHART).is_file():
+                return f"{TEMPLATE}: `helm template {shlex.quote(_short(folder))} | dra-plan ... -`"
+    return TEMPLATE
+
+
+def _short(folder: Path) -> str:
+    """The folder as seen from the one in which dra-plan runs, if it is in it."""
+    try:
+        return str(folder.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(folder)

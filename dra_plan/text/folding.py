@@ -1,0 +1,56 @@
+"""Lists of names in a cell: every one of them, and a short form for where they would not fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from dra_plan.text.columns import Folded
+
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,8})$")
+
+
+FEWEST = 3
+"""Names, numbered one after the other, that are shown as a range."""
+
+
+def device_cell(devices: Iterable[str], node: str = "") -> Folded:
+    """Devices DRIVER/POOL/DEVICE. In short `DRIVER: gpu-0..gpu-7 (8)`, with the pool unless it is called as the node.
+
+    `node` is the one that the row names.
+    """
+    devices = list(devices)
+    return Folded(", ".join(devices), by_pool(devices, node))
+
+
+def by_pool(devices: Iterable[str], node: str = "") -> str:
+    """The devices of each pool together, numbered ones as ranges: `DRIVER/POOL: gpu-0..gpu-7 (8)`."""
+    pools: dict[str, list[str]] = {}
+    for device in devices:
+        pool, _, name = device.rpartition("/")
+        driver, _, own = pool.partition("/")
+        pools.setdefault(driver if node and own == node else pool, []).append(name)
+    return "; ".join(f"{pool}: {', '.join(ranges(names))}" for pool, names in pools.items())
+
+
+def ranges(names: Sequence[str]) -> list[str]:
+    """The names in their order; those that are numbered one after the other as `gpu-0..gpu-7 (8)`."""
+    made: list[str] = []
+    start = 0
+    while start < len(names):
+        end = _end_of_run(names, start)
+        if end - start >= FEWEST:
+            made.append(f"{names[start]}..{names[end - 1]} ({end - start})")
+        else:
+            made += names[start:end]
+        start = end
+    return made
+
+
+def _end_of_run(names: Sequence[str], start: int) -> int:
+    """Where the run of numbers that begins there ends."""
+    first = _NUMBERED.match(names[start])
+    end = start + 1
+    while first is not None and end < len(names) and names[end] == f"{first[1]}{int(first[2]) + end - start}":
+        end += 1
+    return end
