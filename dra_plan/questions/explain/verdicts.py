@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +25,12 @@ from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
 from dra_plan.claims.expand import waiting_owners
 from dra_plan.claims.index import Index, pod_owner, workload_owner
 from dra_plan.claims.owners import ended, is_over, wanted
-from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import DeviceName
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.verdicts import (
     AloneVerdict,
-    HeldBy,
     LastMessage,
-    OtherPod,
     OwnerVerdict,
     TaintEviction,
     Verdict,
@@ -47,6 +44,7 @@ from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.questions.explain.fates import Fate, Fates, other_pod
 from dra_plan.questions.explain.reasons import (
     DeviceReasons,
     OwnersOfPods,
@@ -90,14 +88,6 @@ _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
 """Verdicts that may be others without the other pods that wait."""
 
 
-_HOLDERS: dict[str, HeldBy] = {
-    plugin_names.SCHEDULING_GATES: "SchedulingGates",
-    plugin_names.GANG_SCHEDULING: "PodGroup",
-    plugin_names.VOLUME_BINDING: "Volumes",
-    plugin_names.DEFAULT_PREEMPTION: "Preemption",
-}
-
-
 def verdicts(
     inventory: Inventory,
     view: View,
@@ -112,22 +102,6 @@ def verdicts(
     """
     found = _Verdicts(inventory, view, question, plan, refusals, deadline)
     return [*(found.of_owner(owner) for owner in found.owners), *found.of_claims()]
-
-
-@dataclass(frozen=True, slots=True)
-class _Fate:
-    """What becomes of one pod."""
-
-    verdict: Verdict
-    record: PodRecord | None = None
-    victims: tuple[OtherPod, ...] = ()
-    held_by: HeldBy | None = None
-    held: tuple[str, ...] = ()
-
-    @property
-    def is_good(self) -> bool:
-        """Whether the pod has a node, or would get one."""
-        return self.verdict in ("WouldBind", "WouldPreempt", "Bound")
 
 
 class _Verdicts:
@@ -145,6 +119,7 @@ class _Verdicts:
         self._deadline, self._refusals = deadline, refusals
         self._inventory, self._view, self._question, self._plan = inventory, view, question, plan
         self._index = Index(inventory)
+        self._fates = Fates(self._index, self._is_made)
         self._owners_of = OwnersOfPods(self._index)
         self._states = OwnerStates(self._index, view.target)
         self._pods = {pod_owner(pod): pod for pod in inventory.pods}
@@ -237,7 +212,7 @@ class _Verdicts:
             return structs.replace(made, node_name=pod.spec.node_name)
         if pod.spec.node_name:
             return self._of_bound(made, pod)
-        fates = self._fates(self._run, owner)
+        fates = self._fates.of(self._run, owner)
         if not fates:
             return self._refused(self._evicted(made, pod), pod)
         made = self._with_fates(made, owner, fates)
@@ -254,7 +229,7 @@ class _Verdicts:
             return made
         others = [each.pod for each in run.result.pods if each.pod.key == found.preemptor]
         made = structs.replace(made, verdict="Unschedulable", node_name=found.node)
-        return structs.replace(made, evicted_for=[_other(run, other, found.node) for other in others])
+        return structs.replace(made, evicted_for=[other_pod(run, other, found.node) for other in others])
 
     def _of_bound(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         node, lacking = pod.spec.node_name, self._lacks_devices(pod)
@@ -281,7 +256,7 @@ class _Verdicts:
         made = structs.replace(made, total_nodes=len(self._nodes))
         if is_over(workload):
             return made
-        fates = self._fates(self._run, owner)
+        fates = self._fates.of(self._run, owner)
         pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
         made = structs.replace(made, wanted=max(wanted(workload, pods).number, len(pods)))
         if not fates and owner not in self._forbidden:
@@ -360,7 +335,7 @@ class _Verdicts:
             made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
         )
 
-    def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[_Fate]) -> OwnerVerdict:
+    def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate]) -> OwnerVerdict:
         """The verdict on pods of which each has its fate: that of the first one that gets no node, if there is one."""
         fate = next((fate for fate in fates if not fate.is_good), fates[0])
         record, run = fate.record, self._run
@@ -395,8 +370,8 @@ class _Verdicts:
         if changed is None:
             return made
         run = self._changed(changed, owner, self._is_explained)
-        fate = next((each for each in self._fates(run, owner) if not each.is_good), None)
-        fate = fate or next(iter(self._fates(run, owner)), None)
+        fate = next((each for each in self._fates.of(run, owner) if not each.is_good), None)
+        fate = fate or next(iter(self._fates.of(run, owner)), None)
         if fate is None or fate.record is None or (fate.is_good and made.held_by == "MissingClaim"):
             return made  # which devices a claim would ask for that does not exist is not known
         node = fate.record.node
@@ -417,7 +392,7 @@ class _Verdicts:
             return made
         if owner not in self._closely or is_over_time(self._deadline):
             return made
-        fates = self._fates(self._changed(preempting(self._inventory, owner), owner), owner)
+        fates = self._fates.of(self._changed(preempting(self._inventory, owner), owner), owner)
         return structs.replace(made, spared=list(next((fate.victims for fate in fates), ())))
 
     def _with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
@@ -436,7 +411,7 @@ class _Verdicts:
         """Whether the owner's pods all get nodes in a changed input, with the other pods that wait if they are few."""
 
         def tried(changed: Inventory) -> str | None:
-            fates = self._fates(self._changed(changed, owner), owner)
+            fates = self._fates.of(self._changed(changed, owner), owner)
             good = [fate.record.node for fate in fates if fate.is_good and fate.record is not None]
             return good[0] if good and len(good) == len(fates) else None
 
@@ -514,7 +489,7 @@ class _Verdicts:
             self._is_explained,
             lambda pod: owner in self._owners_of.of(pod),
         )
-        fate = next(iter(self._fates(alone, owner)), None)
+        fate = next(iter(self._fates.of(alone, owner)), None)
         if fate is None or fate.record is None or fate.verdict == made.verdict:
             return made
         node = fate.record.node
@@ -526,7 +501,7 @@ class _Verdicts:
         return structs.replace(
             made,
             alone=AloneVerdict(verdict=fate.verdict, node_name=node),
-            first=[_other(run, rival.pod, rival.node) for rival in first[:MOST_FIRST]] if fate.is_good else [],
+            first=[other_pod(run, rival.pod, rival.node) for rival in first[:MOST_FIRST]] if fate.is_good else [],
         )
 
     def _unknown(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
@@ -546,72 +521,6 @@ class _Verdicts:
         """What a dump forgot, if it has none of the claims on volumes: then their volumes and classes, too."""
         lacking = lacking_volumes(self._inventory, [pod])
         return [*lacking, "PersistentVolume", "StorageClass"] if "PersistentVolumeClaim" in lacking else []
-
-    # The fate of pods
-
-    def _fates(self, run: VerdictRun, owner: Owner) -> list[_Fate]:
-        """What becomes of the owner's pods that have no node in the input."""
-        records = (record for record in run.records.get(owner, ()) if record.attempts or not record.node)
-        return [self._fate(run, record) for record in records if not ended(record.pod) and self._is_made(record.pod)]
-
-    def _fate(self, run: VerdictRun, record: PodRecord) -> _Fate:
-        pod = record.pod
-        if run.simulation.cluster.info(pod).profile not in run.simulation.frameworks:
-            return _Fate("Held", record, held_by="OtherScheduler", held=(pod.spec.scheduler_name,))
-        if record.skipped:
-            return _Fate("Finished", record)
-        if record.node:
-            victims = tuple(self._victim(run, pod))
-            return _Fate("WouldPreempt" if victims else "WouldBind", record, victims)
-        cut_short = record.ran_out and (run.is_late or not record.attempts)
-        if cut_short or run.result.undecided.get(pod.key):
-            return _Fate("Undecided", record)
-        if record.on_its_way or not record.reason:
-            return self._held(record)
-        leaving = self._making_room(run, pod)
-        if leaving:
-            return _Fate("Held", record, held_by="Preemption", held=tuple(leaving))
-        return _Fate("Error" if record.reason == "SchedulerError" else "Unschedulable", record)
-
-    def _making_room(self, run: VerdictRun, pod: Pod) -> list[str]:
-        """The pods of lower priority on the node that it is nominated for which are being deleted already."""
-        node, own = pod.status.nominated_node_name, run.priority(pod)
-        leaving = [
-            each for each in self._inventory.pods if each.metadata.deletion_timestamp and each.spec.node_name == node
-        ]
-        return [each.key for each in leaving if run.priority(each) < own] if node else []
-
-    def _victim(self, run: VerdictRun, pod: Pod) -> Iterator[OtherPod]:
-        for eviction in run.victims(pod):
-            namespace, _, name = eviction.victim.partition("/")
-            found = self._pods.get(Owner(POD, namespace, name))
-            if found is not None:
-                yield _other(run, found, eviction.node)
-
-    def _held(self, record: PodRecord) -> _Fate:
-        held_by = _HOLDERS.get(record.held_by, "Plugin")
-        if record.held_by == plugin_names.DYNAMIC_RESOURCES:
-            held_by = "BindingConditions" if record.on_its_way else "MissingClaim"
-        return _Fate("Held", record, held_by=held_by, held=tuple(self._holding(held_by, record)))
-
-    def _holding(self, held_by: HeldBy, record: PodRecord) -> Iterable[str]:
-        pod, namespace = record.pod, record.pod.metadata.namespace
-        if held_by == "SchedulingGates":
-            return [gate.name for gate in pod.spec.scheduling_gates]
-        if held_by == "PodGroup" and pod.spec.scheduling_group is not None:
-            return [pod.spec.scheduling_group.pod_group_name]
-        if held_by == "MissingClaim":
-            return list(self._missing(pod, namespace))
-        return [record.held_by] if held_by == "Plugin" else []
-
-    def _missing(self, pod: Pod, namespace: str) -> Iterator[str]:
-        """The claims and templates that the pod names and that are not there."""
-        for entry in pod.spec.resource_claims:
-            name, template = entry.resource_claim_name, entry.resource_claim_template_name
-            if name is not None and self._index.claim(namespace, name) is None:
-                yield f"resourceclaim/{namespace}/{name}"
-            elif template is not None and is_unmade(pod, entry) and self._index.template(namespace, template) is None:
-                yield f"resourceclaimtemplate/{namespace}/{template}"
 
 
 _OF_VOLUMES = frozenset(
@@ -680,8 +589,3 @@ def _taint_eviction(of: ForeseenEviction) -> TaintEviction:
         node=of.node,
         rule=of.rule,
     )
-
-
-def _other(run: VerdictRun, pod: Pod, node: str) -> OtherPod:
-    metadata = pod.metadata
-    return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=run.priority(pod), node_name=node)

@@ -1,0 +1,118 @@
+"""`explain`: what becomes of one pod in a run of the scheduler: bound, held and by what, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from dra_plan.api.core import Pod
+from dra_plan.claims.index import Index, pod_owner
+from dra_plan.claims.owners import ended
+from dra_plan.claims.pod_claims import is_unmade
+from dra_plan.claims.sets import Owner
+from dra_plan.documents.verdicts import HeldBy, OtherPod, Verdict
+from dra_plan.planner.owners import POD
+from dra_plan.questions.explain.reasons import VerdictRun
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.framework import plugin_names
+
+_HOLDERS: dict[str, HeldBy] = {
+    plugin_names.SCHEDULING_GATES: "SchedulingGates",
+    plugin_names.GANG_SCHEDULING: "PodGroup",
+    plugin_names.VOLUME_BINDING: "Volumes",
+    plugin_names.DEFAULT_PREEMPTION: "Preemption",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of one pod."""
+
+    verdict: Verdict
+    record: PodRecord | None = None
+    victims: tuple[OtherPod, ...] = ()
+    held_by: HeldBy | None = None
+    held: tuple[str, ...] = ()
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the pod has a node, or would get one."""
+        return self.verdict in ("WouldBind", "WouldPreempt", "Bound")
+
+
+class Fates:
+    """The fates of pods of one input; of pods that are not made nothing is said."""
+
+    def __init__(self, index: Index, is_made: Callable[[Pod], bool]) -> None:
+        self._inventory, self._index, self._is_made = index.inventory, index, is_made
+        self._pods = {pod_owner(pod): pod for pod in index.inventory.pods}
+
+    def of(self, run: VerdictRun, owner: Owner) -> list[Fate]:
+        """What becomes of the owner's pods that have no node in the input."""
+        records = (record for record in run.records.get(owner, ()) if record.attempts or not record.node)
+        return [self._fate(run, record) for record in records if not ended(record.pod) and self._is_made(record.pod)]
+
+    def _fate(self, run: VerdictRun, record: PodRecord) -> Fate:
+        pod = record.pod
+        if run.simulation.cluster.info(pod).profile not in run.simulation.frameworks:
+            return Fate("Held", record, held_by="OtherScheduler", held=(pod.spec.scheduler_name,))
+        if record.skipped:
+            return Fate("Finished", record)
+        if record.node:
+            victims = tuple(self._victim(run, pod))
+            return Fate("WouldPreempt" if victims else "WouldBind", record, victims)
+        cut_short = record.ran_out and (run.is_late or not record.attempts)
+        if cut_short or run.result.undecided.get(pod.key):
+            return Fate("Undecided", record)
+        if record.on_its_way or not record.reason:
+            return self._held(record)
+        leaving = self._making_room(run, pod)
+        if leaving:
+            return Fate("Held", record, held_by="Preemption", held=tuple(leaving))
+        return Fate("Error" if record.reason == "SchedulerError" else "Unschedulable", record)
+
+    def _making_room(self, run: VerdictRun, pod: Pod) -> list[str]:
+        """The pods of lower priority on the node that it is nominated for which are being deleted already."""
+        node, own = pod.status.nominated_node_name, run.priority(pod)
+        leaving = [
+            each for each in self._inventory.pods if each.metadata.deletion_timestamp and each.spec.node_name == node
+        ]
+        return [each.key for each in leaving if run.priority(each) < own] if node else []
+
+    def _victim(self, run: VerdictRun, pod: Pod) -> Iterator[OtherPod]:
+        for eviction in run.victims(pod):
+            namespace, _, name = eviction.victim.partition("/")
+            found = self._pods.get(Owner(POD, namespace, name))
+            if found is not None:
+                yield other_pod(run, found, eviction.node)
+
+    def _held(self, record: PodRecord) -> Fate:
+        held_by = _HOLDERS.get(record.held_by, "Plugin")
+        if record.held_by == plugin_names.DYNAMIC_RESOURCES:
+            held_by = "BindingConditions" if record.on_its_way else "MissingClaim"
+        return Fate("Held", record, held_by=held_by, held=tuple(self._holding(held_by, record)))
+
+    def _holding(self, held_by: HeldBy, record: PodRecord) -> Iterable[str]:
+        pod, namespace = record.pod, record.pod.metadata.namespace
+        if held_by == "SchedulingGates":
+            return [gate.name for gate in pod.spec.scheduling_gates]
+        if held_by == "PodGroup" and pod.spec.scheduling_group is not None:
+            return [pod.spec.scheduling_group.pod_group_name]
+        if held_by == "MissingClaim":
+            return list(self._missing(pod, namespace))
+        return [record.held_by] if held_by == "Plugin" else []
+
+    def _missing(self, pod: Pod, namespace: str) -> Iterator[str]:
+        """The claims and templates that the pod names and that are not there."""
+        for entry in pod.spec.resource_claims:
+            name, template = entry.resource_claim_name, entry.resource_claim_template_name
+            if name is not None and self._index.claim(namespace, name) is None:
+                yield f"resourceclaim/{namespace}/{name}"
+            elif template is not None and is_unmade(pod, entry) and self._index.template(namespace, template) is None:
+                yield f"resourceclaimtemplate/{namespace}/{template}"
+
+
+def other_pod(run: VerdictRun, pod: Pod, node: str) -> OtherPod:
+    """A pod that matters to the one that is explained, with its priority in the run, and the node that it is about."""
+    metadata = pod.metadata
+    return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=run.priority(pod), node_name=node)
