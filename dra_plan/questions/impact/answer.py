@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory, Notice
@@ -107,10 +107,10 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
     )
 
 
-def _release_before(found: ClusterDiff) -> AnswerTarget | None:
+def _release_before(found: ClusterDiff) -> AnswerTarget | UnsetType:
     """The release before, if it is another one."""
     before, after = found.before.view.target, found.after.view.target
-    return answer_target(before) if before.release != after.release else None
+    return answer_target(before) if before.release != after.release else UNSET
 
 
 def _key(obj: object) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from dra_plan.documents.base import AnswerTarget, AppliedObject, DocumentPart, PrintedDocument, PrintedWarning, Text
 from dra_plan.documents.refusals import Refusals
@@ -49,7 +49,9 @@ class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
     """What objects, or another release, would do to a cluster. `target` is that of the cluster after."""
 
     kind: Literal["Impact"] = "Impact"
-    upgraded_from: Annotated[AnswerTarget | None, Meta(description="The release before, where it is another.")] = None
+    upgraded_from: Annotated[
+        AnswerTarget | UnsetType, Meta(description="The release before; absent where it is the same.")
+    ] = UNSET
     applied: list[AppliedObject]
     pods: Annotated[list[AffectedPod], Meta(description="Those that run and end first.")]
     claim_sets: Annotated[

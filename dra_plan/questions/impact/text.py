@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET
+
 from dra_plan import shown
 from dra_plan.questions.diff.document import ChangedClaimSet, ComparedPod
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
@@ -63,7 +65,7 @@ def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
 
 def _releases(document: ImpactDocument) -> Iterator[str]:
     """What the answer is for; of an upgrade both sides, and what was changed before."""
-    if document.upgraded_from is None:
+    if document.upgraded_from is UNSET:
         yield target(document)
         return
     yield f"Before: {release(document.upgraded_from)}. After: {release(document.target)}."
