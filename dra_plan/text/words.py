@@ -21,6 +21,18 @@ from dra_plan.wording import NAMES, listed, value
 __all__ = ["NAMES", "listed", "value"]
 
 
+CHANGES = {
+    "FewerNodes": "Fewer nodes",
+    "MoreNodes": "More nodes",
+    "OtherNodes": "Other nodes",
+    "OtherNode": "Other node",
+    "OtherDevices": "Other devices",
+    "OtherAllocation": "Other allocation",
+    "OtherMessage": "Other message",
+}
+"""Changes between two states in words; the others are words as they are."""
+
+
 def when(second: float) -> str:
     """`at once`, or `after 30 s`."""
     return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"

@@ -22,21 +22,9 @@ from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import CUT_SHORT, claim_set_name, node_list, release, sentence
 from dra_plan.text.preemption import without
-from dra_plan.text.words import NOT_MADE, class_selector, counted, listed, when
+from dra_plan.text.words import CHANGES, NOT_MADE, class_selector, counted, listed, when
 
 Part = Table | Paragraph | str
-
-
-_WORDS = {
-    "FewerNodes": "Fewer nodes",
-    "MoreNodes": "More nodes",
-    "OtherNodes": "Other nodes",
-    "OtherNode": "Other node",
-    "OtherDevices": "Other devices",
-    "OtherAllocation": "Other allocation",
-    "OtherMessage": "Other message",
-}
-"""Changes in words; the others are words as they are."""
 
 
 _MATCH = {True: "matches no device any more", False: "match no device any more"}
@@ -297,7 +285,7 @@ def _selectors(document: DiffDocument) -> Table:
 
 def change(word: str) -> str:
     """A change in words."""
-    return _WORDS.get(word, word)
+    return CHANGES.get(word, word)
 
 
 # Below the tables

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claims.owners import ended
 from dra_plan.controllers.quota import Quotas
-from dra_plan.documents.base import AppliedEdit, answer_target, warnings
+from dra_plan.documents.base import AnswerTarget, AppliedEdit, answer_target, warnings
 from dra_plan.documents.refusals import Refusals
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Question
@@ -61,6 +61,7 @@ class Impact(PrintedAnswer[ImpactDocument]):
         found = self.difference
         return ImpactDocument(
             target=answer_target(found.after.view.target),
+            upgraded_from=_release_before(found),
             applied=list(self.written.applied),
             pods=list(self.pods),
             claim_sets=list(found.claim_sets),
@@ -74,16 +75,28 @@ class Impact(PrintedAnswer[ImpactDocument]):
         )
 
 
-def impact_of(before: Inventory, after: Inventory, written: AppliedEdit, target: Target, question: Question) -> Impact:
-    """What differs between the cluster and the same with the objects that were written, both settled.
+@dataclass(frozen=True)
+class WrittenChange:
+    """The cluster after: its objects, its release, and what was written; None where only the release is another."""
+
+    inventory: Inventory
+    target: Target
+    written: AppliedEdit | None
+
+
+def impact_of(before: Inventory, target: Target, change: WrittenChange, question: Question) -> Impact:
+    """What differs between the cluster of that release and the changed one, both settled.
 
     Raises what `schedule` raises.
     """
-    states = [State(inventory, View.of(inventory, target)) for inventory in (before, after)]
+    sides = ((before, target), (change.inventory, change.target))
+    states = [State(inventory, View.of(inventory, release)) for inventory, release in sides]
     found = compare(states[0], states[1], question)
     pods = sorted((_affected(pod) for pod in found.pods), key=lambda pod: _WORST_FIRST.index(pod.effect))
+    written = change.written or AppliedEdit(edit="Apply")
     names = {(one.kind, one.namespace, one.name) for one in written.applied}
-    taken = accepted(after, target, lambda pod: (pod.kind, *_key(pod)) in names, question.runtime_config)
+    after = change.inventory
+    taken = accepted(after, change.target, lambda pod: (pod.kind, *_key(pod)) in names, question.runtime_config)
     return Impact(
         found,
         written,
@@ -92,6 +105,12 @@ def impact_of(before: Inventory, after: Inventory, written: AppliedEdit, target:
         entries(taken.refused),
         found.notices,
     )
+
+
+def _release_before(found: ClusterDiff) -> AnswerTarget | UnsetType:
+    """The release before, if it is another one."""
+    before, after = found.before.view.target, found.after.view.target
+    return answer_target(before) if before.release != after.release else UNSET
 
 
 def _key(obj: object) -> tuple[str, str]:

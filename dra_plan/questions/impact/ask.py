@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from dra_plan.options import PodOptions, spelled_out
+from dra_plan.options import Flag, PodOptions, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -14,24 +14,47 @@ if TYPE_CHECKING:
 class ImpactOptions(PodOptions, total=False):
     """Whose pods are told."""
 
+    to_kubernetes_version: Annotated[
+        str | None,
+        Flag(
+            "--to-kubernetes-version",
+            "The release of the cluster after: what an upgrade would do.",
+            metavar="VERSION",
+            complete="versions",
+        ),
+    ]
+
 
 @spelled_out
-def impact(cluster: LoadedCluster, objects: LoadedCluster, *owners: str, **options: Unpack[ImpactOptions]) -> Impact:
+def impact(
+    cluster: LoadedCluster, objects: LoadedCluster | None = None, *owners: str, **options: Unpack[ImpactOptions]
+) -> Impact:
     """What `objects` would do if they were applied to this cluster: who ends and when, who gets no place, what starts.
 
-    They are written as by `Cluster.applied`. A DeviceTaintRule among them says that the cluster serves these. The
-    other arguments, and what is raised, are those of `schedule`.
+    They are written as by `Cluster.applied`. A DeviceTaintRule among them says that the cluster serves these. With
+    `to_kubernetes_version` the cluster is of that release after; then `objects` may be None. The other arguments, and
+    what is raised, are those of `schedule`; UsageError if nothing changes.
     """
     from dataclasses import replace
 
     from dra_plan.arguments import required
+    from dra_plan.errors import UsageError
     from dra_plan.loaded import LoadedCluster
-    from dra_plan.questions.impact.answer import impact_of
+    from dra_plan.questions.impact.answer import WrittenChange, impact_of
 
-    after = cluster.applied(required(objects, LoadedCluster, "objects", "a Cluster"))
-    target = cluster.target_with(TAINT_RULES) if objects.inventory.taint_rules else cluster.target
-    found = impact_of(cluster.inventory, after.inventory, after.what_if[-1], target, cluster.question(owners, options))
-    return replace(cluster.with_edits(found), ignored=cluster.ignored)
+    version = options.get("to_kubernetes_version")
+    if objects is None and version is None:
+        raise UsageError("nothing would change: name objects, or a release (to_kubernetes_version)")
+    asked = cluster.question(owners, {name: each for name, each in options.items() if name != "to_kubernetes_version"})
+    after = cluster if objects is None else cluster.applied(required(objects, LoadedCluster, "objects", "a Cluster"))
+    has_rules = objects is not None and bool(objects.inventory.taint_rules)
+    before, later = (
+        each.target_with(TAINT_RULES) if has_rules else each.target
+        for each in (cluster, cluster if version is None else cluster.at(version))
+    )
+    written = None if objects is None else after.what_if[-1]
+    change = WrittenChange(after.inventory, later, written)
+    return replace(cluster.with_edits(impact_of(cluster.inventory, before, change, asked)), ignored=cluster.ignored)
 
 
 TAINT_RULES = "DRADeviceTaintRules"

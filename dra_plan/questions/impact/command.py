@@ -49,8 +49,10 @@ def impact(
       dra-plan impact -f taint-rule.yaml cluster.json
       dra-plan impact -f quota.yaml --live
       kubectl dra-plan impact -f new-slices/
+      dra-plan impact --to-kubernetes-version 1.37 cluster.json
 
-    -f holds the objects: a taint rule, a class, slices of a new driver, a quota. CLUSTER is a file or directory with
+    -f holds the objects: a taint rule, a class, slices of a new driver, a quota. --to-kubernetes-version asks what an
+    upgrade would do, with objects or without. CLUSTER is a file or directory with
     the cluster, or --live. The answer says which pods end and when, where their replacements go, which get no node,
     what would start, and which selectors no longer match a device, once controllers and scheduler have settled. Exit
     status 1 if a running pod loses its place, or anything else is lost.
@@ -65,7 +67,7 @@ def impact(
 
     with Reporting(context, report) as reports:
         form, gate, wanted = parse(output), options.gate(fail_on=fail_on), selected(context)
-        if not objects:
+        if not objects and context.params["to_kubernetes_version"] is None:
             raise UsageError("-f FILE says what would be applied; CLUSTER, or --live, what it is applied to")
         may_ask = live.asked(context).wanted or live.is_plugin()
         clusters, owners = tell_apart(paths, None, command="impact", live=may_ask)
@@ -74,7 +76,8 @@ def impact(
         cluster = changed(context, loaded(context, clusters))
         refuse_missing_files(owners, [cluster.inventory])
         own = context.params.get("namespace") or (live.namespace(context) if is_live else None)
-        change = load_cluster(objects, None, recursive=context.params["recursive"], namespace=own, progress=False)
+        recursive = context.params["recursive"]
+        change = load_cluster(objects, None, recursive=recursive, namespace=own, progress=False) if objects else None
         chosen = {**given(context, ask.ImpactOptions), "namespace": namespace, "selector": wanted}
         found = ask.impact(cluster, change, *owners, **chosen)
         origins = change.inventory.origins if change is not None else {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from dra_plan.documents.base import AppliedObject, DocumentPart, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.base import AnswerTarget, AppliedObject, DocumentPart, PrintedDocument, PrintedWarning, Text
 from dra_plan.documents.refusals import Refusals
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ChangedPool, ChangedSelector, HeldDevice
 
@@ -46,9 +46,12 @@ class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
 
 
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What objects would do if they were applied to a cluster. `target` is that of the cluster."""
+    """What objects, or another release, would do to a cluster. `target` is that of the cluster after."""
 
     kind: Literal["Impact"] = "Impact"
+    upgraded_from: Annotated[
+        AnswerTarget | UnsetType, Meta(description="The release before; absent where it is the same.")
+    ] = UNSET
     applied: list[AppliedObject]
     pods: Annotated[list[AffectedPod], Meta(description="Those that run and end first.")]
     claim_sets: Annotated[

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET
+
 from dra_plan import shown
 from dra_plan.questions.diff.document import ChangedClaimSet, ComparedPod
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
@@ -13,9 +15,9 @@ from dra_plan.text.columns import Folded, Part, Screen, Table
 from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
-from dra_plan.text.naming import CUT_SHORT, claim_set_name, target, written
+from dra_plan.text.naming import CUT_SHORT, claim_set_name, release, sentence, target, written
 from dra_plan.text.preemption import without
-from dra_plan.text.words import counted, listed, when
+from dra_plan.text.words import CHANGES, counted, listed, when
 
 EFFECTS: dict[PodEffect, str] = {
     "Gone": "Ends for good",
@@ -58,7 +60,18 @@ def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
     tables = [_pods(document, whole=whole), _claim_sets(document), _selectors(document), _quotas(document)]
     parts: list[Part] = [*refusals.paragraphs(document.refusals), f"{headline(document)}."]
     parts += [made for made in tables if made.rows]
-    return [*parts, *_sentences(document), target(document)]
+    return [*parts, *_sentences(document), *_releases(document)]
+
+
+def _releases(document: ImpactDocument) -> Iterator[str]:
+    """What the answer is for; of an upgrade both sides, and what was changed before."""
+    if document.upgraded_from is UNSET:
+        yield target(document)
+        return
+    yield f"Before: {release(document.upgraded_from)}. After: {release(document.target)}."
+    changed = sentence(document.what_if or ())
+    if changed:
+        yield changed
 
 
 def headline(document: ImpactDocument) -> str:
@@ -140,8 +153,8 @@ def _claim_sets(document: ImpactDocument) -> Table:
     alike: dict[tuple[str, str, str], list[ChangedClaimSet]] = {}
     for one in document.claim_sets:
         alike.setdefault((one.change, _fits(one.before), _fits(one.after)), []).append(one)
-    for cells, sets in alike.items():
-        made.add(listed([claim_set_name(one) for one in sets]), *cells)
+    for (change, *cells), sets in alike.items():
+        made.add(listed([claim_set_name(one) for one in sets]), CHANGES.get(change, change), *cells)
     return made
 
 
@@ -187,7 +200,8 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         yield f"{UNSETTLED}: {document.unsettled}."
     if any(pod.effect == "Undecided" for pod in document.pods):
         yield f"Undecided: {CUT_SHORT}."
-    yield f"Applied: {applied(document)}."
+    if document.applied:
+        yield f"Applied: {applied(document)}."
 
 
 def applied(document: ImpactDocument) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.errors import UsageError
 from tests.build import (
     GPU,
     device,
@@ -146,3 +147,36 @@ def test_there_is_a_page(tmp_path: Path) -> None:
     page = tmp_path / "impact.html"
     assert ran("recall", "--report", f"html={page}").status == 1
     assert "2 running pods end" in page.read_text()
+
+
+UPGRADE = "fixtures/upgrade"
+
+
+def test_an_upgrade_is_a_change_too() -> None:
+    found = Cluster.load(UPGRADE).impact(to_kubernetes_version="1.37")
+    assert effects(found) == {"train": "NoLongerStarts"}
+    assert (found.document.upgraded_from.release, found.document.target.release) == ("1.36.3", "1.37.0")
+    assert "Before: Kubernetes 1.36.3. After: Kubernetes 1.37.0" in str(found)
+    same = Cluster.load(UPGRADE).impact(to_kubernetes_version="1.36.3")
+    assert (len(same), "upgradedFrom" in same.to_dict()) == (0, False)
+
+
+def test_an_upgrade_evicts_what_a_rule_did_not_before() -> None:
+    rule = taint_rule("recall", EVICTS, pool="a")
+    cluster = Cluster.of([*FLEET, *runs("bare", "a"), rule], kubernetes_version="1.36")
+    assert effects(cluster.impact(to_kubernetes_version="1.37")) == {"bare": "Gone"}
+    assert effects(cluster.impact(Cluster.of([rule]), to_kubernetes_version="1.37")) == {}
+
+
+def test_what_changes_is_objects_or_a_release() -> None:
+    with pytest.raises(UsageError, match="nothing would change"):
+        Cluster.load(UPGRADE).impact()
+    assert in_process("impact", UPGRADE).status == 2
+    assert in_process("impact", UPGRADE, "--to-kubernetes-version", "1.37").status == 1
+    assert in_process("impact", UPGRADE, "--to-kubernetes-version", "newest").status == 2
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "name"])
+def test_what_it_prints_of_an_upgrade(form: str, golden: Any) -> None:
+    ran = in_process("impact", UPGRADE, "--to-kubernetes-version", "1.37", "-o", form)
+    golden(Path(__file__).parent / "golden" / f"upgrade.{form}", ran.out)
