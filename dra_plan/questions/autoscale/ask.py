@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from dra_plan.options import Bounded, Flag, spelled_out
+from dra_plan.options import NODE_GROUP, Bounded, Flag, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -20,7 +20,7 @@ class AutoscaleOptions(Bounded, total=False):
         Flag(
             "--group",
             "A node group like a node or that of a file; repeatable.",
-            metavar="NAME[=NODE|FILE][,max=N,...]",
+            metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,
         ),

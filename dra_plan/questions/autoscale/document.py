@@ -8,6 +8,12 @@ from msgspec import Meta
 
 from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
 
+SKIPPED = "skipped: "
+"""Before the reason of a group that is not tried."""
+MAX_TOTAL = "max total nodes in cluster reached"
+FILTERED_OUT = "filtered out"
+"""Instead of a node, of pods that are not helped."""
+
 Result = Literal[
     "ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpNoOptionsAvailable", "ScaleUpLimitedByMaxNodesTotal", ""
 ]

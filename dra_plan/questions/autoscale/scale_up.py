@@ -15,6 +15,7 @@ from msgspec import structs
 
 from dra_plan.api.core import Pod
 from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
+from dra_plan.questions.autoscale.document import FILTERED_OUT, SKIPPED
 from dra_plan.questions.autoscale.groups import AutoscalerOptions, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import FITS, Added, ClusterSnapshot, TooManyUsersError
 from dra_plan.questions.autoscale.templates import Templates
@@ -27,10 +28,8 @@ MOST_GROUPS = 10
 """Groups of equal pods that one controller has at most; pods beyond are groups of their own."""
 AT_ONCE = 16
 """New nodes that are made together at first; then as many as there are."""
-NOT_READY = "skipped: not ready for scale-up"
-AT_MAX = "skipped: max node group size reached"
-MAX_TOTAL = "max total nodes in cluster reached"
-FILTERED_OUT = "filtered out"
+NOT_READY = f"{SKIPPED}not ready for scale-up"
+AT_MAX = f"{SKIPPED}max node group size reached"
 
 
 @dataclass(frozen=True, slots=True)

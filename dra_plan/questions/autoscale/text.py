@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan import shown
-from dra_plan.questions.autoscale.document import AutoscaleDocument, KnownGroup, ScaleUpDocument
+from dra_plan.questions.autoscale.document import (
+    FILTERED_OUT,
+    MAX_TOTAL,
+    AutoscaleDocument,
+    KnownGroup,
+    ScaleUpDocument,
+)
 from dra_plan.text.columns import Part, Screen, Table
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
@@ -59,7 +65,7 @@ def _pods(up: ScaleUpDocument, *, whole_reasons: bool) -> Iterator[Table]:
             made.add(pod, "NotTriggered", "", "; ".join([*kept, *more]))
         elif pod in up.fit_existing:
             node = up.fit_existing[pod]
-            dropped = node == "filtered out"
+            dropped = node == FILTERED_OUT
             made.add(pod, "FilteredOut" if dropped else "FitsExisting", "" if dropped else node, "")
     if made.rows:
         yield made
@@ -94,7 +100,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     elif up.result == "ScaleUpNoOptionsAvailable":
         yield "No group grows: none helps any of the pending pods."
     elif up.result == "ScaleUpLimitedByMaxNodesTotal":
-        yield "No group grows: max total nodes in cluster reached (--max-nodes-total)."
+        yield f"No group grows: {MAX_TOTAL} (--max-nodes-total)."
     if len(up.options) > 1:
         choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
         said = "; ".join(f"{name} takes {' or '.join(groups)}" for name, groups in choices.items())
