@@ -20,6 +20,7 @@ from dra_plan.questions.autoscale.document import (
     ScaleUpDocument,
 )
 from dra_plan.questions.autoscale.groups import GroupsFile, ScalingGroup
+from dra_plan.questions.autoscale.growing import nodes_needed
 from dra_plan.questions.autoscale.loop import LoopResult, new_nodes, run_loop
 from dra_plan.questions.autoscale.scale_up import ScaleUp
 from dra_plan.questions.schedule.answer import schedule_pods
@@ -50,6 +51,9 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
     groups: Sequence[ScalingGroup]
     loop: LoopResult
     then: ThenBound
+    expander: str
+    needed: int | None
+    """Nodes of the chosen group with which kube-scheduler binds all that they help; None where it is not known."""
     notices: tuple[Notice, ...]
 
     def __repr__(self) -> str:
@@ -60,7 +64,7 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
         return AutoscaleDocument(
             target=answer_target(self.target),
             groups=[_known(group) for group in self.groups],
-            scale_up=_scale_up(self.loop.up, self.then),
+            scale_up=_scale_up(self.loop.up, self),
             scale_down=ScaleDownDocument(
                 error=down.error, removable=down.removable, unremovable=down.unremovable, moves=down.moves
             ),
@@ -83,7 +87,8 @@ def _known(group: ScalingGroup) -> KnownGroup:
     )
 
 
-def _scale_up(up: ScaleUp, then: ThenBound) -> ScaleUpDocument:
+def _scale_up(up: ScaleUp, plan: AutoscalePlan) -> ScaleUpDocument:
+    then = plan.then
     return ScaleUpDocument(
         result=up.result,  # type: ignore[arg-type]
         error=up.error,
@@ -100,7 +105,9 @@ def _scale_up(up: ScaleUp, then: ThenBound) -> ScaleUpDocument:
             )
             for one in up.options
         ],
-        chosen=up.options[0].group.name if up.options else "",
+        chosen=up.chosen.group.name if up.chosen is not None else "",
+        expander=plan.expander,
+        needed=plan.needed,
         least_waste=up.least_waste,
         most_pods=up.most_pods,
         least_nodes=up.least_nodes,
@@ -119,7 +126,10 @@ def autoscale_cluster(inventory: Inventory, target: Target, file: GroupsFile, qu
     loop = run_loop(inventory, target, file, quirks)
     then = _then(inventory, target, file, loop, quirks, question) if loop.up.plan else ThenBound()
     told = notices(inventory, target, file, loop) if target.quirk_mode == "upstream" else ()
-    return AutoscalePlan(target, file.groups, loop, then, (*inventory.notices, *told, *_disagreeing(then)))
+    needed = nodes_needed(inventory, target, loop, question) if loop.up.plan else None
+    return AutoscalePlan(
+        target, file.groups, loop, then, file.options.expander, needed, (*inventory.notices, *told, *_disagreeing(then))
+    )
 
 
 def _then(

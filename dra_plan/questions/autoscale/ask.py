@@ -25,6 +25,15 @@ class AutoscaleOptions(Bounded, total=False):
             kind=list[str] | None,
         ),
     ]
+    expander: Annotated[
+        str | None,
+        Flag(
+            "--expander",
+            "What chooses among groups that could grow (default: the first is shown).",
+            metavar="NAME",
+            complete="least-waste|most-pods|least-nodes|random|price|priority",
+        ),
+    ]
 
 
 @spelled_out
@@ -32,13 +41,15 @@ def autoscale(cluster: LoadedCluster, groups: Any = None, **options: Unpack[Auto
     """What one loop of the Cluster Autoscaler does: which groups grow for which pods, and which nodes could go.
 
     `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`; `group` are more groups,
-    each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either they are told from the labels of nodes. Raises
-    InputError for groups that can't be understood, UsageError where no group is known.
+    each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either they are told from the labels of nodes.
+    `expander` chooses where several groups could grow: least-waste, most-pods or least-nodes; of random, price and
+    priority it is said that the input does not tell. Raises InputError for groups that can't be understood, UsageError
+    where no group is known.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import autoscale_cluster
     from dra_plan.questions.autoscale.recognised import groups_for
 
-    file = groups_for(cluster.inventory, groups, names(options.get("group"), "group"))
-    asked = cluster.question((), {key: value for key, value in options.items() if key != "group"})
+    file = groups_for(cluster.inventory, groups, names(options.get("group"), "group"), options.get("expander"))
+    asked = cluster.question((), {key: value for key, value in options.items() if key not in ("group", "expander")})
     return cluster.with_edits(autoscale_cluster(cluster.inventory, cluster.target, file, asked))

@@ -63,7 +63,8 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
     considered: Annotated[list[str], Meta(description="Groups with a template.")] = []
     fits: Annotated[dict[str, Reasons], Meta(description="By pod.")] = {}
     options: Annotated[list[GroupOption], Meta(description="In the order of the groups.")] = []
-    chosen: Annotated[str, Meta(description="The group that `plan` is about: the first option.")] = ""
+    chosen: Annotated[str, Meta(description="The group that `plan` is about.")] = ""
+    expander: Annotated[str, Meta(description="What chose it; empty: the first group, as no expander was named.")] = ""
     least_waste: Annotated[list[str], Meta(description="The groups among which this expander chooses at random.")] = []
     most_pods: Annotated[list[str], Meta(description="The same of this expander.")] = []
     least_nodes: Annotated[list[str], Meta(description="The same of this expander.")] = []
@@ -73,6 +74,10 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
     not_triggered: Annotated[
         dict[str, Reasons], Meta(description="Pods that no group helps, with each group's reason.")
     ] = {}
+    needed: Annotated[
+        Amount | None,
+        Meta(description="New nodes of the chosen group that kube-scheduler needs for them, as `grow` says."),
+    ] = None
     then_bound: Annotated[
         dict[str, str],
         Meta(description="Of the pods of the plan: the outcome with which kube-scheduler answers on these new nodes."),

@@ -54,14 +54,22 @@ class ScalingGroup:
     unknown: tuple[str, ...] = ()
 
 
+EXPANDERS = ("least-waste", "most-pods", "least-nodes", "random", "price", "priority")
+"""What chooses among groups that could grow (--expander). Of the last three the input does not say what they choose."""
+
+
 @dataclass(frozen=True, slots=True)
 class AutoscalerOptions:
-    """The flags of the Cluster Autoscaler that decide here; 0 nodes in total are no limit."""
+    """The flags of the Cluster Autoscaler that decide here; 0 nodes in total are no limit.
+
+    Without an expander the first group that could grow does.
+    """
 
     most_nodes: int = 0
     most_per_scale_up: int = MOST_NODES
     balance: bool = False
     threshold: float = THRESHOLD
+    expander: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,14 @@ def _options(value: Any, where: str) -> AutoscalerOptions:
         most_per_scale_up=_number(value, "maxNodesPerScaleUp", usual.most_per_scale_up, where),
         balance=balance,
         threshold=float(threshold),
+        expander=_expander(value.get("expander", ""), where),
     )
+
+
+def _expander(name: Any, where: str) -> str:
+    if name not in ("", *EXPANDERS):
+        raise InputError(f"{where}: expander: {shown.value(name)} is not one of {', '.join(EXPANDERS)}")
+    return str(name)
 
 
 def _number(value: Mapping[str, Any], key: str, usual: int, where: str) -> int:

@@ -74,6 +74,7 @@ class ScaleUp:
     considered: list[str] = field(default_factory=list)
     fits: dict[str, dict[str, str]] = field(default_factory=dict)
     options: list[ScaleOption] = field(default_factory=list)
+    chosen: ScaleOption | None = None
     plan: list[Resize] = field(default_factory=list)
     triggered: list[str] = field(default_factory=list)
     awaiting: list[str] = field(default_factory=list)
@@ -114,8 +115,10 @@ class ScaleUpLoop:
             found.result = "ScaleUpNoOptionsAvailable"
             self._tell(pending, ())
             return found
-        self._execute(found.options[0], total)
-        self._tell(pending, found.options[0].pods)
+        self._expanders()
+        found.chosen = self._chosen()
+        self._execute(found.chosen, total)
+        self._tell(pending, found.chosen.pods)
         return found
 
     # Pods that fit on nodes that are there
@@ -230,7 +233,13 @@ class ScaleUpLoop:
         self.found.plan = balanced(groups, nodes)
         self.found.result = "ScaleUpSuccessful"
         self.found.triggered = sorted(pod.key for pod in option.pods)
-        self._expanders()
+
+    def _chosen(self) -> ScaleOption:
+        """The first option that the expander may choose; of a tie it takes any."""
+        found = self.found
+        by_name = {"least-waste": found.least_waste, "most-pods": found.most_pods, "least-nodes": found.least_nodes}
+        best = by_name.get(self._options.expander, [])
+        return next((option for option in found.options if option.group.name in best), found.options[0])
 
     def _expanders(self) -> None:
         """The groups that each expander would choose from; several are a tie, which is chance."""
@@ -264,7 +273,7 @@ class ScaleUpLoop:
             reasons = {group.name: self._reason(group, fits) for group in self._groups}
             if any(fits.get(name) == FITS for name in valid):
                 # pods of the chosen group for which there was no room are left for the next loop without a word
-                if self.found.options and fits.get(self.found.options[0].group.name) != FITS:
+                if self.found.chosen is not None and fits.get(self.found.chosen.group.name) != FITS:
                     self.found.awaiting.append(pod.key)
                 continue
             self.found.not_triggered[pod.key] = {name: said for name, said in reasons.items() if said != FITS}

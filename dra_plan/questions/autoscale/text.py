@@ -102,9 +102,9 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     elif up.result == "ScaleUpLimitedByMaxNodesTotal":
         yield f"No group grows: {MAX_TOTAL} (--max-nodes-total)."
     if len(up.options) > 1:
-        choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
-        said = "; ".join(f"{name} takes {' or '.join(groups)}" for name, groups in choices.items())
-        yield f"{counted(len(up.options), 'group')} would help, and the first is shown. By expander: {said}."
+        yield from _choice(up)
+    if up.needed is not None:
+        yield f"kube-scheduler needs {counted(up.needed, 'new node')} of {up.chosen} for these pods, as `grow` finds."
     left = [pod for pod, outcome in up.then_bound.items() if outcome != "Bound"]
     if up.then_bound:
         bound = len(up.then_bound) - len(left)
@@ -114,6 +114,33 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         yield f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before them."
     if down.removable:
         yield f"Could go, if they stay as they are: {listed(down.removable, 6)}."
+
+
+def _choice(up: ScaleUpDocument) -> Iterator[str]:
+    """Which of several groups the plan is about, and what the other expanders would take."""
+    choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
+    said = [f"{name}{_USUAL.get(name, '')} takes {_or(groups)}" for name, groups in choices.items()]
+    others = "; ".join(said)
+    helping = f"{counted(len(up.options), 'group')} would help"
+    if not up.expander:
+        yield f"{helping}; which one grows depends on the expander. The first, {up.chosen}, is shown: {others}."
+    elif up.expander not in choices:
+        yield (
+            f"{helping}; the input does not say which one the expander {up.expander} takes. The first, {up.chosen}, is"
+            f" shown: {others}."
+        )
+    elif len(choices[up.expander]) > 1:
+        yield f"{helping}; {up.expander} takes {_or(choices[up.expander])} by chance, and {up.chosen} is shown."
+    else:
+        yield f"{helping}; {up.expander} takes {up.chosen}."
+
+
+_USUAL = {"least-waste": " (the default)"}
+
+
+def _or(groups: list[str]) -> str:
+    kept = [*groups[:MOST_GROUPS], *([f"{len(groups) - MOST_GROUPS} more"] if len(groups) > MOST_GROUPS else [])]
+    return " or ".join(kept)
 
 
 def names(document: AutoscaleDocument) -> str:
