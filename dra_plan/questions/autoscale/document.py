@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
 
@@ -103,11 +103,38 @@ class NodeUtilization(DocumentPart, frozen=True, kw_only=True):
     resource: Annotated[str, Meta(description="DRIVER/POOL of the fullest pool; cpu or memory without devices.")]
 
 
+WhyNoNode = Literal["NoInstanceType", "NotEnoughResources", "BoundElsewhere"]
+"""NoInstanceType: no instance type can satisfy the allocation. NotEnoughResources: none has enough resources.
+BoundElsewhere: a claim is bound to another NodeClaim in flight."""
+
+
+class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
+    """One node that Karpenter would launch: of which type, its prices decide later."""
+
+    node_pool: Text
+    instance_types: Annotated[list[str], Meta(description="Those that still take all its pods.")]
+    pods: list[str]
+
+
+class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
+    """What Karpenter's provisioning does, as far as that is recorded; pods are NAMESPACE/NAME."""
+
+    node_claims: list[NodeClaimDocument] = []
+    on_nodes: Annotated[dict[str, str], Meta(description="Pods that need no new node, with their node.")] = {}
+    errors: Annotated[dict[str, WhyNoNode], Meta(description="Pods that get no node, and why.")] = {}
+    ignored: Annotated[list[str], Meta(description="Pods that lack a claim, at which it does not look.")] = []
+    unknown: Annotated[dict[str, str], Meta(description="Pods of which nothing is said, and why.")] = {}
+
+
 class AutoscaleDocument(PrintedDocument, frozen=True, kw_only=True):
     """What one loop of the Cluster Autoscaler does."""
 
     kind: Literal["AutoscalePlan"] = "AutoscalePlan"
     groups: Annotated[list[KnownGroup], Meta(description="min and max are null where they are not known.")]
+    karpenter: Annotated[
+        KarpenterDocument | UnsetType,
+        Meta(description="With the engine karpenter; then the scale-up and scale-down of the autoscaler are empty."),
+    ] = UNSET
     scale_up: ScaleUpDocument
     scale_down: ScaleDownDocument
     utilization: dict[str, NodeUtilization] = {}

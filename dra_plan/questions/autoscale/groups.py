@@ -41,7 +41,8 @@ class ScalingGroup:
     """One node group; sizes are numbers of nodes, `current` the size that is aimed at.
 
     `told_by` is the label or annotation of nodes that names the group; `unknown` are those of min and max that nobody
-    has said: then 0 and `MOST_SIZE` stand for them.
+    has said: then 0 and `MOST_SIZE` stand for them. To Karpenter a group is an instance type of its `node_pool`, or a
+    NodePool of its own; those of a higher weight come first.
     """
 
     name: str
@@ -50,6 +51,8 @@ class ScalingGroup:
     current: int
     nodes: tuple[str, ...] = ()
     template: NodeTemplate | None = None
+    node_pool: str = ""
+    weight: int = 0
     told_by: str = ""
     unknown: tuple[str, ...] = ()
 
@@ -159,8 +162,16 @@ def _group(value: Any, where: str) -> ScalingGroup:
         current=_number(value, "current", len(nodes), where),
         nodes=tuple(nodes),
         template=_template(value.get("template"), f"{where}: template"),
+        node_pool=_name(value.get("nodePool", ""), f"{where}: nodePool"),
+        weight=_number(value, "weight", 0, where),
         unknown=tuple(key for key in ("min", "max") if key not in value),
     )
+
+
+def _name(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{where}: expected a name, got {shown.value(value)}")
+    return value
 
 
 def _template(value: Any, where: str) -> NodeTemplate | None:

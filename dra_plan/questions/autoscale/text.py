@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
 from dra_plan import shown
 from dra_plan.questions.autoscale.document import (
     FILTERED_OUT,
@@ -12,6 +14,7 @@ from dra_plan.questions.autoscale.document import (
     KnownGroup,
     ScaleUpDocument,
 )
+from dra_plan.questions.autoscale.karpenter_text import karpenter_parts
 from dra_plan.text.columns import Part, Screen, Table
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
@@ -24,6 +27,8 @@ MOST_GROUPS = 3
 
 def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
     """The pods that wait, and the nodes that could go."""
+    if document.karpenter is not UNSET:
+        return [*karpenter_parts(document.karpenter), *_told_groups(document), target(document)]
     return [
         *_pods(document.scale_up, whole_reasons=False),
         *_sentences(document),
@@ -32,8 +37,10 @@ def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
     ]
 
 
-def wide(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
+def wide(document: AutoscaleDocument, screen: Screen | None) -> list[Part]:
     """The same with every group's reason, and a row for each node."""
+    if document.karpenter is not UNSET:
+        return table(document, screen)
     nodes = Table(("NODE", "USED", "OF", "SCALE DOWN"), flexible=(3,))
     down = document.scale_down
     for name in sorted({*document.utilization, *down.unremovable, *down.removable}):
@@ -144,7 +151,9 @@ def _or(groups: list[str]) -> str:
 
 
 def names(document: AutoscaleDocument) -> str:
-    """The groups that grow, a line each."""
+    """The groups that grow, or the NodePools that get a node, a line each."""
+    if document.karpenter is not UNSET:
+        return "".join(f"{shown.line(one.node_pool)}\n" for one in document.karpenter.node_claims)
     return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)
 
 
