@@ -26,6 +26,10 @@ DEFAULTS: Mapping[str, Any] = {"quirks": "upstream", "jobs": 1, "color": "auto"}
 """What an option is if it is not given; of those that are not here, False for a truth value and None for all else."""
 
 
+NODE_GROUP = "NAME[=NODE|FILE][,max=N,...]"
+"""How `--group` is written."""
+
+
 class Flag(NamedTuple):
     """How the command line says an option."""
 

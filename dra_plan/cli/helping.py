@@ -29,7 +29,7 @@ _SECTIONS = {
         "filenames",
         "recursive",
         "objects",
-        *("groups", "group"),
+        *("groups", "group", "expander", "engine"),
         "before",
         "after",
         "against",

@@ -284,6 +284,14 @@ def options_of(context: typer.Context, asked: Opened, group: type[Any]) -> dict[
     return {name: chosen.get(name, value) for name, value in found.items()}
 
 
+def node_groups(context: typer.Context) -> dict[str, str | None]:
+    """The file of node groups: that of `--groups`, else, without `--group`, that of the project's settings."""
+    from dra_plan.cli.settings import find
+
+    said = context.params.get("groups")
+    return {"groups": said if said is not None or context.params.get("group") else find(Path()).node_groups}
+
+
 def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> LoadedCluster:
     """The cluster of the paths, under the release that the options name. Raises as `load_cluster`.
 

@@ -18,7 +18,7 @@ MOST_BYTES = 1_000_000
 """How long a file with settings may be; a pyproject.toml is a few kilobytes."""
 
 
-_KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "ignore-warnings")
+_KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "ignore-warnings", "node-groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Settings:
     fail_on: Severity | None = None
     ignore_warnings: tuple[str, ...] = ()
     """Codes of warnings that answers of plans leave out."""
+    node_groups: str | None = None
+    """The file of node groups, for `autoscale` and `explain`."""
 
 
 def find(start: Path) -> Settings:
@@ -95,6 +97,7 @@ def _understood(path: str, table: Any) -> Settings:
         per_file=_per_file(path, table.get("per-file-ignores", {})),
         ignore_unknown=_truth(path, "ignore-unknown", table.get("ignore-unknown")),
         ignore_warnings=_codes(path, "ignore-warnings", table.get("ignore-warnings")) or (),
+        node_groups=_file(path, "node-groups", table.get("node-groups")),
         fail_on=severity(table["fail-on"], f"{path}: fail-on") if "fail-on" in table else None,
     )
 
@@ -113,6 +116,15 @@ def _codes(path: str, key: str, value: object) -> tuple[str, ...] | None:
     if not isinstance(value, list) or not all(isinstance(code, str) for code in value):
         raise UsageError(f'{path}: {key}: expected a list of codes, such as ["DRA1"]')
     return tuple(value)
+
+
+def _file(path: str, key: str, value: object) -> str | None:
+    """A file, which is named from the folder of the settings."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise UsageError(f"{path}: {key}: expected the name of a file")
+    return str(Path(path).parent / value)
 
 
 def _truth(path: str, key: str, value: object) -> bool | None:

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dra_plan import shown
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.documents.base import answer_target, warnings
-from dra_plan.planner.answer import PrintedAnswer
+from dra_plan.errors import UsageError
+from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Question
 from dra_plan.questions.autoscale.defects import notices
 from dra_plan.questions.autoscale.document import (
     AutoscaleDocument,
     GroupOption,
     GroupResize,
+    KarpenterDocument,
     KnownGroup,
+    NodeClaimDocument,
     NodeUtilization,
     ScaleDownDocument,
     ScaleUpDocument,
 )
 from dra_plan.questions.autoscale.groups import GroupsFile, ScalingGroup
+from dra_plan.questions.autoscale.growing import nodes_needed
+from dra_plan.questions.autoscale.karpenter import KarpenterRun, provision
 from dra_plan.questions.autoscale.loop import LoopResult, new_nodes, run_loop
 from dra_plan.questions.autoscale.scale_up import ScaleUp
 from dra_plan.questions.schedule.answer import schedule_pods
@@ -50,6 +56,9 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
     groups: Sequence[ScalingGroup]
     loop: LoopResult
     then: ThenBound
+    expander: str
+    needed: int | None
+    """Nodes of the chosen group with which kube-scheduler binds all that they help; None where it is not known."""
     notices: tuple[Notice, ...]
 
     def __repr__(self) -> str:
@@ -60,7 +69,7 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
         return AutoscaleDocument(
             target=answer_target(self.target),
             groups=[_known(group) for group in self.groups],
-            scale_up=_scale_up(self.loop.up, self.then),
+            scale_up=_scale_up(self.loop.up, self),
             scale_down=ScaleDownDocument(
                 error=down.error, removable=down.removable, unremovable=down.unremovable, moves=down.moves
             ),
@@ -83,7 +92,52 @@ def _known(group: ScalingGroup) -> KnownGroup:
     )
 
 
-def _scale_up(up: ScaleUp, then: ThenBound) -> ScaleUpDocument:
+@dataclass(frozen=True, repr=False)
+class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
+    """The answer of `autoscale` with the engine karpenter."""
+
+    target: Target
+    groups: Sequence[ScalingGroup]
+    found: KarpenterRun
+    notices: tuple[Notice, ...]
+
+    def __repr__(self) -> str:
+        return f"<KarpenterPlan for {self.target.version}: {counted(len(self.found.claims), 'NodeClaim')}>"
+
+    def _document(self) -> AutoscaleDocument:
+        found = self.found
+        return AutoscaleDocument(
+            target=answer_target(self.target),
+            groups=[_known(group) for group in self.groups],
+            karpenter=KarpenterDocument(
+                node_claims=[
+                    NodeClaimDocument(node_pool=one.pool, instance_types=list(one.types), pods=one.pods)
+                    for one in found.claims
+                ],
+                on_nodes=found.on_nodes,
+                errors=found.errors,
+                ignored=found.ignored,
+                unknown=found.unknown,
+            ),
+            scale_up=ScaleUpDocument(result=""),
+            scale_down=ScaleDownDocument(),
+            warnings=warnings(self.notices),
+        )
+
+
+def provision_cluster(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterPlan:
+    """What Karpenter's provisioning does: each group is an instance type of its NodePool.
+
+    Raises UsageError for a group without a template: what its nodes are like is not known.
+    """
+    without = next((group.name for group in file.groups if group.template is None), None)
+    if without is not None:
+        raise UsageError(f"--engine karpenter: group {shown.value(without)} has no template (docs/autoscale.md)")
+    return KarpenterPlan(target, file.groups, provision(inventory, target, file), tuple(inventory.notices))
+
+
+def _scale_up(up: ScaleUp, plan: AutoscalePlan) -> ScaleUpDocument:
+    then = plan.then
     return ScaleUpDocument(
         result=up.result,  # type: ignore[arg-type]
         error=up.error,
@@ -100,7 +154,9 @@ def _scale_up(up: ScaleUp, then: ThenBound) -> ScaleUpDocument:
             )
             for one in up.options
         ],
-        chosen=up.options[0].group.name if up.options else "",
+        chosen=up.chosen.group.name if up.chosen is not None else "",
+        expander=plan.expander,
+        needed=plan.needed,
         least_waste=up.least_waste,
         most_pods=up.most_pods,
         least_nodes=up.least_nodes,
@@ -119,7 +175,10 @@ def autoscale_cluster(inventory: Inventory, target: Target, file: GroupsFile, qu
     loop = run_loop(inventory, target, file, quirks)
     then = _then(inventory, target, file, loop, quirks, question) if loop.up.plan else ThenBound()
     told = notices(inventory, target, file, loop) if target.quirk_mode == "upstream" else ()
-    return AutoscalePlan(target, file.groups, loop, then, (*inventory.notices, *told, *_disagreeing(then)))
+    needed = nodes_needed(inventory, target, loop, question) if loop.up.plan else None
+    return AutoscalePlan(
+        target, file.groups, loop, then, file.options.expander, needed, (*inventory.notices, *told, *_disagreeing(then))
+    )
 
 
 def _then(

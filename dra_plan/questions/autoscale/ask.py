@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from dra_plan.options import Bounded, Flag, spelled_out
+from dra_plan import shown
+from dra_plan.errors import UsageError
+from dra_plan.options import NODE_GROUP, Bounded, Flag, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
-    from dra_plan.questions.autoscale.answer import AutoscalePlan
+    from dra_plan.questions.autoscale.answer import AutoscalePlan, KarpenterPlan
+
+
+ENGINES = ("cluster-autoscaler", "karpenter")
 
 
 class AutoscaleOptions(Bounded, total=False):
@@ -20,25 +25,55 @@ class AutoscaleOptions(Bounded, total=False):
         Flag(
             "--group",
             "A node group like a node or that of a file; repeatable.",
-            metavar="NAME[=NODE|FILE][,max=N,...]",
+            metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,
+        ),
+    ]
+    expander: Annotated[
+        str | None,
+        Flag(
+            "--expander",
+            "What chooses among groups that could grow (default: the first is shown).",
+            metavar="NAME",
+            complete="least-waste|most-pods|least-nodes|random|price|priority",
+        ),
+    ]
+
+    engine: Annotated[
+        str | None,
+        Flag(
+            "--engine",
+            "cluster-autoscaler (the default) or karpenter, as far as that is recorded.",
+            metavar="NAME",
+            complete="cluster-autoscaler|karpenter",
         ),
     ]
 
 
 @spelled_out
-def autoscale(cluster: LoadedCluster, groups: Any = None, **options: Unpack[AutoscaleOptions]) -> AutoscalePlan:
+def autoscale(
+    cluster: LoadedCluster, groups: Any = None, **options: Unpack[AutoscaleOptions]
+) -> AutoscalePlan | KarpenterPlan:
     """What one loop of the Cluster Autoscaler does: which groups grow for which pods, and which nodes could go.
 
     `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`; `group` are more groups,
-    each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either they are told from the labels of nodes. Raises
-    InputError for groups that can't be understood, UsageError where no group is known.
+    each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either they are told from the labels of nodes.
+    `expander` chooses where several groups could grow: least-waste, most-pods or least-nodes; of random, price and
+    priority it is said that the input does not tell. With the `engine` karpenter each group is an instance type of its
+    NodePool, and the answer is which NodeClaims Karpenter makes. Raises InputError for groups that can't be understood,
+    UsageError where no group is known, or one has no template for Karpenter.
     """
     from dra_plan.arguments import names
-    from dra_plan.questions.autoscale.answer import autoscale_cluster
+    from dra_plan.questions.autoscale.answer import autoscale_cluster, provision_cluster
     from dra_plan.questions.autoscale.recognised import groups_for
 
-    file = groups_for(cluster.inventory, groups, names(options.get("group"), "group"))
-    asked = cluster.question((), {key: value for key, value in options.items() if key != "group"})
+    file = groups_for(cluster.inventory, groups, names(options.get("group"), "group"), options.get("expander"))
+    engine = options.get("engine") or ENGINES[0]
+    if engine not in ENGINES:
+        raise UsageError(f"--engine: {shown.value(engine)} is not one of {', '.join(ENGINES)}")
+    if engine == "karpenter":
+        return cluster.with_edits(provision_cluster(cluster.inventory, cluster.target, file))
+    own = ("group", "expander", "engine")
+    asked = cluster.question((), {key: value for key, value in options.items() if key not in own})
     return cluster.with_edits(autoscale_cluster(cluster.inventory, cluster.target, file, asked))

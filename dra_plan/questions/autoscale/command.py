@@ -18,7 +18,7 @@ from dra_plan.questions.autoscale import ask
 def autoscale(
     context: typer.Context,
     *,
-    groups: Annotated[
+    groups: Annotated[  # noqa: ARG001  (`node_groups` reads it, and the settings)
         str | None,
         typer.Option("--groups", metavar="FILE", help="The node groups with their templates, and the options."),
     ] = None,
@@ -40,7 +40,7 @@ def autoscale(
     the loop stops with an error.
 
     """
-    from dra_plan.cli.inputs import opened
+    from dra_plan.cli.inputs import node_groups, opened
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
     from dra_plan.questions.autoscale.gate import JUDGE
@@ -50,6 +50,6 @@ def autoscale(
     asked = opened(context)
     if asked.owners:
         raise UsageError(f"{asked.owners[0]}: no such file; autoscale is about all pending pods")
-    found = ask.autoscale(asked.cluster, groups, **given(context, ask.AutoscaleOptions))
+    found = ask.autoscale(asked.cluster, **node_groups(context) | given(context, ask.AutoscaleOptions))
     print_document(found.document, form)
     return of_document(found.document, JUDGE, gate)

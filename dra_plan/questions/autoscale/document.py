@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
+
+SKIPPED = "skipped: "
+"""Before the reason of a group that is not tried."""
+MAX_TOTAL = "max total nodes in cluster reached"
+FILTERED_OUT = "filtered out"
+"""Instead of a node, of pods that are not helped."""
 
 Result = Literal[
     "ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpNoOptionsAvailable", "ScaleUpLimitedByMaxNodesTotal", ""
@@ -57,7 +63,8 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
     considered: Annotated[list[str], Meta(description="Groups with a template.")] = []
     fits: Annotated[dict[str, Reasons], Meta(description="By pod.")] = {}
     options: Annotated[list[GroupOption], Meta(description="In the order of the groups.")] = []
-    chosen: Annotated[str, Meta(description="The group that `plan` is about: the first option.")] = ""
+    chosen: Annotated[str, Meta(description="The group that `plan` is about.")] = ""
+    expander: Annotated[str, Meta(description="What chose it; empty: the first group, as no expander was named.")] = ""
     least_waste: Annotated[list[str], Meta(description="The groups among which this expander chooses at random.")] = []
     most_pods: Annotated[list[str], Meta(description="The same of this expander.")] = []
     least_nodes: Annotated[list[str], Meta(description="The same of this expander.")] = []
@@ -67,6 +74,10 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
     not_triggered: Annotated[
         dict[str, Reasons], Meta(description="Pods that no group helps, with each group's reason.")
     ] = {}
+    needed: Annotated[
+        Amount | None,
+        Meta(description="New nodes of the chosen group that kube-scheduler needs for them, as `grow` says."),
+    ] = None
     then_bound: Annotated[
         dict[str, str],
         Meta(description="Of the pods of the plan: the outcome with which kube-scheduler answers on these new nodes."),
@@ -92,11 +103,38 @@ class NodeUtilization(DocumentPart, frozen=True, kw_only=True):
     resource: Annotated[str, Meta(description="DRIVER/POOL of the fullest pool; cpu or memory without devices.")]
 
 
+WhyNoNode = Literal["NoInstanceType", "NotEnoughResources", "BoundElsewhere"]
+"""NoInstanceType: no instance type can satisfy the allocation. NotEnoughResources: none has enough resources.
+BoundElsewhere: a claim is bound to another NodeClaim in flight."""
+
+
+class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
+    """One node that Karpenter would launch: of which type, its prices decide later."""
+
+    node_pool: Text
+    instance_types: Annotated[list[str], Meta(description="Those that still take all its pods.")]
+    pods: list[str]
+
+
+class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
+    """What Karpenter's provisioning does, as far as that is recorded; pods are NAMESPACE/NAME."""
+
+    node_claims: list[NodeClaimDocument] = []
+    on_nodes: Annotated[dict[str, str], Meta(description="Pods that need no new node, with their node.")] = {}
+    errors: Annotated[dict[str, WhyNoNode], Meta(description="Pods that get no node, and why.")] = {}
+    ignored: Annotated[list[str], Meta(description="Pods that lack a claim, at which it does not look.")] = []
+    unknown: Annotated[dict[str, str], Meta(description="Pods of which nothing is said, and why.")] = {}
+
+
 class AutoscaleDocument(PrintedDocument, frozen=True, kw_only=True):
     """What one loop of the Cluster Autoscaler does."""
 
     kind: Literal["AutoscalePlan"] = "AutoscalePlan"
     groups: Annotated[list[KnownGroup], Meta(description="min and max are null where they are not known.")]
+    karpenter: Annotated[
+        KarpenterDocument | UnsetType,
+        Meta(description="With the engine karpenter; then the scale-up and scale-down of the autoscaler are empty."),
+    ] = UNSET
     scale_up: ScaleUpDocument
     scale_down: ScaleDownDocument
     utilization: dict[str, NodeUtilization] = {}

@@ -41,7 +41,8 @@ class ScalingGroup:
     """One node group; sizes are numbers of nodes, `current` the size that is aimed at.
 
     `told_by` is the label or annotation of nodes that names the group; `unknown` are those of min and max that nobody
-    has said: then 0 and `MOST_SIZE` stand for them.
+    has said: then 0 and `MOST_SIZE` stand for them. To Karpenter a group is an instance type of its `node_pool`, or a
+    NodePool of its own; those of a higher weight come first.
     """
 
     name: str
@@ -50,18 +51,28 @@ class ScalingGroup:
     current: int
     nodes: tuple[str, ...] = ()
     template: NodeTemplate | None = None
+    node_pool: str = ""
+    weight: int = 0
     told_by: str = ""
     unknown: tuple[str, ...] = ()
 
 
+EXPANDERS = ("least-waste", "most-pods", "least-nodes", "random", "price", "priority")
+"""What chooses among groups that could grow (--expander). Of the last three the input does not say what they choose."""
+
+
 @dataclass(frozen=True, slots=True)
 class AutoscalerOptions:
-    """The flags of the Cluster Autoscaler that decide here; 0 nodes in total are no limit."""
+    """The flags of the Cluster Autoscaler that decide here; 0 nodes in total are no limit.
+
+    Without an expander the first group that could grow does.
+    """
 
     most_nodes: int = 0
     most_per_scale_up: int = MOST_NODES
     balance: bool = False
     threshold: float = THRESHOLD
+    expander: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +132,14 @@ def _options(value: Any, where: str) -> AutoscalerOptions:
         most_per_scale_up=_number(value, "maxNodesPerScaleUp", usual.most_per_scale_up, where),
         balance=balance,
         threshold=float(threshold),
+        expander=_expander(value.get("expander", ""), where),
     )
+
+
+def _expander(name: Any, where: str) -> str:
+    if name not in ("", *EXPANDERS):
+        raise InputError(f"{where}: expander: {shown.value(name)} is not one of {', '.join(EXPANDERS)}")
+    return str(name)
 
 
 def _number(value: Mapping[str, Any], key: str, usual: int, where: str) -> int:
@@ -144,8 +162,16 @@ def _group(value: Any, where: str) -> ScalingGroup:
         current=_number(value, "current", len(nodes), where),
         nodes=tuple(nodes),
         template=_template(value.get("template"), f"{where}: template"),
+        node_pool=_name(value.get("nodePool", ""), f"{where}: nodePool"),
+        weight=_number(value, "weight", 0, where),
         unknown=tuple(key for key in ("min", "max") if key not in value),
     )
+
+
+def _name(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{where}: expected a name, got {shown.value(value)}")
+    return value
 
 
 def _template(value: Any, where: str) -> NodeTemplate | None:

@@ -20,6 +20,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import ZONE
 from dra_plan.errors import InputError, UsageError
 from dra_plan.questions.autoscale.groups import (
+    EXPANDERS,
     MOST_SIZE,
     GroupsFile,
     NodeTemplate,
@@ -89,8 +90,10 @@ def recognised(inventory: Inventory) -> list[ScalingGroup]:
     ]
 
 
-def groups_for(inventory: Inventory, file: Any, options: Sequence[str]) -> GroupsFile:
+def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander: str | None = None) -> GroupsFile:
     """The groups of a file (a path, or its content) and of `--group`; without either those that nodes name.
+
+    The `expander` goes before that of the file.
 
     Raises InputError and UsageError, the latter where no group is known.
     """
@@ -108,7 +111,14 @@ def groups_for(inventory: Inventory, file: Any, options: Sequence[str]) -> Group
                 "no node has a label that names its group; --groups FILE or --group NAME=NODE says which node groups"
                 " there are (docs/autoscale.md)"
             )
-    return replace(found, groups=(*found.groups, *more))
+    flags = found.options if expander is None else replace(found.options, expander=_expander(expander))
+    return GroupsFile((*found.groups, *more), flags)
+
+
+def _expander(name: str) -> str:
+    if name not in EXPANDERS:
+        raise UsageError(f"--expander: {shown.value(name)} is not one of {', '.join(EXPANDERS)}")
+    return name
 
 
 def given_groups(options: Iterable[str], inventory: Inventory) -> list[ScalingGroup]:

@@ -15,6 +15,7 @@ from msgspec import structs
 
 from dra_plan.api.core import Pod
 from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
+from dra_plan.questions.autoscale.document import FILTERED_OUT, SKIPPED
 from dra_plan.questions.autoscale.groups import AutoscalerOptions, ScalingGroup
 from dra_plan.questions.autoscale.snapshot import FITS, Added, ClusterSnapshot, TooManyUsersError
 from dra_plan.questions.autoscale.templates import Templates
@@ -27,10 +28,8 @@ MOST_GROUPS = 10
 """Groups of equal pods that one controller has at most; pods beyond are groups of their own."""
 AT_ONCE = 16
 """New nodes that are made together at first; then as many as there are."""
-NOT_READY = "skipped: not ready for scale-up"
-AT_MAX = "skipped: max node group size reached"
-MAX_TOTAL = "max total nodes in cluster reached"
-FILTERED_OUT = "filtered out"
+NOT_READY = f"{SKIPPED}not ready for scale-up"
+AT_MAX = f"{SKIPPED}max node group size reached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +74,7 @@ class ScaleUp:
     considered: list[str] = field(default_factory=list)
     fits: dict[str, dict[str, str]] = field(default_factory=dict)
     options: list[ScaleOption] = field(default_factory=list)
+    chosen: ScaleOption | None = None
     plan: list[Resize] = field(default_factory=list)
     triggered: list[str] = field(default_factory=list)
     awaiting: list[str] = field(default_factory=list)
@@ -115,8 +115,10 @@ class ScaleUpLoop:
             found.result = "ScaleUpNoOptionsAvailable"
             self._tell(pending, ())
             return found
-        self._execute(found.options[0], total)
-        self._tell(pending, found.options[0].pods)
+        self._expanders()
+        found.chosen = self._chosen()
+        self._execute(found.chosen, total)
+        self._tell(pending, found.chosen.pods)
         return found
 
     # Pods that fit on nodes that are there
@@ -231,7 +233,13 @@ class ScaleUpLoop:
         self.found.plan = balanced(groups, nodes)
         self.found.result = "ScaleUpSuccessful"
         self.found.triggered = sorted(pod.key for pod in option.pods)
-        self._expanders()
+
+    def _chosen(self) -> ScaleOption:
+        """The first option that the expander may choose; of a tie it takes any."""
+        found = self.found
+        by_name = {"least-waste": found.least_waste, "most-pods": found.most_pods, "least-nodes": found.least_nodes}
+        best = by_name.get(self._options.expander, [])
+        return next((option for option in found.options if option.group.name in best), found.options[0])
 
     def _expanders(self) -> None:
         """The groups that each expander would choose from; several are a tie, which is chance."""
@@ -265,7 +273,7 @@ class ScaleUpLoop:
             reasons = {group.name: self._reason(group, fits) for group in self._groups}
             if any(fits.get(name) == FITS for name in valid):
                 # pods of the chosen group for which there was no room are left for the next loop without a word
-                if self.found.options and fits.get(self.found.options[0].group.name) != FITS:
+                if self.found.chosen is not None and fits.get(self.found.chosen.group.name) != FITS:
                     self.found.awaiting.append(pod.key)
                 continue
             self.found.not_triggered[pod.key] = {name: said for name, said in reasons.items() if said != FITS}

@@ -132,6 +132,12 @@ class ClusterSnapshot:
         """What the pod requests of a resource, in the scheduler's units."""
         return self._cluster.info(pod).requests.get(resource, 0)
 
+    def claim_names(self, pod: Pod) -> list[str]:
+        """The names of the pod's claims that are known."""
+        made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
+        names = (entry.resource_claim_name or made.get(entry.name) for entry in pod.spec.resource_claims)
+        return [name for name in names if name]
+
     def devices(self, pod: Pod) -> int:
         """How many devices the pod's claims ask for; all of a node count as one, alternatives as the first."""
         requests = [each for claim in self._claims_of(pod) if claim is not None for each in claim.spec.devices.requests]

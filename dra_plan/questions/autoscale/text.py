@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
 from dra_plan import shown
-from dra_plan.questions.autoscale.document import AutoscaleDocument, KnownGroup, ScaleUpDocument
+from dra_plan.questions.autoscale.document import (
+    FILTERED_OUT,
+    MAX_TOTAL,
+    AutoscaleDocument,
+    KnownGroup,
+    ScaleUpDocument,
+)
+from dra_plan.questions.autoscale.karpenter_text import karpenter_parts
 from dra_plan.text.columns import Part, Screen, Table
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
@@ -18,6 +27,8 @@ MOST_GROUPS = 3
 
 def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
     """The pods that wait, and the nodes that could go."""
+    if document.karpenter is not UNSET:
+        return [*karpenter_parts(document.karpenter), *_told_groups(document), target(document)]
     return [
         *_pods(document.scale_up, whole_reasons=False),
         *_sentences(document),
@@ -26,8 +37,10 @@ def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
     ]
 
 
-def wide(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
+def wide(document: AutoscaleDocument, screen: Screen | None) -> list[Part]:
     """The same with every group's reason, and a row for each node."""
+    if document.karpenter is not UNSET:
+        return table(document, screen)
     nodes = Table(("NODE", "USED", "OF", "SCALE DOWN"), flexible=(3,))
     down = document.scale_down
     for name in sorted({*document.utilization, *down.unremovable, *down.removable}):
@@ -59,7 +72,7 @@ def _pods(up: ScaleUpDocument, *, whole_reasons: bool) -> Iterator[Table]:
             made.add(pod, "NotTriggered", "", "; ".join([*kept, *more]))
         elif pod in up.fit_existing:
             node = up.fit_existing[pod]
-            dropped = node == "filtered out"
+            dropped = node == FILTERED_OUT
             made.add(pod, "FilteredOut" if dropped else "FitsExisting", "" if dropped else node, "")
     if made.rows:
         yield made
@@ -94,11 +107,11 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     elif up.result == "ScaleUpNoOptionsAvailable":
         yield "No group grows: none helps any of the pending pods."
     elif up.result == "ScaleUpLimitedByMaxNodesTotal":
-        yield "No group grows: max total nodes in cluster reached (--max-nodes-total)."
+        yield f"No group grows: {MAX_TOTAL} (--max-nodes-total)."
     if len(up.options) > 1:
-        choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
-        said = "; ".join(f"{name} takes {' or '.join(groups)}" for name, groups in choices.items())
-        yield f"{counted(len(up.options), 'group')} would help, and the first is shown. By expander: {said}."
+        yield from _choice(up)
+    if up.needed is not None:
+        yield f"kube-scheduler needs {counted(up.needed, 'new node')} of {up.chosen} for these pods, as `grow` finds."
     left = [pod for pod, outcome in up.then_bound.items() if outcome != "Bound"]
     if up.then_bound:
         bound = len(up.then_bound) - len(left)
@@ -110,8 +123,37 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         yield f"Could go, if they stay as they are: {listed(down.removable, 6)}."
 
 
+def _choice(up: ScaleUpDocument) -> Iterator[str]:
+    """Which of several groups the plan is about, and what the other expanders would take."""
+    choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
+    said = [f"{name}{_USUAL.get(name, '')} takes {_or(groups)}" for name, groups in choices.items()]
+    others = "; ".join(said)
+    helping = f"{counted(len(up.options), 'group')} would help"
+    if not up.expander:
+        yield f"{helping}; which one grows depends on the expander. The first, {up.chosen}, is shown: {others}."
+    elif up.expander not in choices:
+        yield (
+            f"{helping}; the input does not say which one the expander {up.expander} takes. The first, {up.chosen}, is"
+            f" shown: {others}."
+        )
+    elif len(choices[up.expander]) > 1:
+        yield f"{helping}; {up.expander} takes {_or(choices[up.expander])} by chance, and {up.chosen} is shown."
+    else:
+        yield f"{helping}; {up.expander} takes {up.chosen}."
+
+
+_USUAL = {"least-waste": " (the default)"}
+
+
+def _or(groups: list[str]) -> str:
+    kept = [*groups[:MOST_GROUPS], *([f"{len(groups) - MOST_GROUPS} more"] if len(groups) > MOST_GROUPS else [])]
+    return " or ".join(kept)
+
+
 def names(document: AutoscaleDocument) -> str:
-    """The groups that grow, a line each."""
+    """The groups that grow, or the NodePools that get a node, a line each."""
+    if document.karpenter is not UNSET:
+        return "".join(f"{shown.line(one.node_pool)}\n" for one in document.karpenter.node_claims)
     return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)
 
 

@@ -26,7 +26,13 @@ from dra_plan.planner.owners import tell_groups_apart
 from dra_plan.planner.question import Question
 from dra_plan.planner.refused import OwnerRefusals
 from dra_plan.questions.allocate.answer import AllocationPlan, plan_claim_sets
-from dra_plan.questions.explain.document import ExplainedPodGroup, ExplanationDocument, RoomForPod, TriedPod
+from dra_plan.questions.explain.document import (
+    AutoscaledPod,
+    ExplainedPodGroup,
+    ExplanationDocument,
+    RoomForPod,
+    TriedPod,
+)
 from dra_plan.questions.schedule.answer import choice, schedule_pods
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
@@ -44,6 +50,8 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
     """How room can be made for the pods that wait, if that was asked."""
     notices: tuple[Notice, ...] = ()
     """What a reader should know about the moves."""
+    autoscaler: tuple[AutoscaledPod, ...] | None = None
+    """What the Cluster Autoscaler does, if node groups were given."""
     verdicts: tuple[OwnerVerdict, ...] | None = None
     """What becomes of each owner, and why; None where only devices were asked about."""
 
@@ -75,6 +83,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             unplanned=list(self.plan.unplanned) or UNSET,
             pod_groups=list(self.pod_groups) or UNSET,
             moves=UNSET if self.moves is None else list(self.moves),
+            autoscaler=UNSET if self.autoscaler is None else list(self.autoscaler),
             devices=list(self.devices),
             refusals=self.plan.refusals if self.verdicts is None else UNSET,  # a verdict says it itself
             warnings=warnings([*(one for one in self.plan.notices if not self._is_told(one)), *self.notices]),
@@ -123,7 +132,7 @@ def explain_claim_sets(
         tuple(explained),
         room,
         (*lacking, *of_volumes(inventory, waiting)),
-        judged,
+        verdicts=judged,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from dra_plan.options import ClaimSetOptions, Flag, Names, spelled_out
+from dra_plan.options import NODE_GROUP, ClaimSetOptions, Flag, Names, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -32,6 +34,21 @@ class ExplainOptions(ClaimSetOptions, total=False):
         int | None, Flag("--moves", "Find up to N running pods to move to make room.", metavar="N", least=1)
     ]
 
+    groups: Annotated[
+        str | Mapping[str, Any] | None,
+        Flag("--groups", "Node groups, to end with the Cluster Autoscaler's answer.", metavar="FILE", kind=str | None),
+    ]
+    group: Annotated[
+        Names,
+        Flag(
+            "--group",
+            "The same for a node group like a node or that of a file; repeatable.",
+            metavar=NODE_GROUP,
+            complete="nodes",
+            kind=list[str] | None,
+        ),
+    ]
+
 
 @spelled_out
 def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptions]) -> Explanation:
@@ -41,6 +58,7 @@ def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptio
     there are none. `devices` are DRIVER/POOL/DEVICE.
     podgroup/NAME among the owners asks why a pod group starts or does not (`pod_groups` of the answer). With
     `moves` the answer says which running pods, so many at most, would have to leave for each pod that waits.
+    `groups` and `group` are node groups, as for `autoscale`: the answer ends with what the autoscaler does.
     The other arguments, and what is raised, are those of `allocate`; UsageError also for an unknown device.
     """
     from dra_plan.arguments import at_least_one, names
@@ -49,4 +67,10 @@ def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptio
     asked, moves = cluster.question(owners, options), options.get("moves")
     most = None if moves is None else at_least_one(moves, "moves")
     devices = names(options.get("devices"), "devices")
-    return cluster.with_edits(explain_claim_sets(cluster.inventory, cluster.view, asked, devices=devices, moves=most))
+    found = explain_claim_sets(cluster.inventory, cluster.view, asked, devices=devices, moves=most)
+    groups, more = options.get("groups"), names(options.get("group"), "group")
+    if groups is not None or more:
+        from dra_plan.questions.explain.autoscaler import autoscaled_pods
+
+        found = replace(found, autoscaler=tuple(autoscaled_pods(cluster, asked, groups, more)))
+    return cluster.with_edits(found)

@@ -70,7 +70,7 @@ def explain(
     The exit status is 0 whatever is found, unless --require-fit is given.
 
     """
-    from dra_plan.cli.inputs import keep_until_exit, opened, options_of
+    from dra_plan.cli.inputs import keep_until_exit, node_groups, opened, options_of
     from dra_plan.cli.live import progress_bar
     from dra_plan.cli.printing import print_document
     from dra_plan.questions.explain.gate import JUDGE
@@ -87,7 +87,7 @@ def explain(
             found = ask.explain(
                 asked.cluster,
                 *asked.owners,
-                **options_of(context, asked, ask.ExplainOptions),
+                **options_of(context, asked, ask.ExplainOptions) | node_groups(context),
                 progress=advance,
             )
         keep_until_exit(found)

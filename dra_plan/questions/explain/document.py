@@ -49,9 +49,27 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
     moves: Annotated[
         list[RoomForPod] | UnsetType, Meta(description="With --moves: how room can be made for each pod that waits.")
     ] = UNSET
+    autoscaler: Annotated[
+        list[AutoscaledPod] | UnsetType,
+        Meta(description="With node groups: what the Cluster Autoscaler does about each pod that waits."),
+    ] = UNSET
     devices: Annotated[list[DeviceStory], Meta(description="One for each --device.")]
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]
+
+
+AutoscalerOutcome = Literal["Triggered", "NotTriggered", "Awaiting", "FitsExisting", "FilteredOut", "NotSeen", "Error"]
+"""As `autoscale` has it. NotSeen: kube-scheduler has not refused the pod yet. Error: the loop stops."""
+
+
+class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
+    """One pod that waits, and what one loop of the Cluster Autoscaler does about it."""
+
+    namespace: str
+    name: Text
+    outcome: AutoscalerOutcome
+    reasons: Annotated[dict[str, str], Meta(description="By node group; under no name, that of the whole loop.")] = {}
+    where: Annotated[list[str], Meta(description="The groups that grow, or the node that has room.")] = []
 
 
 GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "Alone"]

@@ -11,6 +11,7 @@ from dra_plan.allocator import Outcome
 from dra_plan.documents.claim_sets import ExplainedClaimSet
 from dra_plan.documents.stories import NodeStory, StoryRequest
 from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.questions.explain.autoscaler import autoscaler_lines
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim, owner_blocks
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import NOTHING, group_lines, room_lines, unplanned_lines
@@ -65,6 +66,7 @@ def markdown(document: ExplanationDocument, *, telling: Telling = BRIEF) -> str:
     blocks += [_block(_headed(group_lines(group))) for group in document.pod_groups or ()]
     blocks += [_block(_headed(room_lines(room))) for room in document.moves or ()]
     blocks += [_block(["```", *device_lines(story), "```"]) for story in document.devices]
+    blocks += [_block([escaped(line)]) for line in autoscaler_lines(document)]
     refused = [_block(["```", *part.lines, "```"]) for part in refusals.paragraphs(document.refusals)]
     blocks = [*refused, *blocks]
     if not blocks:

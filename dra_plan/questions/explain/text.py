@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dra_plan.questions.explain.autoscaler import autoscaler_lines
 from dra_plan.questions.explain.blocks import owner_blocks
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import NOTHING, group_lines, room_lines
@@ -40,6 +41,7 @@ def render(document: ExplanationDocument, screen: Screen | None, *, telling: Tel
     blocks += [list(group_lines(group)) for group in document.pod_groups or ()]
     blocks += [list(room_lines(room)) for room in document.moves or ()]
     blocks += [list(device_lines(story)) for story in document.devices]
+    blocks += [[line] for line in autoscaler_lines(document)]
     blocks = [*([*part.lines] for part in refusals.paragraphs(document.refusals)), *blocks]
     if not blocks:
         blocks = [[NOTHING]]

@@ -43,6 +43,10 @@ def group(name: str, most: int, current: int) -> dict[str, Any]:
         ),
         ({"nodeGroups": [group("a", 1, 0), group("a", 1, 0)]}, "group 'a' is listed twice"),
         ({"nodeGroups": [], "options": {"utilizationThreshold": 2}}, "utilizationThreshold: expected a number from 0"),
+        (
+            {"nodeGroups": [], "options": {"expander": "cheapest"}},
+            "expander: 'cheapest' is not one of least-waste, most",
+        ),
         ({"nodeGroups": [], "options": {"balanceSimilar": "yes"}}, "balanceSimilar: expected true or false"),
     ],
 )

@@ -1,0 +1,37 @@
+"""`autoscale --engine karpenter` as tables: the NodeClaims that are made, and the pods without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dra_plan.questions.autoscale.document import KarpenterDocument, WhyNoNode
+from dra_plan.text.columns import Part, Table
+from dra_plan.text.words import counted
+
+WHY: dict[WhyNoNode, str] = {
+    "NoInstanceType": "no instance type can satisfy the allocation",
+    "NotEnoughResources": "no instance type has enough resources",
+    "BoundElsewhere": "a claim is bound to a different NodeClaim in flight, which has no room",
+}
+
+
+def karpenter_parts(of: KarpenterDocument) -> Iterator[Part]:
+    """The NodeClaims that are made, then the pods without one."""
+    made = Table(("NODEPOOL", "INSTANCE TYPES", "PODS"), flexible=(1, 2))
+    for one in of.node_claims:
+        made.add(one.node_pool, " or ".join(one.instance_types), ", ".join(one.pods))
+    if made.rows:
+        yield made
+    pods = Table(("POD", "OUTCOME", "WHY NOT"), flexible=(0, 2))
+    for name, node in of.on_nodes.items():
+        pods.add(name, f"Fits on {node}", "")
+    for name, why in of.errors.items():
+        pods.add(name, "No node", WHY[why])
+    for name in of.ignored:
+        pods.add(name, "Not seen", "a claim of the pod does not exist")
+    for name, reason in of.unknown.items():
+        pods.add(name, "Unknown", reason)
+    if pods.rows:
+        yield pods
+    yield f"Karpenter makes {counted(len(of.node_claims), 'NodeClaim')}. Prices decide which instance type is launched."
+    yield "This is with ignore-dra-requests=false; by default Karpenter refuses every pod with claims."
