@@ -19,7 +19,7 @@ from dra_plan.page import fleet
 from dra_plan.page.content import MOST_ARTICLES, Page
 from dra_plan.page.picks import MarkLists
 from dra_plan.page.scene import NOT_SUITABLE, WORDS, Texts
-from dra_plan.page.told import in_short
+from dra_plan.page.told import in_short, named_nodes
 
 LONGEST_TEXT = 400_000
 """Characters of the document as JSON that stand in the page as text; a longer one is shown when it is opened."""
@@ -145,7 +145,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(patch_text=_patch, in_short=in_short, fleet_lines=fleet.lines)
+    environment.globals.update(patch_text=_patch, in_short=in_short, fleet_lines=fleet.lines, named_nodes=named_nodes)
     return environment
 
 
