@@ -70,7 +70,6 @@ def _data(page: Page) -> dict[str, Any]:
     """What the script needs beside the document."""
     texts, marks = Texts(), MarkLists()
     data: dict[str, Any] = {
-        "each_alone": page.each_alone,
         "gets": page.gets_word,
         "harm": page.harm_word,
         "moments_in": page.moments_in,

@@ -66,7 +66,7 @@ function makeFleet(model, drawing, go) {
   // -- drawing -----------------------------------------------------------------------------------------------------------
 
   function told(at, reason) {
-    const counts = model.models(view.scene, at).map((each) => (data.each_alone ? each.free + each.gets : each.free) + " of " + each.total + " " + each.name + " free").join(", ");
+    const counts = model.models(view.scene, at).map((each) => (model.alone() ? each.free + each.gets : each.free) + " of " + each.total + " " + each.name + " free").join(", ");
     return [scenes[view.scene].places[at].name, reason.key, counts, model.away(view.scene, at)].filter(Boolean).join("; ");
   }
 
@@ -240,6 +240,8 @@ function makeFleet(model, drawing, go) {
   function best() {
     const all = places();
     const said = all.map((at) => model.mark(view.scene, at));
+    const changed = scenes.length > 1 ? all.find((at) => model.touched(view.scene, at)) : undefined;
+    if (changed !== undefined) return changed;
     const find = (test) => all.find((at) => said[at] && test(said[at]));
     const found = find((mark) => Object.keys(mark[3]).length || Object.keys(mark[5]).length)
       ?? find((mark) => mark[0] === "good") ?? find((mark) => mark[0] === "bad" && Object.keys(mark[4]).length) ?? find((mark) => mark[0] === "bad");
