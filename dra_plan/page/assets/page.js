@@ -130,6 +130,7 @@ function start(data) {
   /** The panel: the node that is open, in each picture. */
   function openNode(at, byName_ = false) {
     fleet.open(fleet.small && !byName_ ? -1 : at);
+    if (document.documentElement.dataset.ready) fleet.reveal(at);
     if (fleet.small || !id("node")) return;
     const shown = scenes.map((scene, number_) => [scene, number_, model.counterpart(fleet.view.scene, number_, at)]).filter(([, , place]) => place >= 0);
     id("node").replaceChildren(...shown.map(([scene, number_, place]) => el("div", {}, scenes.length > 1 ? el("p", { class: "scene-title" }, scene.title) : "", drawing.card(number_, place, "h3"))));
