@@ -158,6 +158,8 @@ def test_what_differs_stands_before_the_pictures_on_a_narrow_screen(opens: Open)
 def test_the_slider_goes_through_the_pods(opens: Open) -> None:
     page = opens(html_of("gpu-fleet", "schedule")).page
     slider, free = page.locator("#time"), page.locator(".dev.free")
+    assert page.locator(".pick.bad[aria-current]").count() == 1, "it opens on the first that fails"
+    slider.fill("0")
     before = free.count()
     seen = [before]
     for step in range(1, page.locator(".pick").count() + 1):

@@ -205,7 +205,7 @@ function start(data) {
   });
 
   function first() {
-    const failing = slider ? -1 : picks.findIndex((each) => each.tone === "bad");
+    const failing = picks.findIndex((each) => each.tone === "bad");
     const usual = failing >= 0 ? failing : slider || !picks.length ? -1 : 0;
     pick(data.opens_on === null ? usual : data.opens_on);
     if (scenes.length) openNode(fleet.best());

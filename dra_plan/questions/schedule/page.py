@@ -62,7 +62,7 @@ def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, bef
         return ""
     said = msgspec.json.encode((of.absent, of.stories)).replace(pod.name.encode(), b"*")
     first = before.setdefault(said, pick.name)
-    return "" if first == pick.name else f"Why not, node by node, is told of {first}: it is the same."
+    return "" if first == pick.name else f"Why not, node by node: the same as of {first}."
 
 
 def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: int) -> str:
