@@ -64,7 +64,6 @@ def pick_sets(
     view: View | None,
 ) -> None:
     """A pick for each claim set, with its answer on every node of the picture; `explained` has their words."""
-    made.each_alone = True
     if not made.scenes or inventory is None or view is None:
         answers: list[dict[str, Any]] = [{} for _ in explained]
     else:
@@ -74,4 +73,4 @@ def pick_sets(
     for number, ((name, tone, word, line), answer) in enumerate(zip(explained, answers, strict=True)):
         marks = [picks.marks(answer, drawn) for drawn in made.scenes[:1]]
         marks += [{} for _ in made.scenes[1:]]
-        made.picks.append(Pick(f"pick-{number}", name, tone, word, line, marks))
+        made.picks.append(Pick(f"pick-{number}", name, tone, word, line, marks, each_alone=True))

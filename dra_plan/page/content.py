@@ -59,8 +59,6 @@ class Page:
     gets_word: str = "would get"
     harm_word: str = ""
     """What is said of devices whose holders suffer from what is picked."""
-    each_alone: bool = False
-    """Whether what a pick gets on one node it gets instead of what it gets on the others."""
     slider: bool = False
     tiles_when: str = ""
     """When as much was free as the head of the page says, where that is not plain."""
@@ -81,6 +79,11 @@ class Page:
         changes = [*self.moments, *(pick.change for pick in self.picks if pick.change is not None)]
         found |= {device.state for change in changes for device in change.devices.values()}
         return [state for state in WORDS if state in found]
+
+    @property
+    def changes_nodes(self) -> bool:
+        """Whether some pick changes nodes, rather than trying one after the other."""
+        return any(not pick.each_alone for pick in self.picks)
 
     @property
     def has_unsuitable(self) -> bool:

@@ -19,7 +19,7 @@ from dra_plan.page import fleet
 from dra_plan.page.content import MOST_ARTICLES, Page
 from dra_plan.page.picks import MarkLists
 from dra_plan.page.scene import NOT_SUITABLE, WORDS, Texts
-from dra_plan.page.told import in_short
+from dra_plan.page.told import in_short, named_nodes
 
 LONGEST_TEXT = 400_000
 """Characters of the document as JSON that stand in the page as text; a longer one is shown when it is opened."""
@@ -70,7 +70,6 @@ def _data(page: Page) -> dict[str, Any]:
     """What the script needs beside the document."""
     texts, marks = Texts(), MarkLists()
     data: dict[str, Any] = {
-        "each_alone": page.each_alone,
         "gets": page.gets_word,
         "harm": page.harm_word,
         "moments_in": page.moments_in,
@@ -145,7 +144,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(patch_text=_patch, in_short=in_short, fleet_lines=fleet.lines)
+    environment.globals.update(patch_text=_patch, in_short=in_short, fleet_lines=fleet.lines, named_nodes=named_nodes)
     return environment
 
 

@@ -206,6 +206,8 @@ class Pick:
     marks: list[dict[int, Mark]]
     change: PictureChange | None = None
     moment: int | None = None
+    each_alone: bool = False
+    """Whether it gets its devices on one node instead of on another one."""
 
     def plain(self, texts: Texts, marks: MarkLists) -> dict[str, Any]:
         """What the script needs; marks by the number of their list."""
@@ -218,6 +220,7 @@ class Pick:
             "marks": [marks.at(scene, texts) for scene in self.marks],
             "change": self.change.plain(texts) if self.change is not None else None,
             "moment": self.moment,
+            "each_alone": self.each_alone,
         }
 
 

@@ -14,6 +14,8 @@ from dra_plan.allocator.pools import PoolDevice
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceSelector, ResourceClaim, ResourceClaimSpec
+from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.controllers.node_eviction import NOT_READY, UNREACHABLE
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.pools import CounterSetLeft, DeviceState
 from dra_plan.planner import pools
@@ -100,7 +102,7 @@ def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> Clus
     )
 
 
-_SAID_BY_TAINTS = {"node.kubernetes.io/unschedulable": "cordoned", "node.kubernetes.io/not-ready": "not ready"}
+_SAID_BY_TAINTS = {UNSCHEDULABLE.key: "cordoned", NOT_READY: "not ready", UNREACHABLE: "unreachable"}
 """Taints that Kubernetes puts on nodes for what is said in a word."""
 
 
@@ -111,7 +113,9 @@ def _away(node: Node) -> Iterator[str]:
     ready = [each.status for each in node.status.conditions if each.type == "Ready"]
     if node.spec.unschedulable or "cordoned" in said:
         yield "cordoned"
-    if "not ready" in said or (ready and ready[0] != "True"):
+    if "unreachable" in said or ready[:1] == ["Unknown"]:
+        yield "unreachable"
+    elif "not ready" in said or ready[:1] == ["False"]:
         yield "not ready"
     for taint in taints:
         if taint.key not in _SAID_BY_TAINTS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dra_plan.api.resource import ResourceClaim
@@ -97,17 +97,15 @@ def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
 def pod_article(
     pick: Pick,
     pod: ScheduledPod,
-    claims: Sequence[ScheduledClaim],
+    claims: Mapping[PodKey, Sequence[ScheduledClaim]],
     evictions: Sequence[EvictedPod],
     why: ExplainedAttempt | None = None,
 ) -> told.Article:
     """What is told of a pod of a schedule; `why` it has no node, if that is known."""
     devices = [
         f"{claim.name}, request {result.request}: {device_name(result)}"
-        for claim in claims
+        for claim in claims.get((pod.namespace, pod.name), ())
         if claim.allocation is not None
-        and claim.namespace == pod.namespace
-        and any(user.name == pod.name for user in claim.reserved_for)
         for result in claim.allocation.devices.results
     ]
     sentence = f"{pod.outcome} {pick.line}." if pod.node_name else f"{pod.outcome}."
@@ -126,6 +124,15 @@ def pod_article(
         article.summary += [told.TextLine(words.absent(found)) for found in why.absent]
         article.stories = [told.story(story) for story in why.stories]
     return article
+
+
+def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[ScheduledClaim]]:
+    """The claims of a schedule that are reserved for each pod."""
+    found: dict[PodKey, list[ScheduledClaim]] = {}
+    for claim in claims:
+        for user in claim.reserved_for:
+            found.setdefault((claim.namespace, user.name), []).append(claim)
+    return found
 
 
 def claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, ResourceClaim]]:

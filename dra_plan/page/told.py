@@ -170,6 +170,15 @@ class Article:
         return not (self.stories or self.bars or self.rest or self.blocks or self.suggestions or self.in_vain)
 
 
+MOST_NODE_NAMES = 300
+"""Nodes of a story that are named; of more, the document has the names."""
+
+
+def named_nodes(names: list[str]) -> str:
+    """The names of nodes, or many of them and how many more there are."""
+    return words.listed(names, MOST_NODE_NAMES)
+
+
 def in_short(of: Article) -> str:
     """A brief article as lines, the first of which names it; none of them is empty."""
     told = [f"{of.name}: {of.word}", of.sentence, *(line.text for line in of.summary)]

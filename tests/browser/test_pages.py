@@ -82,7 +82,10 @@ def test_contrasts_hold_in_both_schemes_and_nothing_is_wider_than_the_window(
     quiet = {"reduced_motion": "reduce", "bypass_csp": True}  # colours that are on their way have other contrasts
     opened = opens(html_of(fixture, command), width=width, color_scheme=scheme, **quiet)
     assert opened.axe() == []
-    opened.page.locator(".pick").first.click()
+    if width < 1080:
+        opened.page.select_option("#choose", index=1)
+    else:
+        opened.page.locator(".pick").first.click()
     assert opened.axe() == []
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -155,6 +158,8 @@ def test_what_differs_stands_before_the_pictures_on_a_narrow_screen(opens: Open)
 def test_the_slider_goes_through_the_pods(opens: Open) -> None:
     page = opens(html_of("gpu-fleet", "schedule")).page
     slider, free = page.locator("#time"), page.locator(".dev.free")
+    assert page.locator(".pick.bad[aria-current]").count() == 1, "it opens on the first that fails"
+    slider.fill("0")
     before = free.count()
     seen = [before]
     for step in range(1, page.locator(".pick").count() + 1):

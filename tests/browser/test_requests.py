@@ -29,7 +29,9 @@ def _use(opened: Opened) -> set[str]:
     for at in range(page.locator("summary").count()):
         page.locator("summary").nth(at).evaluate("each => { each.click(); each.click(); }")
         used.add("details")
-    for at in range(min(page.locator("button").count(), 40)):
+    for at in range(40):
+        if at >= page.locator("button").count():  # some come and go with what is picked
+            break
         page.locator("button").nth(at).evaluate("each => { each.click(); each.click(); }")
         used.add("button")
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")

@@ -87,12 +87,14 @@ def test_what_keeps_pods_away_is_known_of_each_node() -> None:
         [
             node("cordoned", spec={"unschedulable": True, "taints": taints}),
             {**node("down"), "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
+            {**node("failing"), "status": {"conditions": [{"type": "Ready", "status": "False"}]}},
             {**node("up"), "status": {"conditions": [{"type": "Ready", "status": "True"}]}},
         ]
     )
     assert _kept_away(cluster) == {
         "cordoned": ("cordoned", "taint dedicated=ml:NoSchedule"),
-        "down": ("not ready",),
+        "down": ("unreachable",),
+        "failing": ("not ready",),
         "up": (),
     }
     assert _kept_away(load("gpu-fleet").cordon("ada-1"))["ada-1"][0] == "cordoned"

@@ -66,7 +66,7 @@ function makeFleet(model, drawing, go) {
   // -- drawing -----------------------------------------------------------------------------------------------------------
 
   function told(at, reason) {
-    const counts = model.models(view.scene, at).map((each) => (data.each_alone ? each.free + each.gets : each.free) + " of " + each.total + " " + each.name + " free").join(", ");
+    const counts = model.models(view.scene, at).map((each) => (model.alone() ? each.free + each.gets : each.free) + " of " + each.total + " " + each.name + " free").join(", ");
     return [scenes[view.scene].places[at].name, reason.key, counts, model.away(view.scene, at)].filter(Boolean).join("; ");
   }
 
@@ -161,7 +161,7 @@ function makeFleet(model, drawing, go) {
     const total = places().length;
     part("reasons").replaceChildren(...all.map((each) => {
       const made = el("button", { type: "button", class: "reason " + each.look, "aria-pressed": String(view.reason === each.key) },
-        el("b", {}, number(each.count)), " ", el("span", {}, each.key));
+        el("b", {}, number(each.count)), " · ", el("span", {}, each.key));
       made.addEventListener("click", () => { view.reason = view.reason === each.key ? "" : each.key; drawReasons(found); narrow(found); });
       return made;
     }), rest.length ? el("span", { class: "rest" }, number(rest.reduce((sum, each) => sum + each.count, 0)) + " for " + counted(rest.length, "other reason")) : "");
@@ -236,13 +236,22 @@ function makeFleet(model, drawing, go) {
     if (root) mark();
   }
 
+  /** Of nodes that are drawn whole, scrolls to one, where the fleet scrolls by itself. */
+  function reveal(at) {
+    if (!small || window.innerWidth < 1080) return;
+    const found = root.querySelector('.scene:last-child .card[data-place="' + at + '"]');
+    if (found) found.scrollIntoView({ block: "nearest" });
+  }
+
   /** The node that is worth looking at first: one that the pick gets, or else the first that is not good, or any. */
   function best() {
     const all = places();
     const said = all.map((at) => model.mark(view.scene, at));
+    const changed = scenes.length > 1 ? all.find((at) => model.touched(view.scene, at)) : undefined;
+    if (changed !== undefined) return changed;
     const find = (test) => all.find((at) => said[at] && test(said[at]));
     const found = find((mark) => Object.keys(mark[3]).length || Object.keys(mark[5]).length)
-      ?? find((mark) => mark[0] === "good") ?? find((mark) => mark[0] === "bad" && Object.keys(mark[4]).length) ?? find((mark) => mark[0] === "bad");
+      ?? (model.alone() ? undefined : find((mark) => mark[0] === "bad")) ?? find((mark) => mark[0] === "good") ?? find((mark) => mark[0] === "bad" && Object.keys(mark[4]).length) ?? find((mark) => mark[0] === "bad");
     return found === undefined ? all.find((at) => model.layoutOf(view.scene, at).devices.length) ?? all[0] : found;
   }
 
@@ -291,5 +300,5 @@ function makeFleet(model, drawing, go) {
       return made;
     }));
   }
-  return { draw, open, best, view, small };
+  return { draw, open, reveal, best, view, small };
 }

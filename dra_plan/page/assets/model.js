@@ -10,7 +10,7 @@
  * @typedef {{title: string, layouts: Layout[], places: Place[], labels: string[]}} Scene
  * @typedef {[string, number, number, Object<string, number>, Object<string, number>, Object<string, number>]} Mark
  * @typedef {{key: string, name: string, tone: string, word: string, line: string, marks: number[],
- *   change: any, moment: number|null, told: string}} Pick
+ *   change: any, moment: number|null, each_alone: boolean}} Pick
  * @typedef {{letter: string, detail: string, gets?: string, note?: string, harm?: string}} Device
  */
 const STATE = { f: "free", u: "used", s: "shared", t: "tainted", o: "out" };
@@ -49,6 +49,8 @@ function makeModel(data) {
     return marks && marks[place];
   }
 
+  /** Whether what is picked gets its devices on one node instead of on another one. */
+  const alone = () => model.picked >= 0 && picks[model.picked].each_alone;
   const changes = (scene, place) => (scene === data.moments_in ? then.devices.get(place) : undefined);
 
   /** @returns {Device} a device now: its state, who has it, and what the pick says of it */
@@ -73,10 +75,10 @@ function makeModel(data) {
   const amounts = (scene, place) => (scene === data.moments_in && then.amounts.get(place)) || scenes[scene].places[place].amounts || [];
 
   /** What is found of a place, kept while neither a moment nor, if it counts, the pick says anything of it. */
-  function kept(find, picks_count = true) {
+  function kept(find, picksCount = () => true) {
     const known = scenes.map(() => new Map());
     return (scene, place) => {
-      if (changes(scene, place) || (picks_count && mark(scene, place))) return find(scene, place);
+      if (changes(scene, place) || (picksCount() && mark(scene, place))) return find(scene, place);
       if (!known[scene].has(place)) known[scene].set(place, find(scene, place));
       return known[scene].get(place);
     };
@@ -102,7 +104,7 @@ function makeModel(data) {
   /** How much of a place is not free, from 0 to 1: whole devices, and slots or amounts of those that are cut into parts. */
   function used(scene, place) {
     const layout = layoutOf(scene, place);
-    const now = letters(scene, place, !data.each_alone);
+    const now = letters(scene, place, !alone());
     let units = layout.whole.length;
     let taken = layout.whole.filter((at) => now[at] !== "f").length;
     const left = amounts(scene, place);
@@ -125,7 +127,7 @@ function makeModel(data) {
   function together(scene, place) {
     const layout = layoutOf(scene, place);
     if (!layout.whole.length) return undefined;
-    const now = letters(scene, place, !data.each_alone);
+    const now = letters(scene, place, !alone());
     const model = layout.models[layout.whole[0]];
     const own = layout.pools.flatMap((pool) => pool.frames)
       .map(([label, devices]) => ({ label: text(label), devices: devices.filter((at) => layout.models[at] === model) }))
@@ -138,7 +140,7 @@ function makeModel(data) {
   /** Of each device that is cut into parts its model, and the profile of the largest part that is free, or "". */
   function largest(scene, place) {
     const layout = layoutOf(scene, place);
-    const now = letters(scene, place, !data.each_alone);
+    const now = letters(scene, place, !alone());
     return layout.pools.flatMap((pool) => pool.physical).map((of) => {
       const row = of.rows.find(([, parts]) => parts.some(([, , at]) => now[at] === "f"));
       return { model: of.model || of.name, profile: row ? row[0] : "" };
@@ -165,7 +167,7 @@ function makeModel(data) {
 
   /** Whether the answer does something to a place: gives, takes, or leaves it another than in the other picture. */
   function touched(scene, place) {
-    const said = data.each_alone ? undefined : mark(scene, place);
+    const said = alone() ? undefined : mark(scene, place);
     return Boolean(said && (Object.keys(said[3]).length || Object.keys(said[5]).length)) || differs(scene, place);
   }
 
@@ -198,7 +200,6 @@ function makeModel(data) {
     return found;
   }
 
-  const own = !data.each_alone;
-  return Object.assign(model, { data, scenes, picks, text, pick, mark, device, letters, slotsOf, amounts, verdict, away, models: kept(models), used: kept(used, own),
-    together: kept(together, own), largest: kept(largest, own), kindName: kept(kindName, false), touched, differs, counterpart, search, layoutOf, numbers });
+  return Object.assign(model, { data, scenes, picks, text, pick, mark, device, letters, slotsOf, amounts, verdict, away, models: kept(models), used: kept(used, () => !alone()),
+    together: kept(together, () => !alone()), largest: kept(largest, () => !alone()), kindName: kept(kindName, () => false), alone, touched, differs, counterpart, search, layoutOf, numbers });
 }

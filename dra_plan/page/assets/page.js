@@ -73,7 +73,7 @@ function start(data) {
         const all = found.get(of.name) || { name: of.name, total: 0, good: 0, away: 0, free: 0, shared: 0, together: new Map(), by: "" };
         found.set(of.name, all);
         all.total += of.total;
-        all[where] += of.free + (data.each_alone ? of.gets : 0);
+        all[where] += of.free + (model.alone() ? of.gets : 0);
         all.shared += of.shared;
       }
       for (const largest of model.largest(scene, at)) {
@@ -89,7 +89,7 @@ function start(data) {
     id("left").replaceChildren(...[...found.values()].sort((one, other) => other.total - one.total).map((of) => {
       const free = of.good + of.away + of.free;
       const sizes = [...of.together].sort(([one], [other]) => other - one).map(([size, count]) => number(size) + " free in " + number(count));
-      const said = (of.shared ? ", " + number(of.shared) + " shared" : "") + (of.away ? ", " + number(of.away) + " on nodes kept away" : "") + (data.each_alone && model.picked >= 0 ? ", " + number(of.good) + " on nodes where it fits" : "");
+      const said = (of.shared ? ", " + number(of.shared) + " shared" : "") + (of.away ? ", " + number(of.away) + " on nodes kept away" : "") + (model.alone() ? ", " + number(of.good) + " on nodes where it fits" : "");
       return el("li", { class: "left-model" }, el("p", {}, el("bdi", { class: "left-name" }, of.name), " ", el("b", {}, number(free) + " of " + number(of.total) + " free"), said),
         of.total ? bar([["piece used", (100 * (of.total - free)) / of.total], ["piece good", (100 * of.good) / of.total], ["piece open", (100 * of.free) / of.total], ["piece gone", (100 * of.away) / of.total]], "tall") : "",
         of.by && sizes.length ? el("p", { class: "together" }, "By " + of.by + ": " + sizes.slice(0, 5).join(", ")) : "");
@@ -130,6 +130,7 @@ function start(data) {
   /** The panel: the node that is open, in each picture. */
   function openNode(at, byName_ = false) {
     fleet.open(fleet.small && !byName_ ? -1 : at);
+    if (document.documentElement.dataset.ready) fleet.reveal(at);
     if (fleet.small || !id("node")) return;
     const shown = scenes.map((scene, number_) => [scene, number_, model.counterpart(fleet.view.scene, number_, at)]).filter(([, , place]) => place >= 0);
     id("node").replaceChildren(...shown.map(([scene, number_, place]) => el("div", {}, scenes.length > 1 ? el("p", { class: "scene-title" }, scene.title) : "", drawing.card(number_, place, "h3"))));
@@ -204,7 +205,7 @@ function start(data) {
   });
 
   function first() {
-    const failing = slider ? -1 : picks.findIndex((each) => each.tone === "bad");
+    const failing = picks.findIndex((each) => each.tone === "bad");
     const usual = failing >= 0 ? failing : slider || !picks.length ? -1 : 0;
     pick(data.opens_on === null ? usual : data.opens_on);
     if (scenes.length) openNode(fleet.best());

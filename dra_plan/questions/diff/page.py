@@ -69,6 +69,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], held_devices=[], selectors=[])
         _add(made, f"pod/{pod.namespace}/{pod.name} (scheduled)", pod, alone, marks)
     made.harm_word = "has it" if document.held_devices else ""
+    made.gets_word = "has or gets" if document.pods else made.gets_word
     for held in _by_claim(document.held_devices):
         marks = [_of_devices(held, drawn) for drawn in scenes]
         alone = structs.replace(document, claim_sets=[], pods=[], pools=[], selectors=[], held_devices=held)
@@ -107,7 +108,7 @@ def _add(
     tone, word, key = _TONES.get(of.change, picks.OTHER), diff.change(of.change), f"pick-{len(made.picks)}"
     said = list(diff.ends(alone))
     parts = [part for part in diff.wide(alone, None) if part not in said]
-    made.picks.append(Pick(key, name, tone, word, "", marks))
+    made.picks.append(Pick(key, name, tone, word, "", marks, each_alone=isinstance(of, ChangedClaimSet)))
     made.articles.append(
         told.Article(
             key,

@@ -11,7 +11,7 @@ from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import at_attempt
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Beginning, Mark, Moments, Pick
-from dra_plan.page.pods import DrawnPod, claims_by_pod, of_all, of_one, pod_article, pod_pick
+from dra_plan.page.pods import DrawnPod, claims_by_pod, claims_of_pods, of_all, of_one, pod_article, pod_pick
 from dra_plan.questions.grow import text as growth
 from dra_plan.questions.grow.answer import GrowthPlan
 from dra_plan.questions.grow.document import GrowthDocument, NotEnough, TriedNumber
@@ -51,6 +51,7 @@ def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, vie
     wanted = [*answer.final.unbound, *answer.final.bound]
     plan = schedule_document(answer.final.result)
     pods = {(pod.namespace, pod.name): pod for pod in plan.pods}
+    claims_of = claims_of_pods(plan.claims)
     of = {one.pod: one for one in bound}
     for key in wanted:
         if key in pods:
@@ -58,7 +59,7 @@ def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, vie
             one = of.get("/".join(key))
             pick.marks = [of_one(one, made.scenes[0])] if one is not None and made.scenes else []
             made.picks.append(pick)
-            made.articles.append(pod_article(pick, pods[key], plan.claims, plan.evictions))
+            made.articles.append(pod_article(pick, pods[key], claims_of, plan.evictions))
 
 
 def _headline(document: GrowthDocument) -> str:

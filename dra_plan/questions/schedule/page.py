@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
-from dra_plan.page import picks, pods
-from dra_plan.page.content import Page
+from dra_plan.page import picks, pods, told
+from dra_plan.page.content import MOST_ARTICLES, Page
 from dra_plan.page.on_nodes import MOST_ASKED, at_attempt
 from dra_plan.page.pages import begin, drawn
-from dra_plan.page.picks import Beginning, Mark, Moments
-from dra_plan.page.pods import DrawnPod, PodKey, claims_by_pod, pod_article, pod_pick
+from dra_plan.page.picks import Beginning, Mark, Moments, Pick
+from dra_plan.page.pods import DrawnPod, PodKey, claims_by_pod, claims_of_pods, pod_article, pod_pick
 from dra_plan.page.scene import Scene
 from dra_plan.questions.schedule.answer import SchedulePlan
 from dra_plan.questions.schedule.text import FORMATS
@@ -40,14 +42,27 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
     made.tiles_when = "Before the first pod is tried." if made.slider else ""
     evicted = _evicted(answer)
     why = {(pod.namespace, pod.name): each for each in document.explanations or () for pod in each.pods}
+    told_before: dict[bytes, str] = {}
+    claims_of = claims_of_pods(document.claims)
     for number, pod in enumerate(document.pods):
         pick = pod_pick(pod, number, len(evicted.get(f"{pod.namespace}/{pod.name}", ())))
         made.picks.append(pick)
-        made.articles.append(
-            pod_article(pick, pod, document.claims, document.evictions, why.get((pod.namespace, pod.name)))
-        )
+        explained = why.get((pod.namespace, pod.name))
+        alike = _told_before(explained, pod, pick, told_before) if len(document.pods) > MOST_ARTICLES else ""
+        article = pod_article(pick, pod, claims_of, document.evictions, None if alike else explained)
+        article.summary += [told.TextLine(alike)] if alike else []
+        made.articles.append(article)
     if made.scenes and view is not None:
         _draw(made, answer, view, why)
+
+
+def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, before: dict[bytes, str]) -> str:
+    """Where the same is told already, but for the name of the pod; "" where it is not."""
+    if of is None:
+        return ""
+    said = msgspec.json.encode((of.absent, of.stories)).replace(pod.name.encode(), b"*")
+    first = before.setdefault(said, pick.name)
+    return "" if first == pick.name else f"Why not, node by node: the same as of {first}."
 
 
 def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: int) -> str:
@@ -109,7 +124,7 @@ def _draw_failed(
     """Each pod that was refused devices: the picture as its last attempt saw it, with the reasons on the devices."""
     left = MOST_ASKED
     marks: dict[int, dict[int, Mark]] = {}
-    moments: dict[int, int] = {}
+    moments: dict[frozenset[int], int] = {}
     by_name = {pick.name: pick for pick in made.picks}
     for key, explained in why.items():
         attempt = failed.get(key)
@@ -121,7 +136,7 @@ def _draw_failed(
             marks[id(explained)] = picks.marks(at_attempt(attempt, said, left), beginning.scene)
             left = max(0, left - len(said))
         pick.marks = [{**pick.marks[0], **marks[id(explained)]} if pick.marks[0] else marks[id(explained)]]
-        seen = id(attempt.all_claims)
+        seen = frozenset(id(claim.allocation) for claim in attempt.all_claims if claim.allocation is not None)
         if seen not in moments:
             moments[seen] = len(made.moments)
             made.moments.append(Moments(beginning).change(beginning.differing(attempt.all_claims)))
