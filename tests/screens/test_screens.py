@@ -50,17 +50,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-LOUD = {"cel", "validate"}
-"""Commands without -q."""
-
-
 def shown(name: str, width: int | None, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the command prints on a terminal of that width, or into a pipe; warnings are no part of it."""
     fleet.write(folder)
     monkeypatch.chdir(folder)
     screen = Screen(width, colour=False) if width else None
     with patch.object(printing, "screen", lambda _stream: screen):
-        ran = in_process(*COMMANDS[name], *([] if name in LOUD else ["-q"]))
+        ran = in_process(*COMMANDS[name], "-q")
     assert ran.status in (0, 1), ran.err
     return ran.out
 
