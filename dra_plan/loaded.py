@@ -240,6 +240,31 @@ class LoadedCluster:
 
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
+    def label(self, *nodes: str, labels: Mapping[str, str | None]) -> Self:
+        """The cluster with these labels on the nodes; None takes a label away.
+
+        Nodes are named, or chosen by a label selector such as `rack=r2`.
+        """
+        from .planner.node_choice import all_meant
+        from .whatif import Label
+
+        meant = all_meant(self._inventory.nodes, names(nodes, "nodes"))
+        return self.edited(*(Label(node, required(labels, Mapping, "labels", "a mapping")) for node in meant))
+
+    def scale(self, workload: str, replicas: int) -> Self:
+        """The cluster with so many replicas of KIND/NAME or KIND/NAMESPACE/NAME; pods that run stay."""
+        from .whatif import Scale
+
+        return self.edited(Scale(required(workload, str, "workload", "KIND/NAME"), whole_number(replicas, "replicas")))
+
+    def taint_device(self, device: str, taint: str) -> Self:
+        """The cluster with the taint KEY=VALUE:EFFECT on the device DRIVER/POOL/DEVICE."""
+        from .allocator.identity import named_device
+        from .whatif import TaintDevice
+
+        meant = named_device(required(device, str, "device", "DRIVER/POOL/DEVICE"))
+        return self.edited(TaintDevice.parse(meant, required(taint, str, "taint", "KEY=VALUE:EFFECT")))
+
     def applied(self, objects: LoadedCluster) -> Self:
         """The cluster with these objects written, as by `kubectl apply`: status and uid stay where they say none."""
         from .whatif import Apply

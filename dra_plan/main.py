@@ -50,8 +50,18 @@ def run_plugin() -> None:
     """As `run`, but as kubectl's plugin, whatever the program's file is called."""
     from .cli.live import PLUGIN
 
+    if os.path.basename(sys.argv[0]) == "kubectl_complete-dra_plan":  # noqa: PTH119 - a link to the one file
+        complete_plugin()
+        return
     sys.argv[0] = PLUGIN
     run()
+
+
+def complete_plugin() -> None:
+    """What kubectl asks of its plugin's completion: a candidate a line, then what the shell has to do with them."""
+    from .cli.completion import candidates
+
+    sys.stdout.writelines(f"{line}\n" for line in candidates(program(), sys.argv[1:]))
 
 
 def _open_missing_streams() -> None:

@@ -73,3 +73,26 @@ def script(shell: Shell) -> str:
     for before, after in CHANGED.get(shell, ()):
         text = text.replace(before, after, 1)
     return text
+
+
+NO_SPACE, NO_FILES = 2, 4
+"""Bits of kubectl's directive: no space after the value; the shell does not complete files."""
+
+
+def candidates(program: typer.Typer, words: list[str]) -> list[str]:
+    """What the last of the words after `kubectl dra-plan` may become, and last the directive, as kubectl's plugins say.
+
+    Without candidates the shell completes files.
+    """
+    from typer._completion_classes import BashComplete  # whose own shell does not matter here
+
+    from dra_plan import shown
+
+    *before, last = words or [""]
+    command = typer.main.get_command(program)
+    found = BashComplete(command, {}, "kubectl dra-plan", COMPLETE_VARIABLE).get_completions(before, last)
+    values = [item.value for item in found if item.type == "plain" and item.value == shown.line(item.value)]
+    directive = NO_FILES if values else 0
+    if values and all(value.endswith("=") for value in values):
+        directive |= NO_SPACE
+    return [*values, f":{directive}"]

@@ -67,6 +67,10 @@ class Screens(TypedDict, total=False):
     """How text is shown."""
 
     color: Color
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="Print no notes and warnings."),
+    ]
 
 
 class Messages(TypedDict, total=False):

@@ -52,6 +52,12 @@ class PrintedAnswer(ABC, Generic[D_co]):
 
         return of_kind(self.document.kind).text(self.document)
 
+    def _repr_html_(self) -> str:
+        """The same as a piece of HTML, which notebooks show."""
+        from dra_plan.questions.registry import of_kind
+
+        return of_kind(self.document.kind).fragment(self.document)
+
     def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
         """The answer about a cluster as a page of HTML, one file; without the cluster, without a picture of it."""
         from dra_plan.questions.registry import of_kind

@@ -1,4 +1,4 @@
-"""Which nodes a text means, wherever nodes are named: one by its name, or all that a label selector chooses."""
+"""Which nodes a text means, wherever nodes are named: one by its name, those of a pattern, or all with labels."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dra_plan.api.core import Node
 from dra_plan.api.selectors import labels_match, parse_selector
 from dra_plan.errors import UsageError
+
+MOST_OF_PATTERN = 253
+"""Characters of a pattern: as many as a name may have."""
+
+_OF_PATTERNS = frozenset("*?[")
+"""What stands in a pattern and in no name of a node."""
 
 _OF_SELECTORS = frozenset("=!(), ")
 """What stands in a label selector and in no name of a node."""
@@ -18,16 +24,30 @@ def is_selector(text: str) -> bool:
 
 
 def meant(nodes: Iterable[Node], text: str) -> list[str]:
-    """The names of the nodes that a selector chooses, in input order; a name stands for itself, be there a node or not.
+    """The names of the nodes that a selector or a pattern chooses, in input order; a name stands for itself.
 
-    Raises UsageError for a selector that can't be read or that no node has.
+    `*`, `?` and `[...]` in a pattern are those of a shell. Raises UsageError for a selector that can't be read, and for
+    one, or a pattern, that no node meets.
     """
     if not is_selector(text):
-        return [text]
+        return _like(nodes, text) if not _OF_PATTERNS.isdisjoint(text) else [text]
     selector = parse_selector(text)
     found = [node.metadata.name for node in nodes if labels_match(selector, node.metadata.labels)]
     if not found:
         raise UsageError(f"no node has the labels {text!r}")
+    return found
+
+
+def _like(nodes: Iterable[Node], pattern: str) -> list[str]:
+    if len(pattern) > MOST_OF_PATTERN:
+        raise UsageError(f"a pattern for nodes has at most {MOST_OF_PATTERN} characters, got {len(pattern)}")
+    import re
+    from fnmatch import translate
+
+    meets = re.compile(translate(pattern)).match
+    found = [node.metadata.name for node in nodes if meets(node.metadata.name)]
+    if not found:
+        raise UsageError(f"no node has a name like {pattern!r}")
     return found
 
 

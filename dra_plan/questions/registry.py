@@ -82,6 +82,15 @@ class QuestionRecord(NamedTuple):
         made: str = self._part("text").parse(self.usual)(document, None)
         return made.rstrip("\n")
 
+    def fragment(self, document: PrintedDocument) -> str:
+        """The document as a piece of HTML: tables, or the text as it is where there are none."""
+        from dra_plan.text import html
+
+        formats = getattr(self._part("text"), "FORMATS", None)
+        if self.usual != "table" or formats is None:
+            return html.text(self.text(document))
+        return html.fragment(formats.table(document, None))
+
     def page(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> Page:
         """The page of its answer about a cluster; without a cluster, without a picture."""
         from msgspec import UNSET

@@ -23,7 +23,7 @@ _SETTINGS: Schema = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "select": {**_CODES, "description": "The rules that count: codes, or how they begin. All, if left out."},
+        "select": {**_CODES, "description": "The rules that count: codes or their prefixes. All, if left out."},
         "ignore": {**_CODES, "description": "Rules that do not count; of select and ignore the longer code wins."},
         "per-file-ignores": {
             "type": "object",

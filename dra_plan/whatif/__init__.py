@@ -4,6 +4,7 @@ An edit makes another inventory; the one it is made from stays as it is. Nothing
 """
 
 from .applying import Apply, Restart
+from .changes import Label, Scale, TaintDevice
 from .edits import Bind, Cordon, Drain, Edit, Edited, Evict, Without
 from .node_copy import AddNodes, number_and_model
 
@@ -16,7 +17,10 @@ __all__ = [
     "Edit",
     "Edited",
     "Evict",
+    "Label",
     "Restart",
+    "Scale",
+    "TaintDevice",
     "Without",
     "number_and_model",
 ]

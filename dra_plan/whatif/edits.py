@@ -425,10 +425,7 @@ class Without:
 
     def apply(self, inventory: Inventory) -> Edited:
         """The cluster without it. UsageError for an unknown kind or object, and for a name in several namespaces."""
-        kind = kinds.named(self.kind)
-        if kind is None:
-            raise unknown("kind", self.kind, (known.name for known in kinds.every()))
-        target = self._target(kind, self._known(kind, inventory))
+        target = self.target(inventory)
         doomed = [target, *_dependents(target, inventory)]
         departed = depart(inventory, [obj for obj in doomed if isinstance(obj, Pod)])
         entry = AppliedEdit(
@@ -438,6 +435,13 @@ class Without:
             deallocated=departed.deallocated,
         )
         return Edited(_dropped(departed.inventory, doomed), entry)
+
+    def target(self, inventory: Inventory) -> Kinded:
+        """The object itself. UsageError as for `apply`."""
+        kind = kinds.named(self.kind)
+        if kind is None:
+            raise unknown("kind", self.kind, (known.name for known in kinds.every()))
+        return self._target(kind, self._known(kind, inventory))
 
     def _known(self, kind: Kind, inventory: Inventory) -> Sequence[Kinded]:
         """The objects of the input; namespaces also those that only others name."""

@@ -1,6 +1,8 @@
 """Completion scripts, and what they complete."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from dra_plan.cli import completing
-from dra_plan.cli.completion import Shell
+from dra_plan.cli.completion import Shell, candidates
+from dra_plan.main import program
+from tests.build import node
 
 from .completion_files import FILES, content
 from .running import ROOT, environment, in_process
@@ -146,3 +150,39 @@ def test_bash_takes_the_script() -> None:
     program = f"source {FILES[Shell.BASH]} && complete -p dra-plan"
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
     assert "_dra_plan_completion" in done.stdout
+
+
+def asked_by_kubectl(*words: str) -> list[str]:
+    """What kubectl's plugin completion gets, and last the directive."""
+    return candidates(program(), list(words))
+
+
+@pytest.mark.parametrize(("line", "found"), [(line, found) for line, found in CANDIDATES if "schema" not in line])
+def test_kubectl_gets_the_same_of_its_plugin(line: str, found: list[str]) -> None:
+    *values, directive = asked_by_kubectl(*line.split(" ")[1:])
+    assert values == found
+    assert directive == (":4" if found else ":0")
+
+
+def test_kubectl_puts_no_space_after_what_goes_on() -> None:
+    assert asked_by_kubectl("allocate", "-o", "json") == ["json", "jsonpath=", ":4"]
+    assert asked_by_kubectl("allocate", "-o", "jsonp") == ["jsonpath=", ":6"]
+
+
+def test_kubectl_is_told_nothing_that_could_be_another_line(tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps([node("good"), node("bad\n:1"), node("worse\x1b[2J")]))
+    assert asked_by_kubectl("allocate", str(path), "--node", "") == ["good", ":4"]
+
+
+@pytest.mark.parametrize("words", [(), ("",), ("--",), ("no-such-command", ""), ("allocate", "--node")])
+def test_whatever_kubectl_asks_has_an_answer(words: tuple[str, ...]) -> None:
+    assert re.fullmatch(r":\d", asked_by_kubectl(*words)[-1])
+
+
+def test_the_program_that_kubectl_starts() -> None:
+    code = "from dra_plan.main import complete_plugin; complete_plugin()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "explai"], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert ran.stdout.splitlines() == ["explain", ":4"]

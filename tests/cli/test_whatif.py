@@ -143,3 +143,21 @@ def test_a_namespace_goes_with_all_that_is_in_it() -> None:
     assert len(edit["gone"]) == 9
     ran = in_process("allocate", RACKS, "--without", "ns/mll")
     assert (ran.status, ran.err) == (2, "error: unknown Namespace 'mll' (did you mean 'ml'?)\n")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "nodes"),
+    [("gpu-*", {"gpu-a", "gpu-b"}), ("*-a", {"gpu-a", "cpu-a"}), ("?pu-[b-z]", {"gpu-b"}), ("gpu-a", {"gpu-a"})],
+)
+def test_nodes_are_chosen_by_pattern_wherever_they_are_named(pattern: str, nodes: set[str]) -> None:
+    cordoned = in_process("allocate", "fixtures/quickstart", "--cordon", pattern, "-o", "json")
+    assert {edit["node"] for edit in json.loads(cordoned.out)["whatIf"]} == nodes
+    pools = in_process("allocate", "fixtures/quickstart", "--node", pattern, "-o", "json")
+    assert {node["name"] for node in json.loads(pools.out)["claimSets"][0]["nodes"]} == nodes
+
+
+@pytest.mark.parametrize("pattern", ["x*", "[", "[!a-z]*", "*" * 254])
+def test_a_pattern_that_no_node_meets_is_an_error(pattern: str) -> None:
+    ran = in_process("allocate", "fixtures/quickstart", "--drain", pattern)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")

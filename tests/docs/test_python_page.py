@@ -28,7 +28,7 @@ def test_its_table_names_the_methods_and_their_answers() -> None:
     rows = re.findall(r"^\| `(\w+)\(.*?\)` \| `(\w+)` \|", PAGE, re.MULTILINE)
     edits = set(re.findall(r"^\| `(\w+)\(.*?\)` \| [^`]", PAGE, re.MULTILINE))
     assert {method for method, _ in rows} == {name for name in vars(Questions) if name[0] != "_"}
-    assert edits == {"cordon", "drain", "without", "add_nodes", "edited"}
+    assert edits == {"cordon", "drain", "without", "add_nodes", "label", "scale", "taint_device", "edited"}
     assert {answer for _, answer in rows} <= set(dra_plan.__all__)
 
 

@@ -19,7 +19,7 @@ mattered. `--quirks fixed` gives the answer without them. A defect that a releas
 it.
 
 Began: the first recorded release that has it; what began with the oldest one may be older. Ended: the first recorded
-release without it; `-` where the newest still has it. Recorded are RECORDED.
+release without it; `-` where the newest still has it. Recorded releases: RECORDED.
 
 | Id | Issue | What happens | Began | Ended |
 |---|---|---|---|---|

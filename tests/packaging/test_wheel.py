@@ -49,6 +49,7 @@ def test_entry_points(wheel: Path) -> None:
         text = archive.read(name).decode()
     assert "dra-plan = dra_plan.main:run" in text
     assert "kubectl-dra_plan = dra_plan.main:run_plugin" in text
+    assert "kubectl_complete-dra_plan = dra_plan.main:complete_plugin" in text
 
 
 def interpreter(version: str) -> str | None:

@@ -25,6 +25,7 @@ from tests.build import (
 )
 
 NVIDIA = "gpu.nvidia.com"
+A100 = "NVIDIA A100-SXM4-80GB"
 NIC = "dra.networking.k8s.aws"
 GKE = ["gke-prod-a100-pool-1a2b3c4d-x9yz", "gke-prod-a100-pool-1a2b3c4d-k2pq", "gke-prod-a100-pool-1a2b3c4d-7t8v"]
 EKS = ["ip-10-0-12-34.eu-west-1.compute.internal", "ip-10-0-140-217.eu-west-1.compute.internal"]
@@ -36,7 +37,7 @@ GROUP = {"eks.amazonaws.com/nodegroup": "p4d-training"}
 def a100(name: str, number: int) -> Object:
     return device(
         name,
-        productName="NVIDIA A100-SXM4-80GB",
+        productName=A100,
         uuid=f"GPU-{UUIDS[number]}",
         pcieRoot=f"pci0000:{number:02x}",
         capacity={"memory": "80Gi"},
@@ -150,4 +151,6 @@ def write(folder: Path) -> None:
     fits = [each for each in objects() if each["metadata"]["name"] not in NEVER]
     (folder / "possible.json").write_text(_text(fits))
     (folder / "rule.json").write_text(_text(RULE))
+    event = {"time": 5, "create": pod("late-arrival-worker-0", templates={"gpu": "one-gpu"}), "runs": 60}
+    (folder / "events.jsonl").write_text(json.dumps(event) + "\n")
     (folder / "groups.json").write_text(json.dumps(GROUPS))

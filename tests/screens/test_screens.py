@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from dra_plan.cli import printing
+from dra_plan.questions.registry import QUESTIONS
 from dra_plan.text.columns import Screen, Table
 from dra_plan.text.folding import by_pool, device_cell, ranges
 from dra_plan.text.screen import render
@@ -43,15 +44,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "place-wide": ("place", "possible.json", "-o", "wide"),
     "pools": ("pools", "cluster.json"),
     "pools-wide": ("pools", "cluster.json", "-o", "wide"),
+    "repack": ("repack", "cluster.json", "--free", f"8x{fleet.A100}=3"),
+    "repack-wide": ("repack", "cluster.json", "--free", f"8x{fleet.A100}=3", "-o", "wide"),
+    "replay": ("replay", "cluster.json", "events.jsonl"),
+    "replay-wide": ("replay", "cluster.json", "events.jsonl", "-o", "wide"),
     "schedule": ("schedule", "cluster.json"),
     "schedule-settle": ("schedule", "cluster.json", "rule.json", "--settle"),
     "schedule-wide": ("schedule", "cluster.json", "--trace", "-o", "wide"),
     "validate": ("validate", "cluster.json"),
 }
-
-
-LOUD = {"cel", "validate"}
-"""Commands without -q."""
 
 
 def shown(name: str, width: int | None, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -60,7 +61,7 @@ def shown(name: str, width: int | None, folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(folder)
     screen = Screen(width, colour=False) if width else None
     with patch.object(printing, "screen", lambda _stream: screen):
-        ran = in_process(*COMMANDS[name], *([] if name in LOUD else ["-q"]))
+        ran = in_process(*COMMANDS[name], "-q")
     assert ran.status in (0, 1), ran.err
     return ran.out
 
@@ -85,6 +86,11 @@ def test_only_a_name_makes_a_line_longer_than_the_screen(
     narrow, plain = (shown(name, each, tmp_path, monkeypatch).splitlines() for each in (80, None))
     long = [line for line in narrow if len(line) > 80 and line not in plain]  # expressions to be copied stay whole
     assert [line for line in long if len(line.split()) > 2] == []
+
+
+def test_every_question_about_a_cluster_has_a_screen() -> None:
+    asked = {question.name for question in QUESTIONS if question.command not in ("", "plain")}
+    assert asked == {command for command, *_ in COMMANDS.values()} - {"cel", "validate"}
 
 
 def kept() -> list[tuple[Path, Path]]:

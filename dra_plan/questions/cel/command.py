@@ -10,6 +10,7 @@ import typer
 from dra_plan.cli import completing, options
 from dra_plan.cli.declared import given, takes
 from dra_plan.cli.running import Exit
+from dra_plan.cli.telling import hush
 from dra_plan.options import GateOptions
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def cel(
     from dra_plan.errors import UsageError
     from dra_plan.text.formats import parse_lazily
 
+    hush(quiet=context.params.get("quiet", False))
     form = parse_lazily(output, _parse)
     params, release = context.params, given(context, GateOptions)
     sources = [*(params["paths"] or ()), *(params["filenames"] or ())]

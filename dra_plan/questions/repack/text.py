@@ -9,6 +9,7 @@ from dra_plan.documents.base import ObjectName
 from dra_plan.questions.repack.document import AllowedMoves, PodsKept, RepackDocument, RoomPlace
 from dra_plan.questions.repack.script import script
 from dra_plan.text.columns import Part, Screen, Table
+from dra_plan.text.folding import ranges
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import target
@@ -109,9 +110,9 @@ def _bound(document: RepackDocument) -> str:
     priced = document.cost != document.moves
     cost = f"They cost {document.cost}. " if priced else ""
     if document.at_least >= document.cost:
-        return f"{cost}{'Nothing costs less' if priced else 'Fewer can not do it'}: that is proved."
+        return f"{cost}It is proved that {'nothing costs less' if priced else 'fewer moves are not enough'}."
     what = "cost" if priced else "number of moves"
-    return f"{cost}Less may do: it is proved that the {what} can't be below {document.at_least}."
+    return f"{cost}Less may be enough; it is proved that the {what} is at least {document.at_least}."
 
 
 def _led(document: RepackDocument) -> Iterator[str]:
@@ -123,7 +124,7 @@ def _led(document: RepackDocument) -> Iterator[str]:
 
 
 def _place(each: RoomPlace) -> str:
-    devices = f" ({listed([name.rpartition('/')[2] for name in each.devices], 8)})" if each.devices else ""
+    devices = f" ({listed(ranges([name.rpartition('/')[2] for name in each.devices]), 8)})" if each.devices else ""
     name = f"{each.namespace}/{each.name} on " if each.namespace else ""
     return f"{name}{each.node}{devices}"
 

@@ -61,7 +61,7 @@ class ReplayOptions(Chosen, Bounded, Timed, total=False):
     ]
     every: Annotated[
         float | None,
-        Flag("--every", "Tell it each so many seconds (default: a tenth of the time).", metavar="SECONDS", least=1.0),
+        Flag("--every", "Seconds between the rows (default: a tenth of the time).", metavar="SECONDS", least=1.0),
     ]
 
 

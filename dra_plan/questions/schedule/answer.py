@@ -27,6 +27,7 @@ from dra_plan.documents.scheduling import (
     TracedAttempt,
     TracedWake,
 )
+from dra_plan.errors import UsageError
 from dra_plan.planner import nodes, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
@@ -40,7 +41,7 @@ from dra_plan.planner.refused import RefusedOwner, accepted, entries
 from dra_plan.planner.settling import outlook_of, settled_result, simulation_of, with_successors
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
-from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
 from dra_plan.releases import Target
 from dra_plan.scheduler.admission import ARRIVAL
 from dra_plan.scheduler.attempts import FailedAttempt, PodRecord
@@ -82,6 +83,16 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     def __len__(self) -> int:
         return len(self.document.pods)
+
+    def devices(self, pod: ScheduledPod | str) -> list[str]:
+        """The devices DRIVER/POOL/DEVICE of the pod, or of NAMESPACE/NAME; none for a pod without any.
+
+        UsageError for a pod that the answer does not have.
+        """
+        name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
+        if all(name != f"{each.namespace}/{each.name}" for each in self):
+            raise UsageError(f"unknown pod {name!r}: expected NAMESPACE/NAME of a pod of the answer")
+        return devices_by_pod(self.document).get(name, [])
 
     def __repr__(self) -> str:
         pods, waiting = counted(len(self), "pod"), sum(pod.node_name is None for pod in self)

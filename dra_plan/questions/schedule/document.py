@@ -49,3 +49,15 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
         list[ExplainedAttempt] | UnsetType,
         Meta(description="With --explain: of the pods without a node that devices were refused to."),
     ] = UNSET
+
+
+def devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
+    """The devices DRIVER/POOL/DEVICE of the claims that are reserved for each pod, by NAMESPACE/NAME."""
+    found: dict[str, list[str]] = {}
+    for claim in document.claims:
+        if claim.allocation is None:
+            continue
+        names = [f"{result.driver}/{result.pool}/{result.device}" for result in claim.allocation.devices.results]
+        for user in claim.reserved_for:
+            found.setdefault(f"{claim.namespace}/{user.name}", []).extend(names)
+    return found

@@ -18,12 +18,12 @@ from dra_plan.documents.scheduling import (
     TracedAttempt,
 )
 from dra_plan.documents.verdicts import PodOutcome
-from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
 from dra_plan.text import formats, refusals
 from dra_plan.text.columns import Lines, Paragraph, Part, Screen, Table, indented
 from dra_plan.text.folding import device_cell
 from dra_plan.text.formats import Format, Formats
-from dra_plan.text.naming import device_name, target
+from dra_plan.text.naming import target
 from dra_plan.text.stories import told_lines
 from dra_plan.text.words import NAMES, counted, listed, scheduler_says
 
@@ -199,7 +199,7 @@ def pods_table(
     below = bool(explained) or (screen is not None and screen.width < NARROW)
     headers = ("POD", "OUTCOME", "NODE", "DEVICES", *([] if below else ["MESSAGE"]))
     made = Table(headers, flexible=(0, 3) if below else (0, 3, 4))
-    devices = _devices_by_pod(document)
+    devices = devices_by_pod(document)
     messages: list[Part] = []
     for alike in [[pod] for pod in pods] if every else _alike(pods):
         pod, said = alike[0], _message(alike[0])
@@ -232,18 +232,6 @@ def _alike(pods: Iterable[ScheduledPod]) -> list[list[ScheduledPod]]:
         own = pod.name if pod.node_name else ""
         groups.setdefault((pod.namespace, stem, own, pod.outcome, _message(pod)), []).append(pod)
     return list(groups.values())
-
-
-def _devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
-    """The devices of the claims that are reserved for each pod."""
-    found: dict[str, list[str]] = {}
-    for claim in document.claims:
-        if claim.allocation is None:
-            continue
-        names = [device_name(result) for result in claim.allocation.devices.results]
-        for user in claim.reserved_for:
-            found.setdefault(f"{claim.namespace}/{user.name}", []).extend(names)
-    return found
 
 
 def paragraphs(document: ScheduleDocument) -> Iterator[Paragraph]:

@@ -20,7 +20,7 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--select",
-            "Only these rules: codes or how they begin (DRA1,DRA220).",
+            "Only these rules: codes or their prefixes (DRA1,DRA220).",
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,

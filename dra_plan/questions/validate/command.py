@@ -11,6 +11,7 @@ from dra_plan.cli import completing, options
 from dra_plan.cli.declared import given, takes
 from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit
+from dra_plan.cli.telling import hush
 from dra_plan.options import QuirkOptions
 from dra_plan.questions.validate import ask
 
@@ -82,6 +83,7 @@ def validate(
     from dra_plan.cli.printing import print_document
     from dra_plan.questions.validate.text import parse
 
+    hush(quiet=context.params.get("quiet", False))
     with Reporting(context, report) as reports:
         form = parse(output)
         params, release, rules = context.params, given(context, QuirkOptions), given(context, ask.RuleOptions)
