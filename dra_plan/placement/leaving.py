@@ -63,6 +63,7 @@ class Vacancies:
         self.residents: dict[str, list[Resident]] = {node.name: [] for node in ground.nodes}
         for resident in residents:
             self.residents[resident.node].append(resident)
+        self._full: dict[str, NodeInfo] = {}
         self._layouts: dict[str, _Layout] = {}
         self._answers: dict[Hashable, bool] = {}
         self._refused: dict[tuple[int, str], bool] = {}
@@ -89,16 +90,35 @@ class Vacancies:
         if any(number and self._is_refused(shape, node) for shape, number in enumerate(comes)):
             return False
         here = self.residents[node]
-        staying = [here[position] for position in stay]
-        trial = self._ground.cluster.nodes[node].clone()
-        for resident in staying:
-            trial.add(resident.candidate.info)
+        trial = self._standing(node, stay)
         if len(trial.pods) + len(pods) > trial.allowed_pods or self._ground.counted(pods, trial)[1] is not None:
             return False
         if self.apart and self._shun(trial, [pod.info for pod in pods]):
             return False
         claims = self._ground.joint_claims(pods, trial)
-        return not claims or self._has_devices(trial, staying, claims)
+        return not claims or self._has_devices(trial, [here[position] for position in stay], claims)
+
+    def _standing(self, node: str, stay: Sequence[int]) -> NodeInfo:
+        """The node with the residents that stay; not to be changed."""
+        here, empty = self.residents[node], self._ground.cluster.nodes[node]
+        if not stay:
+            return empty
+        if node not in self._full:
+            self._full[node] = empty.clone()
+            for resident in here:
+                self._full[node].add(resident.candidate.info)
+        if len(stay) == len(here):
+            return self._full[node]
+        if 2 * len(stay) > len(here):
+            trial, staying = self._full[node].clone(), set(stay)
+            for position, resident in enumerate(here):
+                if position not in staying:
+                    trial.remove(resident.candidate.info.uid)
+            return trial
+        trial = empty.clone()
+        for position in stay:
+            trial.add(here[position].candidate.info)
+        return trial
 
     def _is_refused(self, shape: int, node: str) -> bool:
         """Whether the node, with nobody on it who may leave, is no place for the shape, devices apart."""
