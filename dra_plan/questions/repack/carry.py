@@ -32,7 +32,7 @@ class Way(enum.Enum):
     """How closely the scheduler is led: less of it is easier to carry out."""
 
     LOOSE = "only nodes that are to have room are cordoned"
-    LED = "nodes that are meant for others are cordoned, too"
+    LED = "nodes that are meant for others are cordoned, too, and fewer pods move at a time where more do not do"
     ONE_BY_ONE = "and one pod moves at a time"
 
 
@@ -107,7 +107,11 @@ class _Attempt:
         """The waves and the room, or where that stops."""
         self._number = len(self._given.room.pods)
         while self._left:
-            stopped = self._wave(self._ready())
+            together = self._ready()
+            stopped = self._wave(together)
+            while stopped is not None and self._way is Way.LED and len(together) > 1:
+                together = together[: len(together) // 2]
+                stopped = self._wave(together)
             if stopped is not None:
                 return stopped
         found = self._given.places(self._now, 0 if self._given.room.most else self._number)
