@@ -221,11 +221,12 @@ class _Started:
         message = ""
         for _ in range(MOST_PLANS):
             if not found.possible or self._is_bound_too_high(plan):
-                return replace(plan, outcome="Impossible", carried=None)
+                return self._told(plan, "Impossible", message)
             if found.columns is None:
                 break
             if found.rooms <= plan.found and self._room.most:
-                return replace(plan, at_most=max(plan.found, found.most_rooms))
+                is_all = found.most_rooms <= plan.found
+                return self._told(plan, "Impossible" if is_all else "Undecided", message)
             if not found.columns or found.price == 0:
                 message = "the scheduler does not place all of the pods, though there is room for them"
             done = self._carried(vacancies, found.columns, repacker.wanted.pods)
@@ -234,7 +235,12 @@ class _Started:
             message = done.message if isinstance(done, Stopped) else message
             repacker.exclude(found.columns)
             found = repacker.best()
-        return replace(plan, outcome="Undecided", carried=None, message=message)
+        return self._told(plan, "Undecided", message)
+
+    def _told(self, plan: RepackPlan, outcome: RepackOutcome, message: str) -> RepackPlan:
+        """What there is without a move is told where as much as possible was asked for."""
+        carried = plan.carried if self._room.most else None
+        return replace(plan, outcome=outcome, carried=carried, message=message if outcome == "Undecided" else "")
 
     def _bounded(self, plan: RepackPlan, found: Repacking) -> RepackPlan:
         return replace(plan, at_least=found.least, at_most=max(plan.found, found.most_rooms))

@@ -107,24 +107,24 @@ class _Attempt:
         """The waves and the room, or where that stops."""
         self._number = len(self._given.room.pods)
         while self._left:
-            together = self._ready()
-            stopped = self._wave(together)
-            while stopped is not None and self._way is Way.LED and len(together) > 1:
-                together = together[: len(together) // 2]
-                stopped = self._wave(together)
+            stopped = self._step()
             if stopped is not None:
                 return stopped
         found = self._given.places(self._now, 0 if self._given.room.most else self._number)
         return replace(found, waves=tuple(self._waves)) if isinstance(found, CarriedOut) else found
 
-    def _ready(self) -> list[Move]:
-        """The moves whose nodes nobody else has yet to leave; if there is none, some that wait for each other."""
-        ready = [move for move in self._left if not any(True for _ in self._before(move))]
+    def _step(self) -> Stopped | None:
+        """One wave: of moves that need not wait; else one that has room now all the same; else a circle at once."""
+        ready = [move for move in self._left if not self._before(move)]
         if not ready:
-            ready = self._circle()
-        elif self._way is Way.ONE_BY_ONE:
-            ready = ready[:1]
-        return ready
+            if any(self._wave([move]) is None for move in list(self._left)):
+                return None
+            return self._wave(self._circle())
+        stopped = self._wave(ready if self._way is not Way.ONE_BY_ONE else ready[:1])
+        while stopped is not None and self._way is Way.LED and len(ready) > 1:
+            ready = ready[: len(ready) // 2]
+            stopped = self._wave(ready)
+        return stopped
 
     def _before(self, move: Move) -> list[Move]:
         return [each for each in self._left if each is not move and each.resident.node == move.to_node]
