@@ -64,7 +64,7 @@ class Vacancies:
         for resident in residents:
             self.residents[resident.node].append(resident)
         self._full: dict[str, NodeInfo] = {}
-        self._layouts: dict[str, _Layout] = {}
+        self._layouts: dict[str, _DeviceLayout] = {}
         self._answers: dict[Hashable, bool] = {}
         self._refused: dict[tuple[int, str], bool] = {}
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
@@ -167,10 +167,10 @@ class Vacancies:
         promised = ground.allocate(claims, node, ground.promised.with_state(state)).outcome
         return promised in (Outcome.FITS, Outcome.UNDECIDED)
 
-    def _layout(self, node: NodeInfo) -> _Layout | None:
+    def _layout(self, node: NodeInfo) -> _DeviceLayout | None:
         if node.name not in self._layouts:
             try:
-                self._layouts[node.name] = _Layout.of(self._ground, node)
+                self._layouts[node.name] = _DeviceLayout.of(self._ground, node)
             except AllocationError:
                 return None
         return self._layouts[node.name]
@@ -225,7 +225,7 @@ class Vacancies:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _DeviceLayout:
     """The devices of a node, and the claims on them of pods that stay in any case."""
 
     key: Hashable
@@ -234,7 +234,7 @@ class _Layout:
     """The positions of pools, under which their devices count as the same on nodes that are alike."""
 
     @classmethod
-    def of(cls, ground: PlacementCluster, node: NodeInfo) -> _Layout:
+    def of(cls, ground: PlacementCluster, node: NodeInfo) -> _DeviceLayout:
         """Raises AllocationError as gathering does."""
         pools = ground.view.gatherer.gather(node.node)
         held = tuple(ground.holding(node.name))

@@ -46,7 +46,7 @@ class MoveColumn:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RoomWanted:
     """The room that is wanted: so many pods of each shape.
 
     With `most` it is as much of it as possible; no more than `moves` pods may leave.
@@ -78,7 +78,7 @@ class Repacker:
     """Programs about one cluster. Plans that can't be carried out are excluded one by one (`exclude`)."""
 
     vacancies: Vacancies
-    wanted: Wanted
+    wanted: RoomWanted
     time: SearchTime = field(default_factory=SearchTime)
     _columns: dict[MoveColumn, int | None] = field(default_factory=dict)
     _cuts: list[frozenset[MoveColumn]] = field(default_factory=list)

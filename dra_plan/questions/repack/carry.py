@@ -37,7 +37,7 @@ class Way(enum.Enum):
 
 
 @dataclass(frozen=True)
-class CarriedOut:
+class RepackedCluster:
     """The waves, and the room in the end; `inventory` is the cluster then."""
 
     waves: tuple[RepackWave, ...]
@@ -53,7 +53,7 @@ class Stopped:
 
 
 @dataclass(frozen=True)
-class Carrying:
+class MoveCarrier:
     """What stays the same for all attempts. `inventory` has the pods that the room is for, waiting."""
 
     inventory: Inventory
@@ -63,17 +63,17 @@ class Carrying:
     prices: dict[PodKey, int]
     common: Common
 
-    def out(self, moves: Sequence[Move], roomy: Collection[str]) -> CarriedOut | Stopped:
+    def out(self, moves: Sequence[Move], roomy: Collection[str]) -> RepackedCluster | Stopped:
         """The moves in waves, as loosely led as does; `roomy` are the nodes that are to have room."""
         stopped = Stopped("")
         for way in Way:
             found = _Attempt(self, list(moves), frozenset(roomy), way).run()
-            if isinstance(found, CarriedOut):
+            if isinstance(found, RepackedCluster):
                 return found
             stopped = found
         return stopped
 
-    def places(self, inventory: Inventory, number: int) -> CarriedOut | Stopped:
+    def places(self, inventory: Inventory, number: int) -> RepackedCluster | Stopped:
         """The room as the scheduler takes it in this cluster; at least `number` of the pods have to have a place."""
         keys = set(self.room.pods)
         after = come_to_rest(inventory, self.target, self.question, lambda pod: pod_key(pod) in keys, self.common)
@@ -91,19 +91,19 @@ class Carrying:
             told.append(RoomPlace(namespace=namespace, name=key[1], node=record.node, devices=held))
         if len(told) < number:
             return Stopped(message or "the scheduler does not place the pods that the room is for")
-        return CarriedOut((), tuple(told), after.inventory)
+        return RepackedCluster((), tuple(told), after.inventory)
 
 
 class _Attempt:
     """One way to carry the moves out."""
 
-    def __init__(self, given: Carrying, moves: list[Move], roomy: frozenset[str], way: Way) -> None:
+    def __init__(self, given: MoveCarrier, moves: list[Move], roomy: frozenset[str], way: Way) -> None:
         self._given, self._left, self._roomy, self._way = given, moves, roomy, way
         self._number = 0
         self._now = given.inventory
         self._waves: list[RepackWave] = []
 
-    def run(self) -> CarriedOut | Stopped:
+    def run(self) -> RepackedCluster | Stopped:
         """The waves and the room, or where that stops."""
         self._number = len(self._given.room.pods)
         while self._left:
@@ -111,7 +111,7 @@ class _Attempt:
             if stopped is not None:
                 return stopped
         found = self._given.places(self._now, 0 if self._given.room.most else self._number)
-        return replace(found, waves=tuple(self._waves)) if isinstance(found, CarriedOut) else found
+        return replace(found, waves=tuple(self._waves)) if isinstance(found, RepackedCluster) else found
 
     def _step(self) -> Stopped | None:
         """One wave: of moves that need not wait; else one that has room now all the same; else a circle at once."""

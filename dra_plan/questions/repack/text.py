@@ -72,9 +72,9 @@ def _headline(document: RepackDocument) -> str:
         case "Impossible" if document.asked == "Most" and document.found == document.at_most:
             return f"{_as_it_is(document)}; no moves make more, which is proved"
         case "Impossible":
-            said = f"no moves of the {counted(document.movable, 'pod')} that may move make it, which is proved"
+            said = f"no moves of {counted(document.movable, 'pod')} that may move make it, which is proved"
             if document.most_moves is not None:
-                said = f"no {counted(document.most_moves, 'move')} make it, which is proved"
+                said = f"at most {counted(document.most_moves, 'move')} can't make it, which is proved"
                 if document.at_least > document.most_moves:
                     said += f": it takes at least {document.at_least}"
             return f"There is no {room}: {said}"
