@@ -329,6 +329,9 @@ class Repacker:
     def _solved(self, columns: Mapping[MoveColumn, int | None], tight: Collection[int] | None = None) -> Repacking:
         """The program of these columns; with `tight`, who leaves has to come somewhere only if of these shapes."""
         chosen = list(columns)
+        if not chosen:  # the solver takes no empty model
+            everything = self.wanted.most or not any(self.wanted.pods)
+            return Repacking(() if everything else None, 0, 0, 0, 0, possible=everything)
         model = Model([1] * len(chosen))
         self._rows(model, chosen, tight)
         rooms = range(len(chosen), len(model.upper))
