@@ -65,6 +65,7 @@ class Vacancies:
             self.residents[resident.node].append(resident)
         self._full: dict[str, NodeInfo] = {}
         self._layouts: dict[str, _DeviceLayout] = {}
+        self._taking: dict[str, tuple[object, ...]] = {}
         self._answers: dict[Hashable, bool] = {}
         self._refused: dict[tuple[int, str], bool] = {}
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
@@ -87,11 +88,15 @@ class Vacancies:
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Whether these pods fit beside the residents that stay, given by their positions."""
         pods = [pod for kind, number in zip(self.shapes, comes, strict=True) for pod in kind.take(number)]
-        if any(number and self._is_refused(shape, node) for shape, number in enumerate(comes)):
-            return False
         here = self.residents[node]
         trial = self._standing(node, stay)
-        if len(trial.pods) + len(pods) > trial.allowed_pods or self._ground.counted(pods, trial)[1] is not None:
+        if pods and self._ground.lack(pods[0], trial) is not None:
+            return False
+        if any(number and self._is_refused(shape, node) for shape, number in enumerate(comes)):
+            return False
+        if len(trial.pods) + len(pods) > trial.allowed_pods:
+            return False
+        if len(pods) > 1 and self._ground.counted(pods, trial)[1] is not None:
             return False
         if self.apart and self._shun(trial, [pod.info for pod in pods]):
             return False
@@ -150,11 +155,16 @@ class Vacancies:
         if layout is None:
             return True
         held = [*layout.held, *(claim for resident in staying for claim in resident.claims)]
-        key = (layout.key, tuple(sorted(map(layout.shape_of, held))), tuple(sorted(encoded(claims))))
+        key = (layout.key, tuple(sorted(self._taken(layout, claim) for claim in held)), tuple(sorted(encoded(claims))))
         if key not in self._answers:
             self.asked += 1
             self._answers[key] = self._allocates(node, held, claims)
         return self._answers[key]
+
+    def _taken(self, layout: _DeviceLayout, claim: ResourceClaim) -> tuple[object, ...]:
+        if claim.key not in self._taking:
+            self._taking[claim.key] = layout.shape_of(claim)
+        return self._taking[claim.key]
 
     def _allocates(self, node: NodeInfo, held: Sequence[ResourceClaim], claims: Sequence[ResourceClaim]) -> bool:
         ground = self._ground

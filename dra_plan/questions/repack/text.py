@@ -112,7 +112,7 @@ def _bound(document: RepackDocument) -> str:
     priced = document.cost != document.moves
     cost = f"They cost {document.cost}. " if priced else ""
     if document.at_least >= document.cost:
-        return f"{cost}{'Nothing costs less' if priced else 'Fewer can not do it'}: that is proved."
+        return f"{cost}{'Nothing costs less' if priced else 'No fewer moves will do'}: that is proved."
     what = "cost" if priced else "number of moves"
     return f"{cost}Less may do: it is proved that the {what} can't be below {document.at_least}."
 
