@@ -88,11 +88,11 @@ class Scattered:
             made += [node(name, cpu=str(cpu)), slice_(name, *listed)]
         used: Counter[str] = Counter()
         for name, (where, asks) in self.pods.items():
-            devices = [f"gpu-{used[where] + index}" for index in range(asks.devices)]
+            held = [f"gpu-{used[where] + index}" for index in range(asks.devices)]
             used[where] += asks.devices
             labels = {"app": "kept"} if name in self.stuck else {"app": "free"}
             metadata = {} if name in self.bare else owned("ReplicaSet", f"rs-{name}")
-            made += running(name, where, asks, devices, labels=labels, metadata=metadata)
+            made += running(name, where, asks, held, labels=labels, metadata=metadata)
         if self.stuck:
             spec = {"minAvailable": len(self.stuck), "selector": {"matchLabels": {"app": "kept"}}}
             made.append(manifest("PodDisruptionBudget", "kept", namespace="default", spec=spec))
@@ -217,6 +217,71 @@ def _scheduled(objects: Sequence[Plain]) -> list[Plain]:
     return found
 
 
-def object_list(objects: Sequence[Plain]) -> Plain:
-    """One List of all."""
-    return {**manifest("List", "x"), "items": list(objects)}
+# -- shares of devices -------------------------------------------------------------------------------------------------
+
+WHOLE = 4
+"""The parts of a device, of which a pod takes some."""
+
+
+@dataclass
+class Shares:
+    """Nodes with devices that pods share; `pods` has node, device and parts of each. A pod for `room` devices waits."""
+
+    nodes: dict[str, int]
+    pods: dict[str, tuple[str, int, int]]
+    room: int
+
+    def fewest(self) -> int | None:
+        """The fewest pods that have to have another device so that a node has so many free; None if none has."""
+        devices = [(name, index) for name, number in self.nodes.items() for index in range(number)]
+        best: int | None = None
+        for where in itertools.product(devices, repeat=len(self.pods)):
+            moved = sum(to != one[:2] for to, one in zip(where, self.pods.values(), strict=True))
+            taken: Counter[tuple[str, int]] = Counter()
+            for to, one in zip(where, self.pods.values(), strict=True):
+                taken[to] += one[2]
+            free = Counter(name for name, index in devices if not taken[name, index])
+            is_fine = all(parts <= WHOLE for parts in taken.values()) and max(free.values(), default=0) >= self.room
+            if is_fine and (best is None or moved < best):
+                best = moved
+        return best
+
+    def objects(self) -> list[Plain]:
+        """The cluster as manifests."""
+        policy = {"default": str(WHOLE), "validRange": {"min": "1", "max": str(WHOLE), "step": "1"}}
+        parts = {"parts": {"value": str(WHOLE), "requestPolicy": policy}}
+        made = [device_class()]
+        for name, number in self.nodes.items():
+            listed = (
+                device(f"gpu-{index}", model="A", capacity=parts, allowMultipleAllocations=True)
+                for index in range(number)
+            )
+            made += [node(name), slice_(name, *listed)]
+        for number, (name, (where, index, share)) in enumerate(self.pods.items()):
+            owner = owned("ReplicaSet", f"rs-{name}")
+            *claims, made_pod = running(name, where, Asks(1, 1), [f"gpu-{index}"], metadata=owner)
+            [only] = claims
+            [result] = only["status"]["allocation"]["devices"]["results"]
+            result["shareID"] = f"00000000-0000-4000-8000-{number:012}"
+            result["consumedCapacity"] = {"parts": str(share)}
+            only["spec"]["devices"]["requests"][0]["exactly"]["capacity"] = {"requests": {"parts": str(share)}}
+            made += [only, made_pod]
+        return made
+
+
+def shares(seed: int) -> Shares:
+    """A random cluster of pods that share devices."""
+    draw = random.Random(seed)
+    nodes = {f"n{number}": draw.randint(1, 3) for number in range(2)}
+    taken: Counter[tuple[str, int]] = Counter()
+    made = Shares(nodes, {}, 0)
+    for number in range(draw.randint(2, 5)):
+        where = draw.choice(list(nodes))
+        index, share = draw.randrange(nodes[where]), draw.randint(1, WHOLE)
+        if taken[where, index] + share <= WHOLE:
+            taken[where, index] += share
+            made.pods[f"p{number}"] = (where, index, share)
+    free = max(sum(not taken[name, index] for index in range(number)) for name, number in nodes.items())
+    made.room = min(max(nodes.values()), free + draw.choice([0, 1, 1]))
+    made.room = max(1, made.room)
+    return made

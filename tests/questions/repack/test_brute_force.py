@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dra_plan import Cluster
-from tests.questions.repack.fleets import carried_out, scattered
+from tests.questions.repack.fleets import carried_out, scattered, shares
 
 SEEDS = 100
 ALL_SEEDS = 1_000
@@ -62,3 +62,24 @@ def test_the_fewest_moves_of_many_clusters_are_those_of_every_assignment_tried()
     found = outcomes(range(ALL_SEEDS))
     assert not found.get("More")
     assert found.get("Undecided", 0) <= ALL_SEEDS // 100, found
+
+
+def check_shares(seed: int) -> str:
+    scene = shares(seed)
+    found = Cluster.of(scene.objects()).repack(free=f"{scene.room}xA")
+    fewest = scene.fewest()
+    told = (seed, scene, found.outcome, found.moves, found.at_least, fewest)
+    if found.outcome in ("Fits", "Moves"):
+        assert fewest is not None, told
+        assert found.at_least <= fewest <= found.moves, told
+        return found.outcome if found.moves == fewest else "More"
+    assert found.outcome == "Undecided" or fewest is None, told
+    assert fewest is None or found.at_least <= fewest, told
+    return found.outcome
+
+
+def test_devices_that_pods_share_come_free_by_no_fewer_moves_than_are_told() -> None:
+    """The scheduler chooses the device on a node, so that a pod can't be led to one: more may move than had to."""
+    found = [check_shares(seed) for seed in range(60)]
+    assert found.count("Moves") >= 5
+    assert found.count("More") + found.count("Undecided") <= 2, found
