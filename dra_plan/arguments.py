@@ -15,7 +15,7 @@ from dra_plan.planner.question import AskedRelease, Question
 
 from . import shown
 from .allocator import Probe
-from .errors import UsageError
+from .errors import InputError, UsageError
 from .releases import Target
 
 Objects = dict[str, Any] | Iterable[dict[str, Any]]
@@ -187,3 +187,27 @@ def prices(given: Any) -> dict[str, Decimal]:
 
 def _unlike(argument: str, wanted: str, given: Any) -> UsageError:
     return UsageError(f"{argument}: expected {wanted}, got {shown.value(given)}")
+
+
+def yaml_of(path: str, option: str, most: int) -> Any:
+    """What the YAML or JSON file of an option holds, of at most this many bytes.
+
+    Raises InputError, with option and path, for a file that can't be read or is neither.
+    """
+    from pathlib import Path
+
+    import yaml
+
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(most + 1)
+        text = data.decode("utf-8")
+    except (OSError, UnicodeError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8"
+        raise InputError(f"{option} {path}: {said.lower()}") from error
+    if len(data) > most:
+        raise InputError(f"{option} {path}: larger than {most:,} bytes")
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InputError(f"{option} {path}: not readable as YAML") from error

@@ -40,6 +40,9 @@ outputs = of("table", "wide", *DATA, "name")
 placements = of("table", "wide", *DATA, "name", "patches")
 
 
+repackings = of("table", "wide", *DATA, "name", "markdown", "script")
+
+
 explanations = of("text", "markdown", *DATA)
 
 

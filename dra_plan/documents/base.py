@@ -31,6 +31,8 @@ FailedScheduling = Meta(description="The text of FailedScheduling, verbatim.")
 
 UndecidedNodes = Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")]
 
+HeldDevices = Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE that it has then.")]
+
 ModelName = Annotated[str, Meta(description="What they are, as far as the driver says so.")]
 
 TemplatePart = Annotated[str, Meta(description="The field with the pod template, where the owner has several.")]

@@ -63,7 +63,9 @@ class Vacancies:
         self.residents: dict[str, list[Resident]] = {node.name: [] for node in ground.nodes}
         for resident in residents:
             self.residents[resident.node].append(resident)
-        self._layouts: dict[str, _Layout] = {}
+        self._full: dict[str, NodeInfo] = {}
+        self._layouts: dict[str, _DeviceLayout] = {}
+        self._taking: dict[str, tuple[object, ...]] = {}
         self._answers: dict[Hashable, bool] = {}
         self._refused: dict[tuple[int, str], bool] = {}
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
@@ -86,19 +88,42 @@ class Vacancies:
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Whether these pods fit beside the residents that stay, given by their positions."""
         pods = [pod for kind, number in zip(self.shapes, comes, strict=True) for pod in kind.take(number)]
+        here = self.residents[node]
+        trial = self._standing(node, stay)
+        if pods and self._ground.lack(pods[0], trial) is not None:
+            return False
         if any(number and self._is_refused(shape, node) for shape, number in enumerate(comes)):
             return False
-        here = self.residents[node]
-        staying = [here[position] for position in stay]
-        trial = self._ground.cluster.nodes[node].clone()
-        for resident in staying:
-            trial.add(resident.candidate.info)
-        if len(trial.pods) + len(pods) > trial.allowed_pods or self._ground.counted(pods, trial)[1] is not None:
+        if len(trial.pods) + len(pods) > trial.allowed_pods:
+            return False
+        if len(pods) > 1 and self._ground.counted(pods, trial)[1] is not None:
             return False
         if self.apart and self._shun(trial, [pod.info for pod in pods]):
             return False
         claims = self._ground.joint_claims(pods, trial)
-        return not claims or self._has_devices(trial, staying, claims)
+        return not claims or self._has_devices(trial, [here[position] for position in stay], claims)
+
+    def _standing(self, node: str, stay: Sequence[int]) -> NodeInfo:
+        """The node with the residents that stay; not to be changed."""
+        here, empty = self.residents[node], self._ground.cluster.nodes[node]
+        if not stay:
+            return empty
+        if node not in self._full:
+            self._full[node] = empty.clone()
+            for resident in here:
+                self._full[node].add(resident.candidate.info)
+        if len(stay) == len(here):
+            return self._full[node]
+        if 2 * len(stay) > len(here):
+            trial, staying = self._full[node].clone(), set(stay)
+            for position, resident in enumerate(here):
+                if position not in staying:
+                    trial.remove(resident.candidate.info.uid)
+            return trial
+        trial = empty.clone()
+        for position in stay:
+            trial.add(here[position].candidate.info)
+        return trial
 
     def _is_refused(self, shape: int, node: str) -> bool:
         """Whether the node, with nobody on it who may leave, is no place for the shape, devices apart."""
@@ -130,11 +155,16 @@ class Vacancies:
         if layout is None:
             return True
         held = [*layout.held, *(claim for resident in staying for claim in resident.claims)]
-        key = (layout.key, tuple(sorted(map(layout.shape_of, held))), tuple(sorted(encoded(claims))))
+        key = (layout.key, tuple(sorted(self._taken(layout, claim) for claim in held)), tuple(sorted(encoded(claims))))
         if key not in self._answers:
             self.asked += 1
             self._answers[key] = self._allocates(node, held, claims)
         return self._answers[key]
+
+    def _taken(self, layout: _DeviceLayout, claim: ResourceClaim) -> tuple[object, ...]:
+        if claim.key not in self._taking:
+            self._taking[claim.key] = layout.shape_of(claim)
+        return self._taking[claim.key]
 
     def _allocates(self, node: NodeInfo, held: Sequence[ResourceClaim], claims: Sequence[ResourceClaim]) -> bool:
         ground = self._ground
@@ -147,10 +177,10 @@ class Vacancies:
         promised = ground.allocate(claims, node, ground.promised.with_state(state)).outcome
         return promised in (Outcome.FITS, Outcome.UNDECIDED)
 
-    def _layout(self, node: NodeInfo) -> _Layout | None:
+    def _layout(self, node: NodeInfo) -> _DeviceLayout | None:
         if node.name not in self._layouts:
             try:
-                self._layouts[node.name] = _Layout.of(self._ground, node)
+                self._layouts[node.name] = _DeviceLayout.of(self._ground, node)
             except AllocationError:
                 return None
         return self._layouts[node.name]
@@ -205,7 +235,7 @@ class Vacancies:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _DeviceLayout:
     """The devices of a node, and the claims on them of pods that stay in any case."""
 
     key: Hashable
@@ -214,7 +244,7 @@ class _Layout:
     """The positions of pools, under which their devices count as the same on nodes that are alike."""
 
     @classmethod
-    def of(cls, ground: PlacementCluster, node: NodeInfo) -> _Layout:
+    def of(cls, ground: PlacementCluster, node: NodeInfo) -> _DeviceLayout:
         """Raises AllocationError as gathering does."""
         pools = ground.view.gatherer.gather(node.node)
         held = tuple(ground.holding(node.name))

@@ -306,13 +306,20 @@ class PlacementCluster:
         """The node with as many of these pods as fit, one after the other, and what rejects the next."""
         trial = node.clone()
         for candidate in candidates:
-            for plugin in candidate.filters:
-                if plugin.name in COUNTING:
-                    status = plugin.filter(candidate.state, candidate.pod, trial)
-                    if failed(status):
-                        return trial, status.by(plugin.name)
+            status = self.lack(candidate, trial)
+            if status is not None:
+                return trial, status
             trial.add(candidate.info)
         return trial, None
+
+    def lack(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
+        """What the pod lacks on the node beside those that are there, devices apart."""
+        for plugin in candidate.filters:
+            if plugin.name in COUNTING:
+                status = plugin.filter(candidate.state, candidate.pod, node)
+                if failed(status):
+                    return status.by(plugin.name)
+        return None
 
     def claims_on(self, candidate: PodToPlace, node: NodeInfo) -> list[ResourceClaim]:
         """The claims for which the pod needs devices if it goes to the node."""

@@ -25,8 +25,9 @@ MOST_COLUMNS = 6_000
 """Where there would be more, not all are made."""
 MOST_LOOKS = 2_000
 """So many combinations of pods on nodes are looked at for all columns, and on one node for the wanted pods alone."""
-MOST_ROOMY = (8, 60)
-"""In the first rounds so many nodes more than are needed for the room are looked at, the cheapest first."""
+FEW_ROOMY = 24
+MOST_ROOMY = 60
+"""So many nodes more than are needed for the room are looked at, the cheapest first, more where few do not do."""
 SPARE = 12
 """For each shape that has to come somewhere, so many more places are looked for."""
 MOST_TIGHT = 5_000
@@ -45,7 +46,7 @@ class MoveColumn:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RoomWanted:
     """The room that is wanted: so many pods of each shape.
 
     With `most` it is as much of it as possible; no more than `moves` pods may leave.
@@ -77,7 +78,7 @@ class Repacker:
     """Programs about one cluster. Plans that can't be carried out are excluded one by one (`exclude`)."""
 
     vacancies: Vacancies
-    wanted: Wanted
+    wanted: RoomWanted
     time: SearchTime = field(default_factory=SearchTime)
     _columns: dict[MoveColumn, int | None] = field(default_factory=dict)
     _cuts: list[frozenset[MoveColumn]] = field(default_factory=list)
@@ -99,7 +100,7 @@ class Repacker:
         if not self._bound.possible:
             return self._bound
         found = self._solved(self._columns)
-        while self._is_short(found, self._bound) and self._more():
+        while self._is_short(found, self._bound) and self._more(is_found=found.columns is not None):
             found = self._solved(self._columns)
         if self._complete and not self._cuts:
             self._bound = found
@@ -165,7 +166,7 @@ class Repacker:
             if not more or is_many or self.time.is_over:
                 break
             tight |= more
-        self._roomy = self._by_price(prices)
+        self._roomy = self._by_price(prices, tight)
         return found
 
     def _gone(self, column: MoveColumn) -> Counter[int]:
@@ -217,13 +218,18 @@ class Repacker:
                 found[resident.shape] += 1
         return found
 
-    def _by_price(self, prices: Mapping[MoveColumn, int]) -> list[str]:
-        """The nodes by what a pod costs there; first those whose pods find a place as things are."""
+    def _by_price(self, prices: Mapping[MoveColumn, int], tight: Collection[int]) -> list[str]:
+        """The nodes by what a pod costs there, with those who have to leave for pods that no node takes as it is.
+
+        Last come nodes that shapes leave of which the bound says already how dear they are.
+        """
         cost: dict[str, tuple[int, float]] = {}
         for column, price in prices.items():
             if column.leaves or not price:
-                stuck = sum(n for shape, n in self._gone(column).items() if not self._has_taker(shape))
-                each = (stuck, price / sum(column.comes))
+                gone = self._gone(column)
+                dear = sum(number for shape, number in gone.items() if shape in tight)
+                stuck = sum(number for shape, number in gone.items() if not self._has_taker(shape))
+                each = (dear, (price + stuck) / sum(column.comes))
                 cost[column.node] = min(each, cost.get(column.node, each))
         return sorted(cost, key=lambda node: (cost[node], node))
 
@@ -234,25 +240,31 @@ class Repacker:
             if node in nodes:
                 self._columns.update((MoveColumn(node, comes, leaves), None) for leaves in found.sets)
 
-    def _more(self) -> bool:
+    def _more(self, *, is_found: bool) -> bool:
         """Makes more columns; False if there is nothing more to make, or the time is over."""
         self._round += 1
-        before = len(self._columns)
-        if self.time.is_over or self._round > len(MOST_ROOMY) + 2:
+        if self.time.is_over:
             return False
-        if self._round <= len(MOST_ROOMY):
-            self._take_roomy(MOST_ROOMY[self._round - 1])
-            self._take_takers(self._leaving())
-        elif self._round == len(MOST_ROOMY) + 1:
-            demand = self._leaving()
-            self._columns.update(dict.fromkeys(self._exchanges(demand)))
-            self._take_takers(self._leaving() - demand)
-        else:
-            self._complete = self._all_columns()
-            if self._complete:
-                cuts, self._cuts = self._cuts, []
-                self._bound, self._cuts = self._solved(self._columns), cuts
-        return len(self._columns) > before or self._round < len(MOST_ROOMY) + 2
+        match self._round:
+            case 1:
+                self._take_roomy(FEW_ROOMY)
+                self._take_takers(self._leaving())
+            case 2:
+                demand = self._leaving()
+                self._columns.update(dict.fromkeys(self._exchanges(demand)))
+                self._take_takers(self._leaving() - demand)
+            case 3:
+                self._complete = self._all_columns()
+                if self._complete:
+                    cuts, self._cuts = self._cuts, []
+                    self._bound, self._cuts = self._solved(self._columns), cuts
+            case 4:
+                if not self._complete and not is_found:
+                    self._take_roomy(MOST_ROOMY)
+                    self._take_takers(self._leaving())
+            case _:
+                return False
+        return True
 
     def _take_takers(self, demand: Counter[int]) -> None:
         for shape, number in sorted(demand.items()):
@@ -317,6 +329,9 @@ class Repacker:
     def _solved(self, columns: Mapping[MoveColumn, int | None], tight: Collection[int] | None = None) -> Repacking:
         """The program of these columns; with `tight`, who leaves has to come somewhere only if of these shapes."""
         chosen = list(columns)
+        if not chosen:  # the solver takes no empty model
+            everything = self.wanted.most or not any(self.wanted.pods)
+            return Repacking(() if everything else None, 0, 0, 0, 0, possible=everything)
         model = Model([1] * len(chosen))
         self._rows(model, chosen, tight)
         rooms = range(len(chosen), len(model.upper))

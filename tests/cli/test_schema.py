@@ -34,6 +34,7 @@ PRINTED = {
     "GrowthPlan": ["grow", "fixtures/quickstart", "--like", "gpu-a", "--cost", "gpu-a=1.5"],
     "Placement": ["place", "fixtures/quickstart", "--most"],
     "PoolList": ["pools", *given("cluster")],
+    "RepackPlan": ["repack", "fixtures/scattered", "--for", "pod/ml/train"],
     "RuleList": ["rule", "DRA101"],
     "SchedulePlan": ["schedule", "fixtures/quickstart", "--trace"],
     "SelectorReport": ["cel", 'device.driver == "a.example.com"', *given("cluster")],

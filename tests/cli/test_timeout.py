@@ -22,6 +22,7 @@ WHOLE = {
     "validate": (),
     "impact": (),
     "maintain": (),
+    "repack": ("--most",),
     "autoscale": ("--groups", "tests/cli/inputs/autoscale-groups.yaml"),
 }
 """Commands that tell no part of an answer, and what they need beside the input."""

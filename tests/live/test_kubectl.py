@@ -59,6 +59,7 @@ COMMANDS = {
     "maintain": ["--nodes", "dra-example-driver-cluster-worker"],
     "place": [],
     "pools": [],
+    "repack": ["--most"],
     "schedule": [],
 }
 """Every command that can ask a cluster, with a question."""

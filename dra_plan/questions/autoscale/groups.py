@@ -14,6 +14,7 @@ from dra_plan import shown
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim, ResourceSlice
+from dra_plan.arguments import yaml_of
 from dra_plan.errors import InputError
 
 MOST_NODES = 1_000
@@ -85,23 +86,7 @@ class GroupsFile:
 
 def read_groups(path: str) -> GroupsFile:
     """The groups of a file. Raises InputError for one that can't be read or understood."""
-    from pathlib import Path
-
-    import yaml
-
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        text = data.decode("utf-8")
-    except (OSError, UnicodeError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8"
-        raise InputError(f"--groups {path}: {said.lower()}") from error
-    if len(data) > MOST_BYTES:
-        raise InputError(f"--groups {path}: larger than {MOST_BYTES:,} bytes")
-    try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"--groups {path}: not readable as YAML") from error
+    value = yaml_of(path, "--groups", MOST_BYTES)
     return groups_of(value, f"--groups {path}")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, PrintedDocument, PrintedWarning, Text
 
 MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
 """Possible: there is such an order. Impossible: every order was tried. Undecided: none was found before the limit."""
@@ -24,7 +24,7 @@ class MovedPod(DocumentPart, frozen=True, kw_only=True):
     name: Text
     from_node: str
     to_node: str
-    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE that it has then.")] = []
+    devices: HeldDevices = []
 
 
 class GivenBackNode(DocumentPart, frozen=True, kw_only=True):

@@ -16,13 +16,13 @@ from dra_plan.placement.gangs import PodShapes
 from dra_plan.placement.leaving import Resident, Vacancies
 from dra_plan.placement.limits import SearchTime
 from dra_plan.placement.node_kinds import PlacementCluster, PodToPlace, kinds_of
-from dra_plan.placement.repacking import MoveColumn, Repacker, Repacking, Wanted, moves_of
+from dra_plan.placement.repacking import MoveColumn, Repacker, Repacking, RoomWanted, moves_of
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer
 from dra_plan.planner.nodes import of_devices
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import PodKey, pod_key
-from dra_plan.questions.repack.carry import CarriedOut, Carrying, Stopped
+from dra_plan.questions.repack.carry import MoveCarrier, RepackedCluster, Stopped
 from dra_plan.questions.repack.document import AllowedMoves, PodsKept, RepackDocument, RepackOutcome, RepackWave
 from dra_plan.questions.repack.movable import Movability, MoveRules
 from dra_plan.questions.repack.wanted import RoomAsked
@@ -41,7 +41,7 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
     target: Target
     room: RoomAsked
     outcome: RepackOutcome
-    carried: CarriedOut | None
+    carried: RepackedCluster | None
     found: int
     at_most: int
     at_least: int
@@ -154,7 +154,7 @@ class _Started:
         profiles = self._ground.simulation.frameworks
         self.movability = Movability.of(self._ground.cluster, self._index, self.rules, profiles)
         self._prices = {pod_key(each.pod): each.price for each in self.movability.pods}
-        self._carrying = Carrying(room.inventory, target, question, room, self._prices, common)
+        self._carrying = MoveCarrier(room.inventory, target, question, room, self._prices, common)
 
     def _up_to(self, rules: MoveRules) -> MoveRules:
         """Pods that are more important than those that the room is for stay, if nothing else is said."""
@@ -176,10 +176,10 @@ class _Started:
         """The same room with other rules."""
         return _Started(self._room, self._target, self._question, rules, self._common)
 
-    def as_it_is(self) -> CarriedOut:
+    def as_it_is(self) -> RepackedCluster:
         """The room that there is without a move."""
         found = self._carrying.places(self._room.inventory, 0)
-        return found if isinstance(found, CarriedOut) else CarriedOut((), (), self._room.inventory)
+        return found if isinstance(found, RepackedCluster) else RepackedCluster((), (), self._room.inventory)
 
     def repacker(self, most_moves: int | None) -> tuple[Repacker, Vacancies]:
         """The program."""
@@ -211,7 +211,7 @@ class _Started:
         for key in self._room.pods:
             wanted[shape_of[id(ready[key])]] += 1
         vacancies = Vacancies(ground, shapes.kinds, residents)
-        return Repacker(vacancies, Wanted(tuple(wanted), most_moves, self._room.most), time), vacancies
+        return Repacker(vacancies, RoomWanted(tuple(wanted), most_moves, self._room.most), time), vacancies
 
     def search(self, plan: RepackPlan, most_moves: int | None) -> RepackPlan:
         """The cheapest plan of the program that can be carried out."""
@@ -221,20 +221,26 @@ class _Started:
         message = ""
         for _ in range(MOST_PLANS):
             if not found.possible or self._is_bound_too_high(plan):
-                return replace(plan, outcome="Impossible", carried=None)
+                return self._told(plan, "Impossible", message)
             if found.columns is None:
                 break
             if found.rooms <= plan.found and self._room.most:
-                return replace(plan, at_most=max(plan.found, found.most_rooms))
+                is_all = found.most_rooms <= plan.found
+                return self._told(plan, "Impossible" if is_all else "Undecided", message)
             if not found.columns or found.price == 0:
                 message = "the scheduler does not place all of the pods, though there is room for them"
             done = self._carried(vacancies, found.columns, repacker.wanted.pods)
-            if isinstance(done, CarriedOut) and len(done.places) >= (found.rooms if self._room.most else 0):
+            if isinstance(done, RepackedCluster) and len(done.places) >= (found.rooms if self._room.most else 0):
                 return replace(plan, outcome="Moves", carried=done, found=len(done.places))
             message = done.message if isinstance(done, Stopped) else message
             repacker.exclude(found.columns)
             found = repacker.best()
-        return replace(plan, outcome="Undecided", carried=None, message=message)
+        return self._told(plan, "Undecided", message)
+
+    def _told(self, plan: RepackPlan, outcome: RepackOutcome, message: str) -> RepackPlan:
+        """What there is without a move is told where as much as possible was asked for."""
+        carried = plan.carried if self._room.most else None
+        return replace(plan, outcome=outcome, carried=carried, message=message if outcome == "Undecided" else "")
 
     def _bounded(self, plan: RepackPlan, found: Repacking) -> RepackPlan:
         return replace(plan, at_least=found.least, at_most=max(plan.found, found.most_rooms))
@@ -247,7 +253,7 @@ class _Started:
 
     def _carried(
         self, vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]
-    ) -> CarriedOut | Stopped:
+    ) -> RepackedCluster | Stopped:
         roomy = {column.node for column in columns if any(a and b for a, b in zip(column.comes, wanted, strict=True))}
         return self._carrying.out(moves_of(vacancies, columns, wanted), roomy)
 

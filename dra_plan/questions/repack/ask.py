@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from dra_plan.options import Bounded, Flag, InNamespace, Timed, WithoutNodes, spelled_out
+from dra_plan.options import Bounded, Flag, InNamespace, WithoutNodes, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MOVABLE = ("controlled", "bare")
 
 
-class RepackOptions(InNamespace, WithoutNodes, Bounded, Timed, total=False):
+class RepackOptions(InNamespace, WithoutNodes, Bounded, total=False):
     """What room is wanted, and who may move for it."""
 
     free: Annotated[
@@ -90,4 +90,4 @@ def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPl
     return cluster.with_edits(repacked(room, cluster.target, asked, rules, limit))
 
 
-_PLAIN = ("namespace", "infer_nodes", "max_steps", "timeout")
+_PLAIN = ("namespace", "infer_nodes", "max_steps")

@@ -32,12 +32,12 @@ class Way(enum.Enum):
     """How closely the scheduler is led: less of it is easier to carry out."""
 
     LOOSE = "only nodes that are to have room are cordoned"
-    LED = "nodes that are meant for others are cordoned, too"
+    LED = "nodes that are meant for others are cordoned, too, and fewer pods move at a time where more do not do"
     ONE_BY_ONE = "and one pod moves at a time"
 
 
 @dataclass(frozen=True)
-class CarriedOut:
+class RepackedCluster:
     """The waves, and the room in the end; `inventory` is the cluster then."""
 
     waves: tuple[RepackWave, ...]
@@ -53,7 +53,7 @@ class Stopped:
 
 
 @dataclass(frozen=True)
-class Carrying:
+class MoveCarrier:
     """What stays the same for all attempts. `inventory` has the pods that the room is for, waiting."""
 
     inventory: Inventory
@@ -63,17 +63,17 @@ class Carrying:
     prices: dict[PodKey, int]
     common: Common
 
-    def out(self, moves: Sequence[Move], roomy: Collection[str]) -> CarriedOut | Stopped:
+    def out(self, moves: Sequence[Move], roomy: Collection[str]) -> RepackedCluster | Stopped:
         """The moves in waves, as loosely led as does; `roomy` are the nodes that are to have room."""
         stopped = Stopped("")
         for way in Way:
             found = _Attempt(self, list(moves), frozenset(roomy), way).run()
-            if isinstance(found, CarriedOut):
+            if isinstance(found, RepackedCluster):
                 return found
             stopped = found
         return stopped
 
-    def places(self, inventory: Inventory, number: int) -> CarriedOut | Stopped:
+    def places(self, inventory: Inventory, number: int) -> RepackedCluster | Stopped:
         """The room as the scheduler takes it in this cluster; at least `number` of the pods have to have a place."""
         keys = set(self.room.pods)
         after = come_to_rest(inventory, self.target, self.question, lambda pod: pod_key(pod) in keys, self.common)
@@ -91,36 +91,40 @@ class Carrying:
             told.append(RoomPlace(namespace=namespace, name=key[1], node=record.node, devices=held))
         if len(told) < number:
             return Stopped(message or "the scheduler does not place the pods that the room is for")
-        return CarriedOut((), tuple(told), after.inventory)
+        return RepackedCluster((), tuple(told), after.inventory)
 
 
 class _Attempt:
     """One way to carry the moves out."""
 
-    def __init__(self, given: Carrying, moves: list[Move], roomy: frozenset[str], way: Way) -> None:
+    def __init__(self, given: MoveCarrier, moves: list[Move], roomy: frozenset[str], way: Way) -> None:
         self._given, self._left, self._roomy, self._way = given, moves, roomy, way
         self._number = 0
         self._now = given.inventory
         self._waves: list[RepackWave] = []
 
-    def run(self) -> CarriedOut | Stopped:
+    def run(self) -> RepackedCluster | Stopped:
         """The waves and the room, or where that stops."""
         self._number = len(self._given.room.pods)
         while self._left:
-            stopped = self._wave(self._ready())
+            stopped = self._step()
             if stopped is not None:
                 return stopped
         found = self._given.places(self._now, 0 if self._given.room.most else self._number)
-        return replace(found, waves=tuple(self._waves)) if isinstance(found, CarriedOut) else found
+        return replace(found, waves=tuple(self._waves)) if isinstance(found, RepackedCluster) else found
 
-    def _ready(self) -> list[Move]:
-        """The moves whose nodes nobody else has yet to leave; if there is none, some that wait for each other."""
-        ready = [move for move in self._left if not any(True for _ in self._before(move))]
+    def _step(self) -> Stopped | None:
+        """One wave: of moves that need not wait; else one that has room now all the same; else a circle at once."""
+        ready = [move for move in self._left if not self._before(move)]
         if not ready:
-            ready = self._circle()
-        elif self._way is Way.ONE_BY_ONE:
-            ready = ready[:1]
-        return ready
+            if any(self._wave([move]) is None for move in list(self._left)):
+                return None
+            return self._wave(self._circle())
+        stopped = self._wave(ready if self._way is not Way.ONE_BY_ONE else ready[:1])
+        while stopped is not None and self._way is Way.LED and len(ready) > 1:
+            ready = ready[: len(ready) // 2]
+            stopped = self._wave(ready)
+        return stopped
 
     def _before(self, move: Move) -> list[Move]:
         return [each for each in self._left if each is not move and each.resident.node == move.to_node]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
-from dra_plan.cli import options
+from dra_plan.cli import completing, options
 from dra_plan.cli.declared import given, takes
 from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit, of_document
@@ -18,7 +20,16 @@ def repack(
     context: typer.Context,
     *,
     fail_on: options.FailOn = "error",
-    output: options.MarkdownOutput = "table",
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            autocompletion=completing.repackings,
+            metavar="FORMAT",
+            help="table, wide, json, yaml, name, markdown, script (kubectl commands) or jsonpath=TEMPLATE.",
+        ),
+    ] = "table",
     report: options.Pages = None,
 ) -> Exit:
     """Find the fewest moves of running pods that make room.

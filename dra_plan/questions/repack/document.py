@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, ObjectName, PrintedDocument, PrintedWarning, Text
 
 RepackOutcome = Literal["Fits", "Moves", "Impossible", "Undecided"]
 """Fits: there is room as things are. Moves: the waves make it. Impossible: proved that moves of the pods that may move
@@ -38,7 +38,7 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
     replicas: Annotated[int | None, Meta(description="How many pods its owner has, as far as the input says.")] = None
     from_node: str
     to_node: str
-    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE that it has then.")] = []
+    devices: HeldDevices = []
     price: Annotated[int, Meta(ge=1)] = 1
 
 
@@ -55,7 +55,7 @@ class RoomPlace(DocumentPart, frozen=True, kw_only=True):
     namespace: Annotated[str, Meta(description="Of the pod that it is for; empty if it is for none.")]
     name: Text
     node: str
-    devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE.")] = []
+    devices: HeldDevices = []
 
 
 class PodsKept(DocumentPart, frozen=True, kw_only=True):

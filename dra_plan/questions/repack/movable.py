@@ -16,6 +16,7 @@ from dra_plan.api.meta import LabelSelector
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.selectors import labels_match, parse_selector
 from dra_plan.api.well_known import MIRROR_POD
+from dra_plan.arguments import yaml_of
 from dra_plan.claims.budgets import counted, covers
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended
@@ -58,21 +59,7 @@ class PriceRule:
 
 def read_prices(path: str) -> tuple[PriceRule, ...]:
     """The rules of a file. Raises InputError for one that can't be read or understood."""
-    from pathlib import Path
-
-    import yaml
-
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise InputError(f"--prices {path}: larger than {MOST_BYTES:,} bytes")
-        value = yaml.safe_load(data.decode("utf-8"))
-    except (OSError, UnicodeError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else "not UTF-8"
-        raise InputError(f"--prices {path}: {said.lower()}") from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"--prices {path}: not readable as YAML") from error
+    value = yaml_of(path, "--prices", MOST_BYTES)
     return prices_of(value, f"--prices {path}")
 
 

@@ -70,21 +70,24 @@ def _headline(document: RepackDocument) -> str:
             does = "moves" if document.moves == 1 else "move"
             waves = counted(len(document.waves), "wave")
             return f"There is {_found(document)} when {moves} {does}, in {waves}; all go on running"
+        case "Impossible" if document.asked == "Most" and document.found == document.at_most:
+            return f"{_as_it_is(document)}; no moves make more, which is proved"
         case "Impossible":
-            said = f"no moves of the {counted(document.movable, 'pod')} that may move make it, which is proved"
+            said = f"no moves of {counted(document.movable, 'pod')} that may move make it, which is proved"
             if document.most_moves is not None:
-                said = f"no {counted(document.most_moves, 'move')} make it, which is proved"
+                said = f"at most {counted(document.most_moves, 'move')} can't make it, which is proved"
                 if document.at_least > document.most_moves:
                     said += f": it takes at least {document.at_least}"
             return f"There is no {room}: {said}"
     if document.asked == "Most":
-        return (
-            f"{document.found} of {counted(document.rooms, 'pod')} that wait have room as things are; no moves were"
-            f" found that make more, and room for {document.at_most} is not excluded"
-        )
+        return f"{_as_it_is(document)}; no moves were found that make more, room for {document.at_most} is not excluded"
     least = f"fewer than {counted(document.at_least, 'move')} can't make it" if document.at_least else ""
     why = f" ({without(document.message)})" if document.message else ""
     return f"Not known whether there can be {room}: none was found{why}" + (f"; {least}" if least else "")
+
+
+def _as_it_is(document: RepackDocument) -> str:
+    return f"{document.found} of {counted(document.rooms, 'pod')} that wait have room as things are"
 
 
 def _room(document: RepackDocument) -> str:

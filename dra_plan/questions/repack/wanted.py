@@ -73,7 +73,7 @@ class FreeDevices(NamedTuple):
         """From NxMODEL or NxMODEL=K. Raises UsageError for other forms."""
         found = re.fullmatch(r"([1-9]\d{0,3})x(.+?)(?:=([1-9]\d{0,3}))?", text)
         if found is None:
-            raise UsageError(f"--free {text!r} is not NxMODEL=K, as in 8xH100=3: N free devices on each of K nodes")
+            raise UsageError(f"--free {text!r} is not NxMODEL=K, as in 8xH100=3: 8 free devices on a node, 3 times")
         return cls(int(found[1]), found[2], _number(found[3] or "1", text))
 
 
@@ -175,7 +175,7 @@ def owners_room(inventory: Inventory, text: str, namespace: str | None) -> RoomA
     """
     name, equals, digits = text.partition("=")
     if equals and not re.fullmatch(r"[1-9]\d{0,3}", digits):
-        raise UsageError(f"--for {text!r} is not OWNER=N, as in deploy/serve=5: room for N pods of it")
+        raise UsageError(f"--for {text!r} is not OWNER=N, as in deploy/serve=5: room for 5 pods of it")
     chosen = choose_copied(inventory, [name], namespace)
     if len(chosen) != 1:
         raise UsageError(f"--for {name!r} means {len(chosen)} owners: name one, with its namespace")

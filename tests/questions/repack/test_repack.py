@@ -1,0 +1,200 @@
+"""What `repack` says, and what it refuses to be asked; the script; prices, budgets and pods that are left alone."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster, InputError, UsageError
+from dra_plan.questions.repack.document import RepackDocument, RepackedPod, RepackWave
+from dra_plan.questions.repack.script import script
+from tests.build import GPU, device, device_class, manifest, node, owned, slice_
+from tests.cli.running import in_process
+from tests.questions.repack.fleets import Asks, Plain, running, waiting
+
+SCATTERED = ("repack", "fixtures/scattered", "--for", "pod/ml/train")
+GOLDEN = Path(__file__).parent / "golden"
+ONE, TWO = Asks(1, 1), Asks(2, 1)
+
+
+def fleet(*pods: tuple[str, str, int], each: int = 2, nodes: str = "abc", **metadata: Plain) -> list[Plain]:
+    """Nodes with devices; pods of one device by name, node and device, owned unless `metadata` says otherwise."""
+    made = [device_class()]
+    for name in nodes:
+        made += [node(name), slice_(name, *(device(f"gpu-{index}", model="A") for index in range(each)))]
+    for name, where, index in pods:
+        data = metadata.get(name, owned("ReplicaSet", f"rs-{name}"))
+        made += running(name, where, ONE, [f"gpu-{index}"], metadata=data, labels={"app": name})
+    return made
+
+
+@pytest.mark.parametrize("form", ["table", "wide", "markdown", "name", "json", "script"])
+def test_printed(form: str, golden: Any) -> None:
+    ran = in_process(*SCATTERED, "-o", form)
+    assert (ran.status, ran.err) == (0, "")
+    golden(GOLDEN / f"repack.{form}", ran.out)
+
+
+def test_free_devices_are_those_of_the_model_and_nobody_has_a_share_of_them() -> None:
+    policy = {"default": "1", "validRange": {"min": "1", "max": "8", "step": "1"}}
+    parts = {"parts": {"value": "8", "requestPolicy": policy}}
+    made = [device_class()]
+    for name in "ab":
+        devices = (device(f"gpu-{i}", model="A", capacity=parts, allowMultipleAllocations=True) for i in range(2))
+        made += [node(name), slice_(name, *devices)]
+    for name, where in (("p", "a"), ("q", "b")):
+        *claims, pod = running(name, where, ONE, ["gpu-0"], metadata=owned("ReplicaSet", f"rs-{name}"))
+        [result] = claims[0]["status"]["allocation"]["devices"]["results"]
+        result |= {
+            "shareID": "00000000-0000-4000-8000-00000000000" + str(ord(name) % 10),
+            "consumedCapacity": {"parts": "1"},
+        }
+        claims[0]["spec"]["devices"]["requests"][0]["exactly"]["capacity"] = {"requests": {"parts": "1"}}
+        made += [*claims, pod]
+    found = Cluster.of(made).repack(free="2xA")
+    assert (found.outcome, found.moves, found.at_least) == ("Moves", 1, 1)
+    [place] = found.document.places
+    assert len(place.devices) == 2
+    [moved] = found.waves[0].moved
+    assert moved.from_node == place.node != moved.to_node
+
+
+def test_the_cheapest_moves_are_found_where_moves_have_prices() -> None:
+    objects = fleet(("p", "a", 0), ("q", "b", 0), ("r", "b", 1), each=2, nodes="abc")[:]
+    objects += [*running("s", "c", ONE, ["gpu-0"], metadata=owned("ReplicaSet", "rs-s"), labels={"app": "s"})]
+    objects += waiting("room", TWO)
+    cluster = Cluster.of(objects)
+    assert [pod.name for pod in cluster.repack(for_="pod/room").waves[0].moved] in (["p"], ["s"])
+    for dear, cheap in (("p", "s"), ("s", "p")):
+        found = cluster.repack(for_="pod/room", prices=[{"selector": f"app={dear}", "price": 7}])
+        assert [pod.name for pod in found.waves[0].moved] == [cheap]
+        assert (found.document.cost, found.at_least) == (1, 1)
+    found = cluster.repack(for_="pod/room", prices=[{"price": 7}])
+    assert (found.document.cost, found.at_least, found.moves) == (7, 7, 1)
+
+
+def test_who_is_left_alone_is_told_and_what_allowing_it_brings() -> None:
+    objects = fleet(("p", "a", 0), ("q", "b", 0), nodes="ab", p={}, q={})
+    objects += waiting("room", TWO)
+    found = Cluster.of(objects).repack(for_="pod/room")
+    assert (found.outcome, found.document.movable) == ("Impossible", 0)
+    [kept] = found.left_alone
+    assert (kept.reason, kept.pods) == ("NoController", 2)
+    [allowed] = found.allowing
+    assert (allowed.options, allowed.outcome, allowed.moves) == (["--movable bare"], "Moves", 1)
+    assert Cluster.of(objects).repack(for_="pod/room", movable="bare").moves == 1
+
+
+def test_budgets_are_kept_wave_by_wave() -> None:
+    objects = fleet(("p", "a", 0), ("q", "a", 1), nodes="ab")
+    for each in objects:
+        if each["kind"] == "Pod":
+            each["metadata"]["labels"] = {"app": "x"}
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "x"}}}
+    objects += [manifest("PodDisruptionBudget", "x", namespace="default", spec=spec), *waiting("room", TWO)]
+    objects[-1]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a"}
+    found = Cluster.of(objects).repack(for_="pod/room")
+    assert [[pod.name for pod in wave.moved] for wave in found.waves] == [["p"], ["q"]]
+    assert {pod.to_node for wave in found.waves for pod in wave.moved} == {"b"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "say what room is wanted: one of --free, --for and --most"),
+        (["--most", "--free", "1xA"], "say what room is wanted: one of --free, --for and --most"),
+        (["--free", "x"], "--free 'x' is not NxMODEL=K"),
+        (["--free", "1xH999"], "--free: no device has the model 'H999'"),
+        (["--for", "pod/ml/train=many"], "is not OWNER=N"),
+        (["--for", "pod/ml/trian"], "did you mean"),
+        (["--most", "--movable", "all"], "--movable: 'all' is not one of controlled, bare"),
+        (["--most", "--prices", "no-such-file"], "--prices no-such-file: no such file or directory"),
+    ],
+)
+def test_what_can_not_be_asked(options: list[str], said: str) -> None:
+    ran = in_process("repack", "fixtures/scattered", *options)
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({}, "expected a list"),
+        ([{"price": 0}], "rule 1: price: expected a whole number from 1"),
+        ([{"price": True}], "rule 1: price"),
+        ([{"price": 1}, {"price": 1, "labels": "a"}], "rule 2: expected a map of price, selector and priority"),
+        ([{"price": 1, "priority": "high"}], "rule 1: priority: expected a whole number"),
+        ([{"price": 1, "selector": "a in ("}], "rule 1: selector: "),
+    ],
+)
+def test_prices_that_can_not_be_read(rules: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said.replace("(", r"\(")):
+        Cluster.of(fleet()).repack(most=True, prices=rules)
+
+
+def test_one_kind_of_room_is_asked_for() -> None:
+    with pytest.raises(UsageError, match="one of --free"):
+        Cluster.of(fleet()).repack()
+
+
+HOSTILE = "x'; touch hacked; echo '$(touch hacked)`touch hacked`\n touch hacked\n"
+
+
+def test_names_in_the_script_never_become_commands(tmp_path: Path) -> None:
+    """Run with a kubectl that only notes its arguments."""
+    pods = [
+        RepackedPod(namespace=HOSTILE, name=f"-{HOSTILE}{number}", owner=None, from_node=HOSTILE, to_node=HOSTILE)
+        for number in range(2)
+    ]
+    waves = [RepackWave(cordoned=[HOSTILE], moved=pods)]
+    numbers: dict[str, Any] = dict.fromkeys(("rooms", "found", "at_most", "moves", "cost", "at_least", "movable"), 2)
+    document = RepackDocument(
+        target=Cluster.of(fleet()).repack(most=True).document.target,
+        outcome="Moves",
+        asked="For",
+        room=HOSTILE,
+        most_moves=None,
+        waves=waves,
+        places=[],
+        left_alone=[],
+        allowing=[],
+        warnings=[],
+        **numbers,
+    )
+    fake = tmp_path / "kubectl"
+    fake.write_text(
+        '#!/bin/sh\nfor each in "$@"; do printf "%s\\0" "$each"; done >> "$NOTES"\ncat >/dev/null </dev/null\n'
+    )
+    fake.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NOTES": str(tmp_path / "notes")}
+    ran = subprocess.run(
+        ["sh"], input=script(document), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert not (tmp_path / "hacked").exists()
+    noted = (tmp_path / "notes").read_text().split("\0")
+    assert noted[:3] == ["cordon", "--", HOSTILE]
+    assert f"pod/{pods[0].name}" in noted
+
+
+def test_the_script_has_the_waves_in_order() -> None:
+    ran = in_process(*SCATTERED, "-o", "script")
+    commands = [shlex.split(line) for line in ran.out.splitlines() if line.startswith("kubectl")]
+    assert commands[0] == ["kubectl", "cordon", "--", "gpu-1"]
+    assert commands[-1] == ["kubectl", "uncordon", "--", "gpu-1"]
+    evictions = [line for line in ran.out.splitlines() if "/eviction" in line]
+    assert [json.loads(shlex.split(line)[2])["metadata"]["name"] for line in evictions] == ["serve-a", "embed"]
+
+
+def test_devices_of_the_driver(tmp_path: Path) -> None:
+    assert GPU == "gpu.example.com"
+    found = Cluster.of(fleet(("p", "a", 0), ("q", "b", 0), ("r", "c", 0))).repack(free="2xA=2")
+    assert (found.outcome, found.document.rooms) == ("Impossible", 2)
+    found = Cluster.of(fleet(("p", "a", 0), ("q", "b", 0))).repack(free="2xA=2")
+    assert (found.outcome, found.moves) == ("Moves", 1)
