@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dra_plan.questions.maintain.answer import MaintenancePlan
     from dra_plan.questions.place.answer import PlacementPlan
     from dra_plan.questions.pools.answer import PoolList
+    from dra_plan.questions.replay.answer import Replay
     from dra_plan.questions.schedule.answer import SchedulePlan
     from dra_plan.questions.validate.answer import ValidationReport
 
@@ -61,6 +62,7 @@ _HOMES = {
     "Impact": "dra_plan.questions.impact.answer",
     "AutoscalePlan": "dra_plan.questions.autoscale.answer",
     "MaintenancePlan": "dra_plan.questions.maintain.answer",
+    "Replay": "dra_plan.questions.replay.answer",
     "SchedulePlan": "dra_plan.questions.schedule.answer",
     "Snapshot": "dra_plan.live",
     "UsageError": "dra_plan.errors",
@@ -101,6 +103,7 @@ __all__ = [
     "Pool",
     "PoolID",
     "PoolList",
+    "Replay",
     "SchedulePlan",
     "Snapshot",
     "UsageError",

@@ -1,4 +1,4 @@
-"""Without ends a replay is what `schedule` says, to the byte: on recorded clusters, and on a fleet of shared devices."""
+"""Without ends a replay is what `schedule` says, to the byte: recorded clusters, and a fleet of shared devices."""
 
 from __future__ import annotations
 
