@@ -42,7 +42,7 @@ def replay(
 
     Examples:
       dra-plan replay cluster.json events.jsonl
-      dra-plan replay cluster.json events.jsonl --policy best-fit --against fgd --orders 10 --jobs 4
+      dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
     Pods arrive, end and are evicted, nodes come and go, in simulated time, through the scheduler's own queue and cycle.
