@@ -109,11 +109,11 @@ def own_time(rows, with_memory):
         name, start = row["name"], int(row["creation_time"])
         end = int(row["deletion_time"]) if row["deletion_time"] else None
         step = {"time": start, "create": pod(row, name, with_memory)}
+        steps.append(step)
         if row["scheduled_time"] and end is not None:
             step["runs"] = max(0, end - int(row["scheduled_time"]))
         elif end is not None:
             steps.append({"time": end, "delete": ["Pod", f"default/{name}"]})
-        steps.append(step)
     return sorted(steps, key=lambda step: step["time"])
 
 

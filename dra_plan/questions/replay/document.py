@@ -24,19 +24,19 @@ class FleetSample(DocumentPart, frozen=True, kw_only=True):
     """The cluster at one moment. Numbers may be fractions where they are means."""
 
     second: Second
-    arrived: Annotated[float, Meta(description="Pods that were waiting at the start or came since.")]
-    bound: Annotated[float, Meta(description="Pods that have a node now.")]
-    waiting: Annotated[float, Meta(description="Pods that have none now.")]
-    ended: Annotated[float, Meta(description="Pods that are gone, for whatever reason.")]
-    evicted: Annotated[float, Meta(description="Of these, pods that no event and no duration let end.")]
-    devices: Annotated[float, Meta(description="Devices of nodes; one that several nodes reach is left out.")]
+    arrived: Annotated[int | float, Meta(description="Pods that were waiting at the start or came since.")]
+    bound: Annotated[int | float, Meta(description="Pods that have a node now.")]
+    waiting: Annotated[int | float, Meta(description="Pods that have none now.")]
+    ended: Annotated[int | float, Meta(description="Pods that are gone, for whatever reason.")]
+    evicted: Annotated[int | float, Meta(description="Of these, pods that no event and no duration let end.")]
+    devices: Annotated[int | float, Meta(description="Devices of nodes; one that several nodes reach is left out.")]
     allocated: Devices
     fragmented: Annotated[
         float,
         Meta(description="Idle devices that a pod of the mix cannot use, on the mean over the mix (FGD's measure)."),
     ]
-    largest_whole_group: Annotated[float, Meta(description="The most wholly idle devices of one node.")]
-    whole_idle_nodes: Annotated[float, Meta(description="Nodes with devices of which none is in use.")]
+    largest_whole_group: Annotated[int | float, Meta(description="The most wholly idle devices of one node.")]
+    whole_idle_nodes: Annotated[int | float, Meta(description="Nodes with devices of which none is in use.")]
 
 
 class Band(DocumentPart, frozen=True, kw_only=True):

@@ -41,6 +41,12 @@ def test_a_pod_ends_so_long_after_it_has_started_and_the_next_one_gets_its_devic
     assert (run.samples[-1].second, run.samples[-1].ended, run.samples[-1].allocated) == (300, 3, 0)
 
 
+def test_a_pod_that_has_ended_can_be_deleted_all_the_same() -> None:
+    events = [{"create": user("p"), "runs": 10}, {"time": 20, "delete": ["Pod", "default/p"]}]
+    [gone] = Cluster.of(one_gpu()).replay(events).document.runs[0].pods
+    assert gone.ended == 10
+
+
 def test_the_use_is_the_mean_over_time() -> None:
     events = [{"time": 0, "create": user("p"), "runs": 30}, {"time": 120, "create": node("other")}]
     run = Cluster.of(one_gpu()).replay(events).document.runs[0]
