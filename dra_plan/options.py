@@ -189,6 +189,21 @@ class Timed(TypedDict, total=False):
     ]
 
 
+class Ties(TypedDict, total=False):
+    """What is chance in a cluster."""
+
+    ties: Annotated[
+        str | None,
+        Flag(
+            "--ties",
+            "Of several best nodes take the first (the default), or draw lots by --seed, as a cluster does.",
+            metavar="first|random",
+            complete="first|random",
+        ),
+    ]
+    seed: Annotated[int | None, Flag("--seed", "The seed of --ties random (default: 0).", metavar="N", least=0)]
+
+
 class SomeNodes(TypedDict, total=False):
     """Which nodes are looked at."""
 

@@ -140,6 +140,9 @@ Pages = Annotated[
         help="Also write a page that a browser opens: html=FILE.",
     ),
 ]
+SchedulerConfig = Annotated[
+    str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration (v1).")
+]
 RequireFit = Annotated[
     bool,
     typer.Option("--require-fit", help="Exit with 1 unless everything is known to fit: what is undecided, too, fails."),

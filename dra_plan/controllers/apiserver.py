@@ -242,6 +242,11 @@ class ApiServer:
         """The pod of that name."""
         return self._cluster.pods.get(self._names.get(f"{namespace}/{name}", ""))
 
+    def is_gone(self, namespace: str, name: str) -> bool:
+        """Whether there was a pod of that name, and there is none any more."""
+        uid = self._names.get(f"{namespace}/{name}")
+        return uid is not None and uid not in self._cluster.pods
+
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
         """The claim of that name."""
         return self._cluster.claims.get(namespace, name)

@@ -194,8 +194,11 @@ class Events:
             server.replace_objects(kind.holder, objects)
 
     def _delete(self, step: EventStep) -> None:
-        kind, old = self._named(step)
         server = self._server
+        namespace, _, name = step.value[1].rpartition("/")
+        if step.value[0] == "Pod" and server.is_gone(namespace or "default", name):
+            return  # it has ended before
+        kind, old = self._named(step)
         if kind.holder == "pods":
             server.delete_pod(old, BY_EVENT)
         elif kind.holder == "claims":

@@ -15,6 +15,7 @@ import argparse
 import csv
 import json
 import random
+from pathlib import Path
 
 DRIVER = "gpu.openb.example"
 WHOLE = 1000
@@ -108,11 +109,11 @@ def own_time(rows, with_memory):
         name, start = row["name"], int(row["creation_time"])
         end = int(row["deletion_time"]) if row["deletion_time"] else None
         step = {"time": start, "create": pod(row, name, with_memory)}
+        steps.append(step)
         if row["scheduled_time"] and end is not None:
             step["runs"] = max(0, end - int(row["scheduled_time"]))
         elif end is not None:
             steps.append({"time": end, "delete": ["Pod", f"default/{name}"]})
-        steps.append(step)
     return sorted(steps, key=lambda step: step["time"])
 
 
@@ -148,9 +149,9 @@ def main():
     parser.add_argument("--limit-nodes", type=int)
     parser.add_argument("--memory", action="store_true", help="pods ask for memory, too")
     given = parser.parse_args()
-    with open(given.nodes, newline="") as file:
+    with Path(given.nodes).open(newline="") as file:
         nodes = list(csv.DictReader(file))[: given.limit_nodes]
-    with open(given.pods, newline="") as file:
+    with Path(given.pods).open(newline="") as file:
         rows = list(csv.DictReader(file))
     if given.load:
         gpus = sum(int(row["gpu"]) for row in nodes)
@@ -159,10 +160,9 @@ def main():
         steps = own_time(rows, given.memory)
     shapes = sorted({of for of in map(shape, rows) if of[0]})
     objects = [each for row in nodes for each in node_objects(row)]
-    with open(given.cluster, "w") as file:
-        json.dump({"apiVersion": "v1", "kind": "List", "items": [*objects, CLASS, *map(template, shapes)]}, file)
-    with open(given.events, "w") as file:
-        file.writelines(json.dumps(step) + "\n" for step in steps)
+    cluster = {"apiVersion": "v1", "kind": "List", "items": [*objects, CLASS, *map(template, shapes)]}
+    Path(given.cluster).write_text(json.dumps(cluster))
+    Path(given.events).write_text("".join(f"{json.dumps(step)}\n" for step in steps))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ PRINTED = {
     "DrainList": ["diff", "fixtures/quickstart", "--drain", "each"],
     "Impact": ["impact", "-f", "examples/impact/changes/recall.yaml", "examples/impact/cluster.yaml"],
     "MaintenancePlan": ["maintain", "tests/cli/inputs/racks.yaml"],
+    "Replay": ["replay", "examples/replay/cluster.yaml", "examples/replay/events.jsonl", "--orders", "2"],
     "AutoscalePlan": [
         "autoscale",
         "tests/cli/inputs/autoscale.yaml",

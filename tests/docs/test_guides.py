@@ -10,7 +10,10 @@ from tests.test_readme import commands, programs, run
 
 __all__ = ["programs"]
 
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("output", "pending", "place", "planning", "releases", "schedule")]
+PAGES = [
+    ROOT / "docs" / f"{name}.md"
+    for name in ("output", "pending", "place", "planning", "releases", "replay", "schedule")
+]
 EXAMPLES = [
     (page, example)
     for page in PAGES

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from dra_plan.errors import UsageError
-from dra_plan.options import Bounded, Chosen, Flag, Timed, spelled_out
+from dra_plan.options import Bounded, Chosen, Flag, Ties, Timed, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 POLICIES = "default|most-allocated|best-fit|fgd|whole-nodes|balanced"
 
 
-class ReplayOptions(Chosen, Bounded, Timed, total=False):
+class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
     """Under which configuration, in how many orders, and what is told."""
 
     config: Mapping[str, Any] | None
@@ -39,16 +39,6 @@ class ReplayOptions(Chosen, Bounded, Timed, total=False):
         ),
     ]
     jobs: Annotated[int, Flag("--jobs -j", "Share the runs between N processes.", metavar="N", least=1)]
-    ties: Annotated[
-        str | None,
-        Flag(
-            "--ties",
-            "Of several best nodes take the first (the default), or draw lots by --seed, as a cluster does.",
-            metavar="first|random",
-            complete="first|random",
-        ),
-    ]
-    seed: Annotated[int | None, Flag("--seed", "The seed of --ties random (default: 0).", metavar="N", least=0)]
     at: Annotated[
         Iterable[float],
         Flag(
@@ -61,7 +51,9 @@ class ReplayOptions(Chosen, Bounded, Timed, total=False):
     ]
     every: Annotated[
         float | None,
-        Flag("--every", "Seconds between the rows (default: a tenth of the time).", metavar="SECONDS", least=1.0),
+        Flag(
+            "--every", "Tell the cluster every N seconds (default: a tenth of the time).", metavar="SECONDS", least=1.0
+        ),
     ]
 
 
@@ -123,9 +115,10 @@ def _settings(options: ReplayOptions) -> list[Setting]:
     """The configuration, and the one to compare with."""
     from dra_plan.arguments import optional
     from dra_plan.questions.replay.run import Setting
+    from dra_plan.questions.schedule.ask import A_CONFIGURATION
     from dra_plan.scheduler import policies
 
-    config = optional(options.get("config"), Mapping, "config", "a decoded KubeSchedulerConfiguration")
+    config = optional(options.get("config"), Mapping, "config", A_CONFIGURATION)
     policy = policies.named(optional(options.get("policy"), str, "policy", "a name") or policies.DEFAULT).name
     settings = [Setting(_named(config, policy), policy, config)]
     against = options.get("against")
@@ -135,7 +128,7 @@ def _settings(options: ReplayOptions) -> list[Setting]:
         other = policies.named(against).name
         settings.append(Setting(_named(config, other), other, config))
     else:
-        given = optional(against, Mapping, "against", "a policy or a decoded KubeSchedulerConfiguration")
+        given = optional(against, Mapping, "against", f"a policy or {A_CONFIGURATION}")
         settings.append(Setting(_named(given, policies.DEFAULT), policies.DEFAULT, given))
     return settings
 

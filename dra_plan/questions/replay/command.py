@@ -30,9 +30,7 @@ def replay(
         str | None,
         typer.Option("--events", metavar="FILE", help="What happens and when, JSON lines; or the last PATH.jsonl."),
     ] = None,
-    config: Annotated[
-        str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration (v1).")
-    ] = None,
+    config: options.SchedulerConfig = None,
     against: Annotated[
         str | None,
         typer.Option("--against", metavar="NAME|FILE", help="Compare with this policy, or this configuration."),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.base import Amount, DocumentPart, ModelName, PrintedDocument, PrintedWarning, Text
 
 Second = Annotated[float, Meta(description="Seconds after the start.", ge=0)]
 Devices = Annotated[float, Meta(description="In devices; of a shared one the share counts.", ge=0)]
@@ -15,7 +15,7 @@ Devices = Annotated[float, Meta(description="In devices; of a shared one the sha
 class ModelUse(DocumentPart, frozen=True, kw_only=True):
     """What there is of one model of devices, and how much of it is allocated."""
 
-    model: Annotated[str, Meta(description="What they are, as far as the driver says so.")]
+    model: ModelName
     devices: Amount
     allocated: Devices
 
@@ -24,19 +24,19 @@ class FleetSample(DocumentPart, frozen=True, kw_only=True):
     """The cluster at one moment. Numbers may be fractions where they are means."""
 
     second: Second
-    arrived: Annotated[float, Meta(description="Pods that were waiting at the start or came since.")]
-    bound: Annotated[float, Meta(description="Pods that have a node now.")]
-    waiting: Annotated[float, Meta(description="Pods that have none now.")]
-    ended: Annotated[float, Meta(description="Pods that are gone, for whatever reason.")]
-    evicted: Annotated[float, Meta(description="Of these, pods that no event of the input ended.")]
-    devices: Annotated[float, Meta(description="Devices of nodes; one that several nodes reach is left out.")]
+    arrived: Annotated[int | float, Meta(description="Pods that were waiting at the start or came since.")]
+    bound: Annotated[int | float, Meta(description="Pods that have a node now.")]
+    waiting: Annotated[int | float, Meta(description="Pods that have none now.")]
+    ended: Annotated[int | float, Meta(description="Pods that are gone, for whatever reason.")]
+    evicted: Annotated[int | float, Meta(description="Of these, pods that no event and no duration let end.")]
+    devices: Annotated[int | float, Meta(description="Devices of nodes; one that several nodes reach is left out.")]
     allocated: Devices
     fragmented: Annotated[
         float,
         Meta(description="Idle devices that a pod of the mix cannot use, on the mean over the mix (FGD's measure)."),
     ]
-    largest_whole_group: Annotated[float, Meta(description="The most wholly idle devices of one node.")]
-    whole_idle_nodes: Annotated[float, Meta(description="Nodes with devices of which none is in use.")]
+    largest_whole_group: Annotated[int | float, Meta(description="The most wholly idle devices of one node.")]
+    whole_idle_nodes: Annotated[int | float, Meta(description="Nodes with devices of which none is in use.")]
 
 
 class Band(DocumentPart, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
     arrived: Second
     bound: Annotated[float | None, Meta(description="When it got its node; null if it never did.")]
     ended: Annotated[float | None, Meta(description="When it was gone; null if it is there at the end.")]
-    ended_by: Annotated[str, Meta(description="Why it went, if no event of the input ended it.")] = ""
+    ended_by: Annotated[str, Meta(description="What ended it, if no event and no duration did.")] = ""
     node_name: Annotated[str | None, Meta(description="Where it is or was.")]
     message: Annotated[str, Meta(description="What the scheduler says of a pod that waits at the end.")] = ""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from dra_plan.errors import UsageError
-from dra_plan.options import Flag, Names, PodOptions, Timed, spelled_out
+from dra_plan.options import Flag, Names, PodOptions, Ties, Timed, spelled_out
 
 if TYPE_CHECKING:
     from dra_plan.api.inventory import Inventory
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from dra_plan.scheduler.framework.interface import Registry
 
 
-class ScheduleOptions(PodOptions, Timed, total=False):
+A_CONFIGURATION = "a decoded KubeSchedulerConfiguration"
+"""What is expected of an argument."""
+
+
+class ScheduleOptions(PodOptions, Ties, Timed, total=False):
     """Which pods, by which scheduler, and what happens beside it."""
 
     then: Iterable[LoadedCluster | Objects]
@@ -46,16 +50,6 @@ class ScheduleOptions(PodOptions, Timed, total=False):
             complete="arrival|name",
         ),
     ]
-    ties: Annotated[
-        str | None,
-        Flag(
-            "--ties",
-            "Of several best nodes take the first (the default), or draw lots by --seed, as a cluster does.",
-            metavar="first|random",
-            complete="first|random",
-        ),
-    ]
-    seed: Annotated[int | None, Flag("--seed", "The seed of --ties random (default: 0).", metavar="N", least=0)]
     requires_nodes: bool
     trace: Annotated[bool, Flag("--trace", "Show what every plugin said of every node, and what woke which pod.")]
     explain: Annotated[
@@ -121,7 +115,7 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
         cluster.inventory,
         target,
         cluster.question(owners, options),
-        config=optional(options.get("config"), Mapping, "config", "a decoded KubeSchedulerConfiguration"),
+        config=optional(options.get("config"), Mapping, "config", A_CONFIGURATION),
         extenders=given,
         then=later,
         requires_nodes=truth(options.get("requires_nodes", False), "requires_nodes"),

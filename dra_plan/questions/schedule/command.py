@@ -41,9 +41,7 @@ def schedule(
         list[str] | None,
         typer.Option("--then", metavar="PATH", help="The next state of the cluster; repeatable, in order."),
     ] = None,
-    config: Annotated[
-        str | None, typer.Option("--config", metavar="FILE", help="A KubeSchedulerConfiguration (v1).")
-    ] = None,
+    config: options.SchedulerConfig = None,
     allow_extenders: Annotated[
         bool, typer.Option("--allow-extenders", help="Contact the extenders that the configuration names.")
     ] = False,

@@ -45,7 +45,7 @@ class Shape(NamedTuple):
 
 
 @dataclass
-class _Group:
+class _AlikeShapes:
     """The shapes that ask for the same devices, with what they ask of nodes, and how many pods of the mix they are."""
 
     asks: tuple[Ask, ...]
@@ -63,7 +63,7 @@ class Measure:
         self._numbers: dict[bytes, tuple[Ask, ...]] = {}
         self._needs: list[list[int | None]] = []
         """By number of the request and of the kind of unit."""
-        self._groups: list[_Group] = []
+        self._groups: list[_AlikeShapes] = []
         self._names: tuple[str, ...] = ()
         self._known: dict[tuple[Left, tuple[int, ...]], float] = {}
 
@@ -71,9 +71,9 @@ class Measure:
         """These are the pods of the mix, each as often as it is there."""
         counts = Counter(shapes)
         whole = sum(counts.values())
-        groups: dict[tuple[Ask, ...], _Group] = {}
+        groups: dict[tuple[Ask, ...], _AlikeShapes] = {}
         for shape, count in counts.items():
-            group = groups.setdefault(shape.asks, _Group(shape.asks, 0.0, []))
+            group = groups.setdefault(shape.asks, _AlikeShapes(shape.asks, 0.0, []))
             group.weight += count / whole
             group.sizes.append((shape.requests, count / whole))
         self._groups = list(groups.values())

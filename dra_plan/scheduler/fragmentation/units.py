@@ -94,10 +94,10 @@ class Units:
             return
         assert self._view is not None
         for name, devices in parts.items():
-            whole = self._view.gatherer.whole(slice_.pool_id, slice_.generation)
             totals = tuple(
                 (counter, quantity.parse(value.value).nano)
-                for each in whole.slices
+                for each in self._view.gatherer.slices[slice_.pool_id]
+                if each.generation == slice_.generation
                 for counter_set in each.object.spec.shared_counters
                 if counter_set.name == name
                 for counter, value in counter_set.counters.items()

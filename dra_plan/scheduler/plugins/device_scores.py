@@ -17,7 +17,7 @@ Mix = Callable[[Measure], Iterable[Shape]]
 """The pods that are to come, as shapes of a measure."""
 
 
-class Placement(NamedTuple):
+class PodOnNode(NamedTuple):
     """A pod on a node: what it asks for, and what is left of the node's units before and afterwards."""
 
     shape: Shape
@@ -55,7 +55,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
         shape: Shape = state.read(self.name)
         left = self.measure.units.left(node)
         after = self.measure.placed(shape, left, fullest_first=self.fullest_first)
-        return round(self._prefers(Placement(shape, node, left, left if after is None else after)))
+        return round(self._prefers(PodOnNode(shape, node, left, left if after is None else after)))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
         """What the pod asks for."""
@@ -69,7 +69,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
         scores[:] = [MAX_NODE_SCORE if not span else (each - least) * MAX_NODE_SCORE // span for each in scores]
         return None
 
-    def _prefers(self, to: Placement) -> float:
+    def _prefers(self, to: PodOnNode) -> float:
         raise NotImplementedError
 
 
@@ -92,7 +92,7 @@ class BestFit(PolicyScore):
 
     name = "BestFit"
 
-    def _prefers(self, to: Placement) -> float:
+    def _prefers(self, to: PodOnNode) -> float:
         units = self.measure.units
         most = max(self._largest(), 1)
         rest = sum(some for _, some in to.after) / (most * WHOLE) if units.of(to.node) else 0.0
@@ -125,7 +125,7 @@ class FragmentationGradientDescent(PolicyScore):
 
     name = "FragmentationGradientDescent"
 
-    def _prefers(self, to: Placement) -> float:
+    def _prefers(self, to: PodOnNode) -> float:
         measure = self.measure
         free = measure.free(to.node)
         return _FINE / WHOLE * (measure.state(to.left, free) - measure.state(to.after, measure.without(free, to.shape)))
@@ -136,7 +136,7 @@ class WholeNodes(PolicyScore):
 
     name = "WholeNodes"
 
-    def _prefers(self, to: Placement) -> float:
+    def _prefers(self, to: PodOnNode) -> float:
         before, then = _whole(to.left), _whole(to.after)
         breaks = bool(to.left) and before == len(to.left) and then < before
         if not to.shape.asks:
@@ -153,7 +153,7 @@ class Balanced(PolicyScore):
 
     name = "Balanced"
 
-    def _prefers(self, to: Placement) -> float:
+    def _prefers(self, to: PodOnNode) -> float:
         taken = dict(to.shape.requests)
         shares = [1 - sum(some for _, some in to.after) / (WHOLE * len(to.after))] if to.after else []
         for name in (CPU, MEMORY):
