@@ -39,8 +39,8 @@ def repack(
       dra-plan repack --live --for deploy/serve=5 --max-moves 10
       dra-plan repack cluster.json --most --movable bare -o script
 
-    The moves come in waves; each was carried out by scheduler and controllers, with disruption budgets kept, before it
-    is told. Beside them stands how few are possible. -o script prints the kubectl commands; nothing is run. PATH is a
+    The moves come in waves. Each was carried out by the scheduler and the controllers, with disruption budgets kept.
+    The answer also says how few moves are possible. -o script prints the kubectl commands; nothing is run. PATH is a
     file, a directory, or - for standard input.
 
     """

@@ -46,9 +46,9 @@ def replay(
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
     Pods arrive, end and are evicted, nodes come and go, in simulated time, through the scheduler's own queue and cycle.
-    Told are waiting times, and how many devices are allocated, and idle but of no use to the pods that come. Events are
-    JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}. PATH holds the cluster: a file, a directory, or -
-    for standard input.
+    The answer has waiting times, and how many devices are allocated, and how many are idle but of no use to the pods
+    that come. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}. PATH holds the
+    cluster: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened
