@@ -12,7 +12,7 @@ from tests.cli.running import ROOT
 FOLDERS = ["dra_plan", "docs", "examples", "completions", "scripts", "benchmarks", "fixtures"]
 ADDRESS = re.compile(rb"https?://[^\s\"'`<>)\]\\]+")
 KNOWN = re.compile(
-    r"https?://(github\.com/kubernetes/kubernetes/(issues|pull)/\d+"
+    r"https?://(github\.com/kubernetes(-sigs)?/(kubernetes|autoscaler|cluster-autoscaler)/(issues|pull)/\d+"
     r"|json-schema\.org/draft/2020-12/schema|docs\.oasis-open\.org/sarif/.*\.json"
     r"|www\.apache\.org/licenses/(LICENSE-2\.0)?|www\.w3\.org/2000/svg|keepachangelog\.com|semver\.org|pre-commit\.com)[.,;]*"
     r"|https?://([a-z0-9-]+\.)*example\.(com|org)(:\d+)?(/.*)?"  # kept free for examples (RFC 2606)

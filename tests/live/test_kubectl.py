@@ -60,6 +60,7 @@ COMMANDS = {
     "place": [],
     "pools": [],
     "repack": ["--most"],
+    "replay": ["--events", str(ROOT / "tests" / "live" / "events.jsonl")],
     "schedule": [],
 }
 """Every command that can ask a cluster, with a question."""
