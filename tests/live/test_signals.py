@@ -61,6 +61,7 @@ def until(holds: Callable[[], bool]) -> bool:
 def test_a_signal_ends_kubectl_and_what_it_started(number: int, status: int, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "dra_plan", "pools", "--live"]
     env = {**os.environ, "KUBECTL_PATH": hanging(tmp_path)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and hands that on
     with subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as ran:
         assert until(lambda: pids(tmp_path))
         ran.send_signal(number)
