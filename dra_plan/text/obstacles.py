@@ -263,7 +263,8 @@ def change(of: SuggestedChange) -> str:
         case SelectorChanged():
             return _selector(of)
         case TaintTolerated():
-            return f"tolerate the taint {words.taint(of.toleration)} in {words.request(of)}"
+            taint = words.taint(of.toleration)
+            return f"tolerate the taint {taint} in {words.request(of)}, if such a device may be used"
         case PoolAwaited():
             are = "is" if of.seen == 1 else "are"
             return f"get the driver to publish all slices of pool {of.pool}: {of.seen} of {of.expected} {are} there"

@@ -288,7 +288,9 @@ def test_a_generated_claim_is_changed_in_its_template() -> None:
     assert first["changes"][0]["claim"]["template"] == "two"
     assert [each["object"]["kind"] for each in first["patches"]] == ["ResourceClaim", "ResourceClaimTemplate"]
     assert "in request r of template two" in str(answer)
-    assert "delete and create the template, then delete the pod." in str(answer)
+    assert "delete and create the template, then delete the pod (and create it, if it has no controller)." in str(
+        answer
+    )
 
 
 def test_extended_resources_have_their_names() -> None:

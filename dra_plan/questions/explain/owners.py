@@ -192,7 +192,10 @@ def _suggestion_lines(
         yield said
 
 
-ANEW = "  Templates and claims can't be edited: delete and create the template, then delete the pod."
+ANEW = (
+    "  Templates and claims can't be edited: delete and create the template, then delete the pod"
+    " (and create it, if it has no controller)."
+)
 
 
 def _edits_generated(of: TriedChanges) -> bool:
