@@ -15,6 +15,7 @@ from dra_plan.api.resource import DeviceTaint, ResourceSlice
 from dra_plan.errors import InputError
 from dra_plan.manifests import kinds
 from dra_plan.manifests.decode import from_dicts
+from dra_plan.manifests.diagnose import expected
 from dra_plan.manifests.faults import ManifestErrors
 from dra_plan.manifests.kinds import Kind
 from dra_plan.near import nearest
@@ -73,7 +74,8 @@ def read_steps(lines: Iterable[tuple[str, Any]]) -> list[EventStep]:
 
 def _step(origin: str, line: Any) -> EventStep:
     if not isinstance(line, dict):
-        raise InputError(f'{origin}: expected an object such as {{"create": ...}}, got {type(line).__name__}')
+        wanted = 'an object such as {"create": ...}'
+        raise InputError(f"{origin}: {expected(wanted, line)}")
     verbs = [key for key in line if key not in _OPTIONS]
     if len(verbs) != 1:
         raise InputError(f"{origin}: expected one of {', '.join(_VERBS)}, got {', '.join(map(repr, verbs)) or 'none'}")
@@ -85,7 +87,7 @@ def _step(origin: str, line: Any) -> EventStep:
     value, time, runs = line[verb], line.get("time"), line.get("runs")
     for name in _OPTIONS:
         if line.get(name) is not None and not _is_seconds(line[name]):
-            raise InputError(f"{origin}: {name}: expected seconds, got {line[name]!r}")
+            raise InputError(f"{origin}: {name}: {expected('seconds', line[name])}")
     problem = _problem(verb, value)
     if problem:
         raise InputError(f"{origin}: {verb}: {problem}")

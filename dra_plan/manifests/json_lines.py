@@ -1,4 +1,4 @@
-"""JSON lines files: one value per line, blank lines left out."""
+"""JSON lines files: one object per line, blank lines left out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from dra_plan.errors import InputError
+from dra_plan.manifests.diagnose import expected
 
 MOST_BYTES = 256 * 2**20
 """A larger file is refused."""
@@ -19,8 +20,8 @@ class JsonLine(dict[str, Any]):
     origin: str = ""
 
 
-def read_lines(path: str) -> list[Any]:
-    """The values of the file. Raises InputError, with file and line, for what can't be read or is not JSON."""
+def read_lines(path: str) -> list[JsonLine]:
+    """The objects of the file. Raises InputError, with file and line, for what can't be read or is no JSON object."""
     file = Path(path)
     try:
         if file.stat().st_size > MOST_BYTES:
@@ -36,8 +37,9 @@ def read_lines(path: str) -> list[Any]:
             value = msgspec.json.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InputError(f"{path}:{number}: {error}") from None
-        if isinstance(value, dict):
-            value = JsonLine(value)
-            value.origin = f"{path}:{number}"
-        found.append(value)
+        if not isinstance(value, dict):
+            raise InputError(f"{path}:{number}: {expected('an object', value)}")
+        made = JsonLine(value)
+        made.origin = f"{path}:{number}"
+        found.append(made)
     return found

@@ -19,7 +19,7 @@ CLUSTER = [node("a"), pod("p")]
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        ([], r"expected an object such as \{\"create\": \.\.\.\}, got list"),
+        ([], r"expected an object such as \{\"create\": \.\.\.\}, got a list"),
         ({}, "expected one of create, patch, status, delete, drain, wait, settle, got none"),
         ({"create": {}, "wait": 1}, "got 'create', 'wait'"),
         ({"creat": {}}, "unknown step 'creat' .did you mean 'create'"),
@@ -42,7 +42,7 @@ CLUSTER = [node("a"), pod("p")]
         ({"delete": ["Pood", "q"]}, "unknown kind 'Pood' .did you mean 'Pod'"),
         ({"drain": "b"}, "drain: no node 'b'"),
         ({"wait": -1}, "wait: expected seconds"),
-        ({"wait": 1, "time": "x"}, "time: expected seconds, got 'x'"),
+        ({"wait": 1, "time": "x"}, "time: expected seconds, got the string .x"),
     ],
 )
 def test_what_is_no_step(step: Any, message: str) -> None:
@@ -54,6 +54,15 @@ def test_what_is_no_step(step: Any, message: str) -> None:
 def test_events_need_settling() -> None:
     with pytest.raises(UsageError, match="events need settle"):
         Cluster.of(CLUSTER).schedule(events=[{"wait": 1}])
+
+
+def test_a_line_that_holds_no_object_is_named(tmp_path: Path) -> None:
+    cluster, events = tmp_path / "c.json", tmp_path / "e.jsonl"
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": CLUSTER}))
+    events.write_text('{"wait": 1}\n\n7\n')
+    ran = in_process("schedule", str(cluster), "--settle", "--events", str(events))
+    assert ran.status == 2
+    assert f"{events}:3: expected an object, got the number 7" in ran.err
 
 
 def test_a_line_of_a_file_is_named(tmp_path: Path) -> None:

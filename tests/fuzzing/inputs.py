@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from random import Random
@@ -15,7 +16,7 @@ from tests.validation import mutations
 from tests.validation.cases import CASES
 
 from .objects import Plain, broken
-from .scenes import OUTSIDE, SETTINGS, by_kind, tangled, text_of
+from .scenes import OUTSIDE, SETTINGS, by_kind, happening, tangled, text_of
 
 CORPORA = ("quirks", "cases", "capacity", "nodealloc", "schedule", "volume", "gang", "gang-quirks")
 LARGEST = 30_000
@@ -46,16 +47,39 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]] = {
         (("--to-quirks", "fixed"), ("--to-kubernetes-version", "1.37", "--together"), ("--drain", "each")),
     ),
     "validate": ((*TABLES, "text", "short"), ((), ("--quirks", "fixed"), ("--ignore-unknown",))),
+    "maintain": (
+        (*TABLES, "markdown"),
+        (("--nodes", "{}"), ("--at-once", "2"), ("--surge", "1={}"), ("--to-kubernetes-version", "1.37")),
+    ),
+    "repack": (
+        (*TABLES, "markdown", "script"),
+        (
+            ("--most", "--max-moves", "2"),
+            ("--most", "--movable", "bare"),
+            ("--free", "1x{model}=1"),
+            ("--for", "{pod}=1"),
+        ),
+    ),
+    "autoscale": (
+        (*TABLES, "markdown"),
+        (("--group", "g={},max=2"), ("--group", "g={},max=3", "--expander", "least-waste"), ()),
+    ),
+    "impact": ((*TABLES, "markdown"), ((), ("--to-kubernetes-version", "1.37"))),
+    "replay": ((*TABLES, "csv"), ((), ("--policy", "fgd"), ("--every", "5"), ("--orders", "2"))),
 }
 """For each command its formats, and options of which one set is taken."""
-BOUNDED = ("allocate", "explain", "schedule", "capacity", "grow", "place", "diff")
+BOUNDED = tuple(command for command in COMMANDS if command not in ("pools", "validate"))
 REPORTING = ("allocate", "explain", "schedule", "validate")
 PAGE = "html=/dev/null"
 REPORTS = (PAGE, "junit=/dev/null", "sarif=/dev/null", "gitlab=/dev/null")
-"""A page can be asked of every command, reports for CI of REPORTING; their text is looked at elsewhere."""
+"""A page can be asked of every command but PAGELESS, reports for CI of REPORTING; their text is looked at elsewhere."""
+PAGELESS = ("replay", "autoscale")
+ALONE = tuple(command for command in COMMANDS if command not in ("impact", "replay"))
+"""Those that need no second file."""
+MODELS = re.compile(r'"(?:productName|model|type)": {"string": "([^"\\]+)"}')
 WHAT_IF = ("--cordon {}", "--drain {}", "--without node/{}", "--add-nodes 2={}")
 INFERRING = ("allocate", "explain", "pools", "schedule", "capacity", "place")
-NEEDS_PODS = ("schedule", "capacity", "grow", "place")
+NEEDS_PODS = ("schedule", "capacity", "grow", "place", "maintain", "repack")
 MAY_BE_EMPTY = ("allocate", "schedule", "capacity", "grow", "place")
 VERSIONS = ("1.34", "1.35", "1.36", "1.36.2", "1.37")
 
@@ -106,7 +130,9 @@ def run_of(seed: int) -> Run:
     """The run of a seed, always the same."""
     chance = Random(seed)
     if chance.random() < SCENES:
-        return chance.choice((_of_kinds, _of_folder, _of_settings, _of_fix, _of_extender, _of_cluster))(chance)
+        return chance.choice(
+            (_of_kinds, _of_folder, _of_settings, _of_fix, _of_extender, _of_cluster, _of_impact, _of_events)
+        )(chance)
     objects: list[Plain] = []
     if chance.random() < AS_TEXT:
         text = mutations.in_text(chance, chance.choice(texts()), texts())
@@ -129,13 +155,15 @@ def _objects(chance: Random) -> list[Plain]:
 def _command_line(chance: Random, *paths: str, command: str = "", of: Sequence[Plain] = ()) -> list[str]:
     """A command line for these objects: mostly one that can be answered."""
     kinds = {str(each.get("kind")) for each in of}
-    metadata = [each.get("metadata") for each in of if each.get("kind") == "Node"]
-    nodes = [str(each.get("name")) for each in metadata if isinstance(each, dict)]
+    nodes = _names(of, "Node")
     node = chance.choice(nodes) if nodes and chance.random() < 0.95 else "node-0"
-    fitting = [name for name in COMMANDS if name not in NEEDS_PODS or not of or kinds & {"Pod", "Deployment", "Job"}]
+    pod = f"pod/{chance.choice(_names(of, 'Pod') or ['pod-0'])}"
+    model = chance.choice(MODELS.findall(json.dumps(of)) or ["A100"])
+    fitting = [name for name in ALONE if name not in NEEDS_PODS or not of or kinds & {"Pod", "Deployment", "Job"}]
     command = command or chance.choice(fitting)
     formats, options = COMMANDS[command]
-    arguments = [command, *paths, "-o", chance.choice(formats), *(each.format(node) for each in chance.choice(options))]
+    taken = [each.format(node, pod=pod, model=model) for each in chance.choice(options)]
+    arguments = [command, *paths, "-o", chance.choice(formats), *taken]
     if command in INFERRING and of and not nodes and "--infer-nodes" not in arguments:
         arguments.append("--infer-nodes")
     if command in MAY_BE_EMPTY and "--allow-empty" not in arguments and chance.random() < 0.8:
@@ -144,13 +172,18 @@ def _command_line(chance: Random, *paths: str, command: str = "", of: Sequence[P
         arguments += ["--max-steps", "2000"]
     if command != "validate" and chance.random() < CHANGED:
         arguments += chance.choice(WHAT_IF).format(node).split()
-    if chance.random() < REPORTED:
+    if command not in PAGELESS and chance.random() < REPORTED:
         arguments += ["--report", chance.choice(REPORTS if command in REPORTING else (PAGE,))]
     if chance.random() < 0.5:
         arguments += ["--kubernetes-version", chance.choice(VERSIONS)]
     if chance.random() < TIMED:
         arguments += ["--timeout", chance.choice(("0", "0.001", "0.02", "1"))]
     return arguments
+
+
+def _names(objects: Sequence[Plain], kind: str) -> list[str]:
+    metadata = [each.get("metadata") for each in objects if each.get("kind") == kind]
+    return [str(each.get("name")) for each in metadata if isinstance(each, dict)]
 
 
 # -- more than one text ------------------------------------------------------------------------------------------------
@@ -214,6 +247,25 @@ def _of_extender(chance: Random) -> Run:
     options = ("--config", "config.json", "--allow-extenders")
     line = _command_line(chance, "in.json", *options, command="schedule", of=objects)
     return Run(line, files=files, answers=chance.randrange(2**32))
+
+
+def _of_impact(chance: Random) -> Run:
+    """Some objects of a cluster are applied once more, broken, or those of another cluster are."""
+    objects = _objects(chance)
+    applied = (
+        broken(chance, chance.sample(objects, min(len(objects), 3))) if chance.random() < 0.7 else _objects(chance)
+    )
+    files = {"in.json": text_of(objects), "new.json": text_of(applied)}
+    return Run(_command_line(chance, "-f", "new.json", "in.json", command="impact", of=objects), files=files)
+
+
+def _of_events(chance: Random) -> Run:
+    """What happens to a cluster: objects come, go and change, with times that may be broken."""
+    objects = _objects(chance)
+    staying = [each for each in objects if each.get("kind") != "Pod" or chance.random() < 0.4]
+    lines = [json.dumps(event) for event in happening(chance, objects)]
+    files = {"in.json": text_of(staying), "events.jsonl": "\n".join(lines)}
+    return Run(_command_line(chance, "in.json", "events.jsonl", command="replay", of=objects), files=files)
 
 
 def _of_cluster(chance: Random) -> Run:

@@ -70,6 +70,32 @@ def text_of(objects: list[Plain]) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
 
 
+def happening(chance: Random, objects: list[Plain]) -> list[Plain]:
+    """Events: some of the objects come, go, and are changed, in the order of their times. Of one of four lists one
+    event is broken."""
+    events: list[Plain] = []
+    now = 0.0
+    for each in chance.sample(objects, min(len(objects), 6)):
+        now += chance.choice((0, 1, 60.5))
+        events.append({"time": now, **_event(chance, each)})
+    if events and chance.random() < 0.25:
+        at = chance.randrange(len(events))
+        events[at] = _changed(chance, events[at])
+    return events
+
+
+def _event(chance: Random, each: Plain) -> Plain:
+    metadata, kind = each.get("metadata"), each.get("kind")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    runs = {"runs": chance.choice((1, 60, 0.5))} if kind == "Pod" and chance.random() < 0.7 else {}
+    if kind == "Node" and chance.random() < 0.4:
+        return {"drain": name}
+    changed = {"spec": chance.choice(({}, None, each.get("spec")))}
+    return chance.choice(
+        ({"create": each, **runs}, {"delete": [kind, name]}, {"patch": [kind, name, changed]}, {"create": each, **runs})
+    )
+
+
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
