@@ -185,6 +185,15 @@ class Index:
         """The pods of the input that belong to the workload, directly or through a workload that it owns."""
         return list(self._pods_below(workload, MOST_OWNERS))
 
+    def top_of(self, pod: Pod) -> AnyWorkload | None:
+        """The topmost workload of the input that the pod belongs to; None for a pod that no workload of it controls."""
+        found: AnyWorkload | None = None
+        for above in self.owners.above(pod.metadata):
+            if isinstance(above, Pod):
+                break
+            found = above
+        return found
+
     def _pods_below(self, workload: AnyWorkload, deepest: int) -> Iterator[Pod]:
         yield from self.dependent_pods.of(workload)
         if deepest:

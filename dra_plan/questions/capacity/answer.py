@@ -83,21 +83,12 @@ class OwnPods:
         workload = self._workload(owner)
         pod = self._pods.get((owner.namespace, owner.name)) if owner.kind == "Pod" else None
         if pod is not None:
-            workload = self._top(pod)
+            workload = self._index.top_of(pod)
         return self._index.pods_of(workload) if workload is not None else [pod] if pod is not None else []
 
     def _workload(self, owner: CopiedOwner) -> AnyWorkload | None:
         found = self._workloads.get((owner.kind, owner.namespace, owner.name), ())
         return next((each for each in found if getattr(each, "part", "") == owner.part), None)
-
-    def _top(self, pod: Pod) -> AnyWorkload | None:
-        """The workload that the pod belongs to and that nothing of the input controls."""
-        found: AnyWorkload | None = None
-        for above in self._index.owners.above(pod.metadata):
-            if isinstance(above, Pod):
-                break
-            found = above
-        return found
 
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
         """The keys of the claims that pods of the owners have: one of them given back is a copy less."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import wanted
 from dra_plan.documents.base import ObjectName
@@ -199,7 +198,7 @@ class _Owners:
 
     def of(self, pod: Pod) -> ObjectName | None:
         """The topmost workload of the input above the pod, or what controls it; None for a bare pod."""
-        top = self._top(pod)
+        top = self._index.top_of(pod)
         if top is not None:
             return ObjectName(kind=top.kind, namespace=top.metadata.namespace, name=top.metadata.name)
         controller = pod.metadata.controller
@@ -209,13 +208,5 @@ class _Owners:
 
     def replicas(self, pod: Pod) -> int | None:
         """How many pods the workload wants; None where the input does not have it."""
-        top = self._top(pod)
+        top = self._index.top_of(pod)
         return None if top is None else wanted(top, self._index.pods_of(top)).number
-
-    def _top(self, pod: Pod) -> AnyWorkload | None:
-        found: AnyWorkload | None = None
-        for above in self._index.owners.above(pod.metadata):
-            if isinstance(above, Pod):
-                break
-            found = above
-        return found
