@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dra_plan.questions.validate.answer import ValidationReport
 
     from .allocator import Allocator, DeviceID, NodeOutcome, Outcome, Pool, PoolID
+    from .allotted import OutOfTimeError
     from .cluster import Cluster
     from .errors import DraPlanError, InputError, UsageError
     from .live import Snapshot, read_cluster
@@ -51,6 +52,7 @@ _HOMES = {
     "InputError": "dra_plan.errors",
     "LoadedObjects": "dra_plan.manifests.load",
     "NodeOutcome": "dra_plan.allocator",
+    "OutOfTimeError": "dra_plan.allotted",
     "Outcome": "dra_plan.allocator",
     "Pool": "dra_plan.allocator",
     "PoolID": "dra_plan.allocator",
@@ -100,6 +102,7 @@ __all__ = [
     "LoadedObjects",
     "MaintenancePlan",
     "NodeOutcome",
+    "OutOfTimeError",
     "Outcome",
     "PlacementPlan",
     "Pool",

@@ -6,26 +6,30 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, Unpack
 
+from dra_plan.allotted import allotted
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.identity import told_apart
 from dra_plan.documents.base import AppliedEdit
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.question import AskedRelease, Question
+from dra_plan.planner.question import AskedRelease, Progress, Question
 
 from .allocator import View
 from .arguments import (
     Objects,
     able,
     asked_release,
+    callback,
     gates_of,
     list_of,
     names,
     paths_of,
     question,
     required,
+    seconds,
     whole_number,
 )
 from .options import ReleaseOptions, spelled_out
@@ -296,11 +300,14 @@ class LoadedCluster:
         """What is asked of it. Raises UsageError for options that can't be."""
         return replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
+    def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:
+        """The time that an answer may take within the block (`dra_plan/allotted.py`). Raises UsageError for others."""
+        return allotted(seconds(timeout, "timeout"), callback(progress, "progress"))
+
     def with_edits(self, answer: A) -> A:
-        """The answer with this cluster's edits, and without the warnings that are ignored."""
-        if not self._edits and not self._ignored:
-            return answer
-        return replace(answer, what_if=self._edits, ignored=self._ignored)
+        """The answer with this cluster, its edits, and without the warnings that are ignored."""
+        drawn = (self.inventory, self.view)
+        return replace(answer, what_if=self._edits, ignored=self._ignored, drawn=drawn)
 
     @property
     def ignored(self) -> frozenset[str]:

@@ -238,6 +238,21 @@ class DevicesOnly(TypedDict, total=False):
     ]
 
 
+class Allotted(TypedDict, total=False):
+    """How long an answer may take of which no part is known (others: `Timed`), and who hears how far it is.
+
+    The command line ends such a run by itself (`dra_plan/cli/timing.py`).
+    """
+
+    timeout: float | None
+
+
+class Stepwise(Allotted, total=False):
+    """The same of an answer that is made step by step."""
+
+    progress: Progress | None
+
+
 class PodOptions(Chosen, WithoutNodes, Bounded, total=False):
     """What is asked of pods that wait."""
 
@@ -274,6 +289,17 @@ def spelled_out(function: F) -> F:
         return function(*given, **options)
 
     call.__signature__ = signature  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
+
+
+def within_its_time(function: F) -> F:
+    """The function of `Allotted` options: it raises OutOfTimeError when their `timeout` is over."""
+
+    @functools.wraps(function)
+    def call(cluster: Any, *given: Any, **options: Any) -> Any:
+        with cluster.allotted(options.pop("timeout", None), options.pop("progress", None)):
+            return function(cluster, *given, **options)
+
     return call  # type: ignore[return-value]
 
 

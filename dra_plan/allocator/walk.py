@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+from dra_plan import allotted
 from dra_plan.releases import Quirks, Rules
 
 from .pools import Pool, PoolDevice
@@ -141,10 +142,12 @@ class Walk:
             raise StepsExhaustedError(f"no answer within {steps} step{'s' if steps != 1 else ''}")
         if self.steps > self._pause_at:
             raise Paused
+        allotted.check()
         deadline = self._limits.deadline
         if deadline is not None and time.monotonic() > deadline:
             raise StepsExhaustedError("no answer within the time given")
-        clock = self._limits.steps if deadline is None else self.steps + _STEPS_PER_CLOCK
+        is_timed = deadline is not None or allotted.is_timed()
+        clock = self.steps + _STEPS_PER_CLOCK if is_timed else self._limits.steps
         self._look_up_at = min(clock, self._limits.steps, self._pause_at)
 
     def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:

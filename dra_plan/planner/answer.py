@@ -6,7 +6,7 @@ How documents are printed is not known here. `str()` asks the output for it: the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -29,6 +29,8 @@ class PrintedAnswer(ABC, Generic[D_co]):
     """What was changed about the cluster before it was asked."""
     ignored: frozenset[str] = frozenset()
     """The codes of the warnings that its document leaves out."""
+    drawn: tuple[Inventory, View] | None = field(default=None, compare=False)
+    """The cluster that was asked, for the picture in notebooks."""
 
     @cached_property
     def document(self) -> D_co:
@@ -53,10 +55,11 @@ class PrintedAnswer(ABC, Generic[D_co]):
         return of_kind(self.document.kind).text(self.document)
 
     def _repr_html_(self) -> str:
-        """The same as a piece of HTML, which notebooks show."""
+        """The same as a piece of HTML, which notebooks show: the tables, and below them the picture of the page."""
         from dra_plan.questions.registry import of_kind
 
-        return of_kind(self.document.kind).fragment(self.document)
+        question = of_kind(self.document.kind)
+        return question.fragment(self.document) + (question.still(self, *self.drawn) if self.drawn else "")
 
     def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
         """The answer about a cluster as a page of HTML, one file; without the cluster, without a picture of it."""

@@ -91,6 +91,12 @@ class QuestionRecord(NamedTuple):
             return html.text(self.text(document))
         return html.fragment(formats.table(document, None))
 
+    def still(self, answer: PrintedAnswer[Any], inventory: Inventory, view: View) -> str:
+        """The picture of its page as a piece of HTML; "" where its page has none."""
+        from dra_plan.page.still import still
+
+        return still(self._part("page").page(answer, inventory, view).scenes) if self.has_page else ""
+
     def page(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> Page:
         """The page of its answer about a cluster; without a cluster, without a picture."""
         from msgspec import UNSET

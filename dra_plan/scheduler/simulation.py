@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dra_plan import allotted
 from dra_plan.allocator import View
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.allocator.search import DeviceOrder
@@ -124,6 +125,7 @@ class Scheduler:
     def run(self) -> None:
         """Schedule until nothing changes any more, it is enough, or late: pods still to be tried are cut short then."""
         while True:
+            allotted.check()
             if self.is_late() or self.enough():
                 self._cut_short()
                 return

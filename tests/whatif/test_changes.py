@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import html.parser
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
+from dra_plan.page.picture import DrawnDevice, DrawnPool
+from dra_plan.page.scene import Scene, SceneDevice, ScenePlace, ScenePool
+from dra_plan.page.still import MOST_DEVICES, MOST_PLACES, still
 from dra_plan.text.columns import Paragraph, Table
 from dra_plan.text.html import MOST_ROWS, fragment
 from tests.build import deployment, gpus, pod, template, workload
@@ -139,9 +143,31 @@ def read(text: str) -> Tags:
 )
 def test_a_notebook_shows_every_word_of_an_answer(ask: Any) -> None:
     answer = ask(Cluster.of(objects()))
-    found = read(answer._repr_html_())
+    found = read(replace(answer, drawn=None)._repr_html_())
     assert found.tags <= {"div", "table", "thead", "tbody", "tr", "th", "td", "p", "pre"}
     assert set(str(answer).split()) == set(" ".join(found.texts).split())
+
+
+def test_a_notebook_shows_the_picture_below_the_tables() -> None:
+    cluster = Cluster.of(objects())
+    names = {device.name for each in cluster.inventory.slices for device in each.spec.devices}
+    for answer in (cluster.schedule(), cluster.diff(cluster.drain("a"))):
+        tables, picture = read(replace(answer, drawn=None)._repr_html_()), read(answer._repr_html_())
+        assert names <= set(picture.texts)
+        assert picture.tags - tables.tags >= {"span"}
+        assert picture.texts[: len(tables.texts)] == tables.texts
+    assert "<span" not in cluster.validate()._repr_html_()
+
+
+def test_a_picture_in_a_notebook_is_counted_and_no_markup() -> None:
+    hostile = "<script>alert(1)</script>"
+    pool = DrawnPool("d", "p", "Complete", "", (), "", (), (), None)  # type: ignore[arg-type]
+    devices = [SceneDevice(at, pool, DrawnDevice(hostile, "Available")) for at in range(MOST_DEVICES + 3)]
+    places = [ScenePlace(at, f"{hostile}{at}", None, [ScenePool(pool, devices)]) for at in range(MOST_PLACES + 2)]
+    found = read(still([Scene(places, title=hostile)]))
+    assert found.tags == {"p", "table", "tbody", "tr", "th", "td", "span"}
+    assert {"and 2 more", hostile, f"{hostile}0"} <= set(found.texts)
+    assert any("and 3 more" in text for text in found.texts)
 
 
 def test_names_are_no_markup() -> None:

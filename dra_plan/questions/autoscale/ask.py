@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from dra_plan import shown
 from dra_plan.errors import UsageError
-from dra_plan.options import NODE_GROUP, Bounded, Flag, spelled_out
+from dra_plan.options import NODE_GROUP, Allotted, Bounded, Flag, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ENGINES = ("cluster-autoscaler", "karpenter")
 
 
-class AutoscaleOptions(Bounded, total=False):
+class AutoscaleOptions(Bounded, Allotted, total=False):
     """Which groups there are, and how long kube-scheduler's searches may take."""
 
     group: Annotated[
@@ -52,6 +52,7 @@ class AutoscaleOptions(Bounded, total=False):
 
 
 @spelled_out
+@within_its_time
 def autoscale(
     cluster: LoadedCluster, groups: Any = None, **options: Unpack[AutoscaleOptions]
 ) -> AutoscalePlan | KarpenterPlan:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType, structs
 
+from dra_plan import allotted
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
@@ -555,10 +556,11 @@ def count_copies(
         ]
         together = _no_sets(_shares(index, copied))
     else:
-        items = [
+        made = (
             _none(each.owner, own, "Refused") if why else _alone(counting, seek, each, own)
             for each, why in zip(copied, refused, strict=True)
-        ]
+        )
+        items = list(allotted.steps(made, len(copied)))
     told = (
         *notices.of_target(target, inventory.nodes),
         *(told for each in copied for told in of_scheduler(target, inventory, [PodRecord(each.pod, attempts=1)])),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from dra_plan.options import Bounded, Flag, InNamespace, WithoutNodes, spelled_out
+from dra_plan.options import Bounded, Flag, InNamespace, Stepwise, WithoutNodes, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.capacity.answer import CapacityPlan
 
 
-class CapacityOptions(InNamespace, WithoutNodes, Bounded, total=False):
+class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False):
     """How many copies are counted, and how."""
 
     mix: Annotated[bool, Flag("--mix", "Count all owners together, in the proportion of their replicas.")]
@@ -27,6 +27,7 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, total=False):
 
 
 @spelled_out
+@within_its_time
 def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: Unpack[CapacityOptions]) -> CapacityPlan:
     """How many copies of pods there is room for beside what is on nodes, each owner on its own.
 

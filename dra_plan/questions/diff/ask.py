@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from dra_plan.options import Bounded, Chosen, DevicesOnly, Flag, WithoutNodes, spelled_out
+from dra_plan.options import Allotted, Bounded, Chosen, DevicesOnly, Flag, WithoutNodes, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.diff.answer import ClusterDiff
 
 
-class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, total=False):
+class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=False):
     """What is compared."""
 
     together: Annotated[bool, Flag("--together", "Compare all pending claims as one set, and no pods.")]
 
 
 @spelled_out
+@within_its_time
 def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: Unpack[DiffOptions]) -> ClusterDiff:
     """What `other` answers differently from this cluster: claim sets, pods, pools, devices and selectors.
 
@@ -33,4 +34,8 @@ def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: 
 
     required(other, LoadedCluster, "other", "a Cluster")
     before, after = (State(each.inventory, each.view, each.what_if) for each in (cluster, other))
-    return replace(compare(before, after, cluster.question(owners, options)), ignored=cluster.ignored)
+    return replace(
+        compare(before, after, cluster.question(owners, options)),
+        ignored=cluster.ignored,
+        drawn=(after.inventory, after.view),
+    )

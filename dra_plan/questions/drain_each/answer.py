@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from dra_plan import allotted
 from dra_plan.allocator import View
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
@@ -84,7 +85,7 @@ def drain_each(
         *each.before.notices,
         *notices_of(each.refused),
     ]
-    return DrainList(target, tuple(sorted(rows, key=_harm)), tuple(told))
+    return DrainList(target, tuple(sorted(allotted.steps(rows, len(groups)), key=_harm)), tuple(told))
 
 
 _Group = tuple[str, tuple[str, ...]]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from dra_plan.options import Flag, Names, PodOptions, spelled_out
+from dra_plan.options import Flag, Names, PodOptions, Stepwise, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.drain_each.answer import DrainList
 
 
-class DrainEachOptions(PodOptions, total=False):
+class DrainEachOptions(PodOptions, Stepwise, total=False):
     """Which pods are looked at, and which nodes are drained."""
 
     nodes: Names
@@ -22,6 +22,7 @@ class DrainEachOptions(PodOptions, total=False):
 
 
 @spelled_out
+@within_its_time
 def drain_each(cluster: LoadedCluster, *owners: str, **options: Unpack[DrainEachOptions]) -> DrainList:
     """What would have no place if a node were drained: each of `nodes` in turn, or each that there is.
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from dra_plan.errors import UsageError
-from dra_plan.options import Bounded, Chosen, Flag, spelled_out
+from dra_plan.options import Allotted, Bounded, Chosen, Flag, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -34,7 +34,7 @@ def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
     return found
 
 
-class GrowOptions(Chosen, Bounded, total=False):
+class GrowOptions(Chosen, Bounded, Allotted, total=False):
     """Which nodes may be added, and for which pods."""
 
     like: Annotated[
@@ -63,6 +63,7 @@ class GrowOptions(Chosen, Bounded, total=False):
 
 
 @spelled_out
+@within_its_time
 def grow(cluster: LoadedCluster, *owners: str, **options: Unpack[GrowOptions]) -> GrowthPlan:
     """The cheapest new nodes with which kube-scheduler binds every pod that waits.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from dra_plan.options import Flag, PodOptions, spelled_out
+from dra_plan.options import Allotted, Flag, PodOptions, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.impact.answer import Impact
 
 
-class ImpactOptions(PodOptions, total=False):
+class ImpactOptions(PodOptions, Allotted, total=False):
     """Whose pods are told."""
 
     to_kubernetes_version: Annotated[
@@ -26,6 +26,7 @@ class ImpactOptions(PodOptions, total=False):
 
 
 @spelled_out
+@within_its_time
 def impact(
     cluster: LoadedCluster, objects: LoadedCluster | None = None, *owners: str, **options: Unpack[ImpactOptions]
 ) -> Impact:

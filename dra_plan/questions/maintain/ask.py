@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from dra_plan.options import Bounded, Flag, Names, spelled_out
+from dra_plan.options import Allotted, Bounded, Flag, Names, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -17,7 +17,7 @@ def _each(given: list[str] | None) -> list[str] | None:
     return [name for names in given or () for name in split_list(names)] or given
 
 
-class MaintainOptions(Bounded, total=False):
+class MaintainOptions(Bounded, Allotted, total=False):
     """Which nodes, and how many at a time."""
 
     nodes: Annotated[
@@ -55,6 +55,7 @@ class MaintainOptions(Bounded, total=False):
 
 
 @spelled_out
+@within_its_time
 def maintain(cluster: LoadedCluster, **options: Unpack[MaintainOptions]) -> MaintenancePlan:
     """An order in which these nodes can be drained and given back, wave by wave.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from dra_plan.options import Bounded, Flag, InNamespace, WithoutNodes, spelled_out
+from dra_plan.options import Allotted, Bounded, Flag, InNamespace, WithoutNodes, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MOVABLE = ("controlled", "bare")
 
 
-class RepackOptions(InNamespace, WithoutNodes, Bounded, total=False):
+class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
     """What room is wanted, and who may move for it."""
 
     free: Annotated[
@@ -50,6 +50,7 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, total=False):
 
 
 @spelled_out
+@within_its_time
 def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPlan:
     """The fewest moves of running pods, or the cheapest, that make room; in waves that were carried out.
 
