@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 NAMES = 3
@@ -13,6 +14,13 @@ def listed(names: list[str], most: int = NAMES) -> str:
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most} more"]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def values(found: Iterable[tuple[Any, int]], others: int, missing: int = 0) -> list[str]:
+    """Values with how often each is found, then how many others there are, and how many have none."""
+    said = [f"{value(one)} on {count}" for one, count in found]
+    said += [f"{others} other values"] if others else []
+    return [*said, f"missing on {missing}"] if missing else said
 
 
 def value(of: Any) -> str:

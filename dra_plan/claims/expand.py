@@ -17,7 +17,7 @@ from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 
-from .index import Index, missing_template, of_pod_spec, pod_owner, shared_claims, workload_owner
+from .index import Index, missing_template, of_pod_spec, owner_of, shared_claims
 from .owners import is_over, is_served, is_waiting, missing, pod_name, pod_spec
 from .pod_claims import (
     GeneratedClaims,
@@ -168,14 +168,14 @@ class _Builder:
         """The pods and workloads that are chosen and want nodes, whether they use claims or not."""
         inventory = self._index.inventory
         return [
-            *(pod_owner(pod) for pod in inventory.pods if self._plans_pod(pod)),
-            *(workload_owner(workload) for workload in inventory.workloads if self._plans_workload(workload)),
+            *(owner_of(pod) for pod in inventory.pods if self._plans_pod(pod)),
+            *(owner_of(workload) for workload in inventory.workloads if self._plans_workload(workload)),
         ]
 
     def of_pods(self) -> Iterator[ClaimSet]:
         """The sets of the pods that wait for a node and are not planned with their workload."""
         for pod in self._index.inventory.pods:
-            owner, named = pod_owner(pod), self._chosen.named
+            owner, named = owner_of(pod), self._chosen.named
             if owner in named if named is not None else self._plans_pod(pod):
                 yield from self._of_pod(pod, owner, self._index.generated_claims)
 
@@ -187,7 +187,7 @@ class _Builder:
     def of_workloads(self) -> Iterator[ClaimSet]:
         """The sets of workloads that want pods without a node: what the next pod of each would ask for."""
         for workload in self._index.inventory.workloads:
-            owner, named = workload_owner(workload), self._chosen.named
+            owner, named = owner_of(workload), self._chosen.named
             if owner in named if named is not None else self._plans_workload(workload):
                 yield from self._of_workload(workload, owner)
 

@@ -74,14 +74,9 @@ def _only_nodes(selector: NodeSelector | None) -> Iterator[str]:
 POD = "Pod"
 
 
-def pod_owner(pod: Pod) -> Owner:
-    """The owner of a pod's claim set: the pod."""
-    return Owner(POD, pod.metadata.namespace, pod.metadata.name)
-
-
-def workload_owner(workload: AnyWorkload) -> Owner:
-    """The owner of a workload's claim set: the workload."""
-    return Owner(workload.kind, workload.metadata.namespace, workload.metadata.name)
+def owner_of(of: Pod | AnyWorkload) -> Owner:
+    """A pod or workload as the owner of its claim set."""
+    return Owner(of.kind, of.metadata.namespace, of.metadata.name)
 
 
 def template_spec(workload: AnyWorkload) -> PodSpec:
@@ -229,7 +224,7 @@ class Index:
 
     def _uses(self) -> Iterator[tuple[Owner, str]]:
         for pod in self.inventory.pods:
-            owner = pod_owner(pod)
+            owner = owner_of(pod)
             for status in pod.status.resource_claim_statuses:
                 if status.resource_claim_name:
                     yield owner, status.resource_claim_name
@@ -244,7 +239,7 @@ class Index:
         for workload in self.inventory.workloads:
             for entry in template_spec(workload).resource_claims:
                 if entry.resource_claim_name:
-                    yield workload_owner(workload), entry.resource_claim_name
+                    yield owner_of(workload), entry.resource_claim_name
 
 
 # -- notices about claim sets ------------------------------------------------------------------------------------------

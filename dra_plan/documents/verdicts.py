@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.refusals import RefusalFinding
 
@@ -130,6 +131,11 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     taken_before: Annotated[
         bool, Meta(description="The claims fit in the cluster as it is, but pods that come first take the devices.")
     ] = False
+
+    @property
+    def is_of_cordon(self) -> bool:
+        """Whether it is the taint that comes with a cordon."""
+        return self.taint is not None and self.taint.key == UNSCHEDULABLE.key
 
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):

@@ -177,6 +177,11 @@ class BlockingSet:
     elements: tuple[Element, ...]
     proven: bool
 
+    @property
+    def has_holders(self) -> bool:
+        """Whether claims that have devices are part of it."""
+        return any(isinstance(element, ClaimElement) for element in self.elements)
+
 
 def blocking_set(placement: Placement, budget: Budget | None = None) -> BlockingSet | None:
     """A minimal blocking set; None if everything fits once defects are repaired; empty if that stays undecided."""
@@ -201,8 +206,6 @@ class KnownBlockingSet:
 
     def __init__(self, found: BlockingSet, placement: Placement) -> None:
         self.found = found
-        self.has_holders = any(isinstance(element, ClaimElement) for element in found.elements)
-        """Whether claims that have devices are part of it."""
         held = {element for element in found.elements if isinstance(element, SAME_EVERYWHERE)}
         others = [e for e in elements(placement) if isinstance(e, SAME_EVERYWHERE) and e not in held]
         self._allocator = Allocator(

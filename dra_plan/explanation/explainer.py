@@ -189,7 +189,7 @@ class _Explainer:
     def _blocking(self, offer: NodeOffer) -> BlockingSet | None:
         """A blocking set of this node: one known from another node if it is enough here, else a new one."""
         for known in self._known:
-            if known.has_holders and not _is_in_use(offer):
+            if known.found.has_holders and not _is_in_use(offer):
                 continue  # nobody holds a device here, so that something else is in the way
             if known.is_enough(offer.placement.node, self._budget):
                 return known.found
@@ -262,6 +262,5 @@ def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
 def _blocking_key(found: BlockingSet | None) -> tuple[object, ...]:
     if found is None:
         return ()
-    has_holders = any(isinstance(element, elements.ClaimElement) for element in found.elements)
     same = (element for element in found.elements if isinstance(element, elements.SAME_EVERYWHERE))
-    return (found.proven, has_holders, *same)
+    return (found.proven, found.has_holders, *same)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from dra_plan import shown
+from dra_plan import shown, wording
 from dra_plan.allocator import PoolDevice
 from dra_plan.allocator.requests import Compile
 from dra_plan.cel.meant import ANY_DRIVER, Home, meant, rewritten
@@ -19,7 +19,7 @@ from dra_plan.cel.parts import Reference, mentions, parsed
 from dra_plan.cel.rewrite import comparison, with_compare_to
 from dra_plan.documents.devices import ComputedPart, ComputedValue, DecidingClause, FoundName, FoundValue
 from dra_plan.near import nearest
-from dra_plan.wording import listed, value
+from dra_plan.wording import listed
 
 from .selectors import DecisivePart, NamedValues, Publications, decisive_parts_of_kinds, other_values, spelling_fixes
 
@@ -72,11 +72,8 @@ def found_lines(of: FoundName) -> list[str]:
     table = "attribute" if of.kind != "capacity" else "capacity"
     if of.problem in ("missing", "unknown-domain", "wrong-domain", "wrong-kind"):
         return [_absent(of, table)]
-    values = [f"{value(one.value)} on {one.count}" for one in of.values]
-    if of.other_values:
-        values.append(f"{of.other_values} other values")
-    missing = [f"missing on {of.missing}"] if of.missing else []
-    said = [f"{name} is {', '.join([*values, *missing])}"]
+    found = wording.values(((one.value, one.count) for one in of.values), of.other_values, of.missing)
+    said = [f"{name} is {', '.join(found)}"]
     if of.problem == "wrong-type":
         kinds = sorted({one.type for one in of.values})
         said.append(f"{name} is of type {listed(kinds)}, compared with {_a(of.hint)}: never equal")

@@ -15,7 +15,7 @@ from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import AllocationResult, ResourceClaim
 from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.api.workloads import CustomWorkload, Job, pod_template
-from dra_plan.claims.index import not_judged, pod_owner, workload_owner
+from dra_plan.claims.index import not_judged, owner_of
 from dra_plan.claims.sets import NOT_AVAILABLE, ClaimSet, Owner, asked
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.claim_sets import NodeExclusion
@@ -223,8 +223,8 @@ class Admissions:
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
         self._target = target
-        self._pods = {pod_owner(pod): pod for pod in inventory.pods}
-        self._workloads = {workload_owner(workload): workload for workload in inventory.workloads}
+        self._pods = {owner_of(pod): pod for pod in inventory.pods}
+        self._workloads = {owner_of(workload): workload for workload in inventory.workloads}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
         """The plan with what would let its pods onto excluded nodes on which all claims fit.
@@ -250,7 +250,7 @@ class Admissions:
 
     def _tolerating(self, claim_set: ClaimSet) -> list[Tolerating]:
         """Where the tolerations of all its pods stand; nothing where that is not known of one of them."""
-        owners = [claim_set.owner] if claim_set.owner is not None else list(map(pod_owner, claim_set.pods))
+        owners = [claim_set.owner] if claim_set.owner is not None else list(map(owner_of, claim_set.pods))
         found = [self._place(owner) for owner in owners]
         known = [place for place in found if place is not None]
         return known if len(known) == len(found) else []

@@ -9,7 +9,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
 from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.workloads import pod_template
-from dra_plan.claims.index import Index, missing_templates, pod_owner, workload_owner
+from dra_plan.claims.index import Index, missing_templates, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import bringing
@@ -146,9 +146,9 @@ def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
     asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
     if not asked:
         return []
-    workloads = {workload_owner(workload) for workload in inventory.workloads}
+    workloads = {owner_of(workload) for workload in inventory.workloads}
     controllers = {pod.key: controller for pod in asked if (controller := _controller(pod)) in workloads}
-    pairs = ((controllers.get(pod.key) or pod_owner(pod), pod) for pod in asked)
+    pairs = ((controllers.get(pod.key) or owner_of(pod), pod) for pod in asked)
     return list(dict.fromkeys(missing_templates(pairs, Index(inventory))))
 
 
@@ -250,7 +250,7 @@ def _without_devices(inventory: Inventory) -> Iterator[Notice]:
 def _stuck(inventory: Inventory) -> set[str]:
     """The pods that have a node, and a claim that is in the input and has no devices."""
     waiting = {
-        pod_owner(pod): pod
+        owner_of(pod): pod
         for pod in inventory.pods
         if pod.spec.node_name and pod.spec.resource_claims and pod.status.phase in ("", "Pending") and not ended(pod)
     }

@@ -16,7 +16,7 @@ from dra_plan.api.quantity import QuantityError, make, parse
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
-from dra_plan.claims.index import Index, pod_owner, template_spec, workload_owner
+from dra_plan.claims.index import Index, owner_of, template_spec
 from dra_plan.claims.owners import DEPLOYMENT, controller_names, deployment_of, ended, is_over, is_waiting
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
 from dra_plan.claims.sets import ClaimSet, Expansion, Owner, joined
@@ -283,8 +283,8 @@ def _named(
     inventory: Inventory, index: Index, states: OwnerStates, question: Question, *, group_claims: bool
 ) -> list[ObjectKey]:
     """The objects that the names mean; for a pending claim those who use it, if one of them can be planned."""
-    waiting = [pod_owner(pod) for pod in inventory.pods if is_waiting(pod)]
-    working = [workload_owner(workload) for workload in inventory.workloads if not is_over(workload)]
+    waiting = [owner_of(pod) for pod in inventory.pods if is_waiting(pod)]
+    working = [owner_of(workload) for workload in inventory.workloads if not is_over(workload)]
     expanded = claims.expand(inventory, named={*waiting, *working}, group_claims=group_claims).sets
     made = {(CLAIM, c.metadata.namespace, c.metadata.name): one for one in expanded for c in one.claims}
     found: dict[ObjectKey, None] = {}

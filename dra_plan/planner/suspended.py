@@ -15,6 +15,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice, ObjectKey
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload, Job
+from dra_plan.claims.index import owner_of
 from dra_plan.claims.owners import is_suspended, is_waiting
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.errors import UsageError
@@ -36,7 +37,7 @@ def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | N
     if not held:
         return inventory
     named = _named(inventory, owners, namespace)
-    going_on = {id(each) for each in held if _key(each) in named or not (named or each.metadata.is_stored)}
+    going_on = {id(each) for each in held if owner_of(each) in named or not (named or each.metadata.is_stored)}
     left = [each for each in held if id(each) not in going_on and not isinstance(each, Pod)]
     notices = [_notice(each) for each in held if id(each) in going_on]
     notices += [_left_out(left)] if left and not named else []
@@ -52,7 +53,7 @@ def of_sets(inventory: Inventory, sets: Iterable[ClaimSet]) -> list[Notice]:
     """Whose claim sets are planned as they will be."""
     owners = {(one.owner.kind, one.owner.namespace, one.owner.name) for one in sets if one.owner is not None}
     held = (each for each in (*inventory.workloads, *inventory.pods) if _is_held(each))
-    return list(dict.fromkeys(_notice(each) for each in held if _key(each) in owners))
+    return list(dict.fromkeys(_notice(each) for each in held if owner_of(each) in owners))
 
 
 def _named(inventory: Inventory, owners: Sequence[str], namespace: str | None) -> frozenset[ObjectKey]:
@@ -99,7 +100,3 @@ def _left_out(left: Sequence[Pod | AnyWorkload]) -> Notice:
     are = "1 workload is suspended and makes" if len(names) == 1 else f"{len(names)} workloads are suspended and make"
     them = "it to plan it as it" if len(names) == 1 else "them to plan them as they"
     return Notice(LEFT_OUT, f"{are} no pods now ({some}): name {them} will be")
-
-
-def _key(obj: Pod | AnyWorkload) -> ObjectKey:
-    return obj.kind, obj.metadata.namespace, obj.metadata.name

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from dra_plan import wording
 from dra_plan.documents.reasons import (
     AttemptFault,
     BlockingClaim,
@@ -86,9 +87,7 @@ def _values(of: BlockingElement) -> list[str]:
     attribute = (of.match_attribute or of.distinct_attribute or "").rpartition("/")[2]
     said = []
     for met in of.values:
-        there = [f"{words.value(one.value)} on {one.count}" for one in met.values]
-        there += [f"{met.other_values} other values"] if met.other_values else []
-        there += [f"missing on {met.missing}"] if met.missing else []
+        there = wording.values(((one.value, one.count) for one in met.values), met.other_values, met.missing)
         said.append(f"{attribute} for {met.request}: {', '.join(there)}")
     return said
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import structs
 
 from dra_plan.allocator import Outcome
-from dra_plan.api.well_known import UNSCHEDULABLE
 from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.claim_sets import (
     ClaimSetSummary,
@@ -20,7 +19,7 @@ from dra_plan.documents.reasons import BlockingRequest, LeadingReason
 from dra_plan.documents.refusals import REFUSED
 from dra_plan.documents.stories import AbsentName, NodeStory
 from dra_plan.documents.suggestions import PatchedObject, TriedChanges
-from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict
+from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.explanation.hints import found_lines
 from dra_plan.explanation.parts import Renaming
 from dra_plan.text import obstacles, words
@@ -273,15 +272,10 @@ def causes(exclusions: Iterable[NodeExclusion]) -> str:
     is_cordoned = any(one.kind == "Cordoned" for each in found for one in each.about)
     said: dict[str, None] = {}
     for each in found:
-        about = [one for one in each.about if not (is_cordoned and _is_of_cordon(one))]
+        about = [one for one in each.about if not (is_cordoned and one.is_of_cordon)]
         if about or not each.about:
             said[", ".join(map(obstacle, about)) or each.message] = None
     return listed(list(said))
-
-
-def _is_of_cordon(of: NodeObstacle) -> bool:
-    """Whether it is the taint that comes with a cordon."""
-    return of.taint is not None and of.taint.key == UNSCHEDULABLE.key
 
 
 def room(claim_set: PlannedClaimSet) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dra_plan.allocator import Outcome
 from dra_plan.api.quantity import parse
-from dra_plan.api.well_known import KUEUE, UNSCHEDULABLE
+from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
@@ -44,15 +44,15 @@ def node_lines(of: OwnerVerdict, *, asks_for_devices: bool) -> Iterator[str]:
         return
     for group in of.nodes:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
-        told = [
-            phrase(reason) for reason in group.reasons if not (_is_echo(reason, group) or _is_of_cordon(reason, group))
-        ]
+        told = [phrase(reason) for reason in group.reasons if not _is_echo(reason, group)]
         yield f"{_who(group.nodes)}: {'devices fit; ' if fit else ''}{'; '.join(told)}"
 
 
 def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
     """Whether it says again what another plugin says more clearly: of the same resource, or of the cordon."""
-    return _is_of_cordon(reason, group) or (reason.plugin == DEVICES and not reason.about and len(group.reasons) > 1)
+    return _goes_with_cordon(reason, group) or (
+        reason.plugin == DEVICES and not reason.about and len(group.reasons) > 1
+    )
 
 
 def _who(nodes: list[str]) -> str:
@@ -72,10 +72,10 @@ def phrase(reason: NodeRefusalReason) -> str:
     return ", ".join(obstacle(one) for one in reason.about)
 
 
-def _is_of_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
+def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
     """Whether it is the taint that comes with a cordon, which is told."""
-    of_cordon = any(one.taint is not None and one.taint.key == UNSCHEDULABLE.key for one in reason.about)
-    return of_cordon and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
+    is_cordons = any(one.is_of_cordon for one in reason.about)
+    return is_cordons and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
 
 
 def obstacle(of: NodeObstacle) -> str:

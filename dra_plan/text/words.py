@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
+from dra_plan import wording
 from dra_plan.api.core import Taint
 from dra_plan.api.resource import DeviceTaint, DeviceToleration
 from dra_plan.documents.base import ClaimName, ObjectName, RequestName
@@ -118,14 +119,10 @@ def user(of: ObjectName) -> str:
 
 def absent(of: AbsentName) -> str:
     """A value that no device of the cluster has, and those that there are."""
-    there = [f"{value(one.value)} on {one.count}" for one in of.values]
-    others = [f"{of.other_values} other values"] if of.other_values else []
+    there = wording.values(((one.value, one.count) for one in of.values), of.other_values)
     name = "driver" if of.kind == "driver" else of.name
     whose = class_selector(of.class_) if of.class_ else f"the selector of {request(of)}"
-    return (
-        f"No device on any node has {name} {value(of.wanted)}, which {whose} asks for;"
-        f" there is {', '.join([*there, *others])}."
-    )
+    return f"No device on any node has {name} {value(of.wanted)}, which {whose} asks for; there is {', '.join(there)}."
 
 
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:

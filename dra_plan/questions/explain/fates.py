@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dra_plan.api.core import Pod
-from dra_plan.claims.index import Index, pod_owner
+from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.claims.sets import Owner
@@ -40,12 +40,17 @@ class Fate:
         return self.verdict in ("WouldBind", "WouldPreempt", "Bound")
 
 
+def decisive(fates: Sequence[Fate]) -> Fate | None:
+    """The fate of the first pod that gets no node, else of the first; None of no pods."""
+    return next((fate for fate in fates if not fate.is_good), fates[0] if fates else None)
+
+
 class Fates:
     """The fates of pods of one input; of pods that are not made nothing is said."""
 
     def __init__(self, index: Index, is_made: Callable[[Pod], bool]) -> None:
         self._inventory, self._index, self._is_made = index.inventory, index, is_made
-        self._pods = {pod_owner(pod): pod for pod in index.inventory.pods}
+        self._pods = {owner_of(pod): pod for pod in index.inventory.pods}
 
     def of(self, run: VerdictRun, owner: Owner) -> list[Fate]:
         """What becomes of the owner's pods that have no node in the input."""

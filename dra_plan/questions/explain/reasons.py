@@ -19,7 +19,7 @@ from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import IMPLICIT_PREFIX, UNSCHEDULABLE
-from dra_plan.claims.index import Index, pod_owner
+from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import ClaimSet, Owner
 from dra_plan.documents.reasons import LeadingReason
@@ -128,13 +128,12 @@ class OwnersOfPods:
 
     def of(self, pod: Pod) -> Iterator[Owner]:
         """The owners, the pod itself first."""
-        yield pod_owner(pod)
+        yield owner_of(pod)
         for above in (pod, *self._index.owners.above(pod.metadata)):
-            metadata = above.metadata
-            yield Owner(above.kind, metadata.namespace, metadata.name)
-            deployment = deployment_of(metadata)
+            yield owner_of(above)
+            deployment = deployment_of(above.metadata)
             if deployment:
-                yield Owner(DEPLOYMENT, metadata.namespace, deployment)
+                yield Owner(DEPLOYMENT, above.metadata.namespace, deployment)
 
 
 class VerdictRun:

@@ -8,21 +8,19 @@ find nodes. What would help claims is found in `explanation.suggest`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from typing import Any
 
 from msgspec import structs
 
 from dra_plan.api.core import Container, Node, NodeSelectorRequirement, Pod, PodSpec, Toleration
-from dra_plan.api.inventory import Inventory, ObjectKey
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass
 from dra_plan.api.well_known import HOSTNAME, REGION, UNSCHEDULABLE, ZONE
-from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
-from dra_plan.claims.index import Index
-from dra_plan.claims.owners import ended, wanted
+from dra_plan.api.workloads import CronJob, CustomWorkload, Job
+from dra_plan.claims.index import Index, owner_of
+from dra_plan.claims.owners import wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import (
@@ -42,6 +40,7 @@ from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNode
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED, suggestion_rank
 from dra_plan.manifests import kinds
+from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited, found, spec_of
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
@@ -99,67 +98,22 @@ class _Remedy:
     fixed: bool = False
 
 
-def preempting(inventory: Inventory, owner: Owner) -> Inventory:
-    """The input with the owner's pods free to preempt others, whatever their preemptionPolicy or class says."""
-
-    def freed(spec: PodSpec) -> PodSpec:
-        return structs.replace(spec, preemption_policy="PreemptLowerPriority")
-
-    return _edited(inventory, {owner}, lambda of: of if isinstance(of, CustomWorkload) else _with_spec(of, freed))
-
-
-def freed(inventory: Inventory, owner: Owner, held_by: str, held: Sequence[str]) -> Inventory | None:
-    """The input with the owner's pods free of what holds them, to see what is in the way besides; None if unknown.
-
-    Gates are lifted, the scheduler is kube-scheduler's default, and claims that do not exist are not asked for.
-    """
-    match held_by:
-        case "SchedulingGates":
-            return _freed(inventory, owner, lambda spec: structs.replace(spec, scheduling_gates=[]))
-        case "OtherScheduler":
-            return _freed(inventory, owner, lambda spec: structs.replace(spec, scheduler_name=""))
-        case "MissingClaim" if held:
-            names = {one.rpartition("/")[2] for one in held}
-
-            def without(spec: PodSpec) -> PodSpec:
-                there = [
-                    entry
-                    for entry in spec.resource_claims
-                    if names.isdisjoint((entry.resource_claim_name, entry.resource_claim_template_name))
-                ]
-                return structs.replace(spec, resource_claims=there)
-
-            return _freed(inventory, owner, without)
-    return None
-
-
-def _freed(inventory: Inventory, owner: Owner, edit: Callable[[PodSpec], PodSpec]) -> Inventory:
-    of_owner = Remedies(inventory, owner, lambda _: None)
-    return of_owner.edited(lambda of: of if isinstance(of, CustomWorkload) else _with_spec(of, edit))
-
-
 class Remedies:
-    """Seeks what helps one owner; `pods_of` names the fields of its pods where they are written."""
+    """Seeks what helps one owner."""
 
-    def __init__(self, inventory: Inventory, owner: Owner, tries: Tries) -> None:
-        self._inventory, self._owner, self._tries = inventory, owner, tries
-        self._nodes = {node.metadata.name: node for node in inventory.nodes}
-        self._object = next(
-            (each for each in (*inventory.pods, *inventory.workloads) if _key(each) == owner),
-            None,
-        )
+    def __init__(self, index: Index, owner: Owner, tries: Tries) -> None:
+        self._inventory, self._owner, self._tries = index.inventory, owner, tries
+        self._pods = OwnedPods(index, owner)
+        self._object = self._pods.object
+        self._nodes = {node.metadata.name: node for node in self._inventory.nodes}
         self._left = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
-
-    def edited(self, edit: Callable[[Any], Any]) -> Inventory:
-        """The input with the owner and its pods that wait edited."""
-        return self._editing(edit)(self._inventory)
 
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
         """What helped, single changes first, the most plausible of them first."""
-        found: dict[tuple[str, ...], TriedChanges] = {}
+        helped: dict[tuple[str, ...], TriedChanges] = {}
         for remedies in sorted(self._combinations(verdict), key=_order):
             key = tuple(repr(one.told) for one in remedies)
-            if key in found or self._left <= 0 or any(set(known) <= set(key) for known in found):
+            if key in helped or self._left <= 0 or any(set(known) <= set(key) for known in helped):
                 continue  # where a part of it helps already, the rest is needless
             self._left -= 1
             changed = _applied(self._inventory, remedies)
@@ -167,8 +121,8 @@ class Remedies:
             if node is not None:
                 made = [*self._of_owner(changed, fixed=any(one.fixed for one in remedies))]
                 made += [*self._of_nodes(changed), *self._of_classes(changed)]
-                found[key] = TriedChanges(changes=[one.told for one in remedies], node=node, patches=made)
-        return list(found.values())
+                helped[key] = TriedChanges(changes=[one.told for one in remedies], node=node, patches=made)
+        return list(helped.values())
 
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[_Remedy, ...]]:
         if 0 < verdict.would_bind < verdict.pods and (fewer := self._fewer(verdict)) is not None:
@@ -183,8 +137,7 @@ class Remedies:
     @staticmethod
     def _goes_with(one: NodeObstacle, others: Sequence[NodeObstacle]) -> bool:
         """Whether it is the taint of a cordon, which goes with it."""
-        is_cordons = one.taint is not None and one.taint.key == UNSCHEDULABLE.key
-        return is_cordons and any(other.kind == "Cordoned" for other in others)
+        return one.is_of_cordon and any(other.kind == "Cordoned" for other in others)
 
     def _of(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[_Remedy]:
         node = self._nodes[group.nodes[0]]
@@ -234,7 +187,7 @@ class Remedies:
         """Only what is left, if that is no less than half of what is asked for."""
         if one.room == "0" and "/" in one.resource:
             yield from self._served(one.resource)
-        spec = _spec(self._object)
+        spec = self._pods.spec
         if spec is None or not one.left:
             return
         need, left = amounts({one.resource: one.need})[one.resource], amounts({one.resource: one.left})[one.resource]
@@ -279,41 +232,39 @@ class Remedies:
         field = "parallelism" if isinstance(workload, Job) else "replicas"
         told = ReplicasLowered(code="lower-replicas", from_=now, to=to)
 
-        def edited(of: Any) -> Any:
+        def wanting(of: Any) -> Any:
             return structs.replace(of, spec=structs.replace(of.spec, **{field: to}))
 
-        surplus = set(self._waiting[len(self._waiting) - (now - to) :])  # its controller deletes these first
+        waiting = self._pods.waiting
+        surplus = set(waiting[len(waiting) - (now - to) :])  # its controller deletes these first
 
         def fewer(of: Inventory) -> Inventory:
-            made = _edited(of, {self._owner}, edited)
-            return replace(made, pods=[pod for pod in made.pods if _key(pod) not in surplus])
+            made = edited(of, {self._owner}, wanting)
+            return replace(made, pods=[pod for pod in made.pods if owner_of(pod) not in surplus])
 
         return _Remedy(told, fewer)
 
     # Objects
 
-    def _of_pod(
-        self, told: SuggestedChange, edit: Callable[[PodSpec], PodSpec], *, fixed: bool = False
-    ) -> Iterator[_Remedy]:
+    def _of_pod(self, told: SuggestedChange, edit: EditSpec, *, fixed: bool = False) -> Iterator[_Remedy]:
         """A change of the pods' spec, if it is known where that is written."""
-        if _spec(self._object) is not None:
-            yield _Remedy(told, self._editing(lambda of: _with_spec(of, edit)), fixed=fixed)
+        if self._pods.spec is not None:
+            yield _Remedy(told, self._pods.editing(edit), fixed=fixed)
 
     def _of_owner(self, changed: Inventory, *, fixed: bool) -> Iterator[ObjectPatch]:
         """The patch of the owner, if it differs."""
-        before = self._object
-        after = next((each for each in (*changed.pods, *changed.workloads) if _key(each) == self._owner), None)
+        before, after = self._object, found(changed, self._owner)
         if before is None or after is None or before == after:
             return
         kind = kinds.named(before.kind)
-        specs = _spec(before), _spec(after)
+        specs = spec_of(before), spec_of(after)
         made = list(_of_replicas(before, after))
         if kind is not None and specs[0] is not None and specs[1] is not None:
             made += _of_spec(specs[0], specs[1], patches.pointer(*kind.pod_spec))
         recreate = bool(made) and (
             (isinstance(before, Job) and specs[0] != specs[1]) or (fixed and isinstance(before, Pod))
         )
-        yield patches.of_object(_key(before), before.api_version, made, recreate=recreate)
+        yield patches.of_object(owner_of(before), before.api_version, made, recreate=recreate)
 
     def _of_nodes(self, changed: Inventory) -> Iterator[ObjectPatch]:
         for after in changed.nodes:
@@ -326,55 +277,12 @@ class Remedies:
                 made = [PatchOperation(op="add", path=path, value=name)]
                 yield patches.of_object(("DeviceClass", "", after.metadata.name), after.api_version, made)
 
-    def _editing(self, edit: Callable[[Any], Any]) -> Callable[[Inventory], Inventory]:
-        """What makes an input with the owner edited, and its pods that wait: a rollout makes them anew."""
-        keys = {self._owner, *self._waiting}
-        return lambda of: _edited(of, keys, edit)
-
-    @cached_property
-    def _waiting(self) -> list[ObjectKey]:
-        """The pods of a workload that have no node."""
-        workload = self._object
-        if workload is None or isinstance(workload, Pod):
-            return []
-        pods = Index(self._inventory).pods_of(workload)
-        return [_key(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
-
-
-def _edited(inventory: Inventory, keys: AbstractSet[ObjectKey], edit: Callable[[Any], Any]) -> Inventory:
-    def one(of: Any) -> Any:
-        return edit(of) if _key(of) in keys else of
-
-    return replace(inventory, pods=list(map(one, inventory.pods)), workloads=list(map(one, inventory.workloads)))
-
 
 def _serving(name: str, resource: str) -> Callable[[Inventory], Inventory]:
     def edited(of: DeviceClass) -> DeviceClass:
         return structs.replace(of, spec=structs.replace(of.spec, extended_resource_name=resource))
 
     return lambda of: replace(of, classes=[edited(one) if one.metadata.name == name else one for one in of.classes])
-
-
-def _key(of: Pod | AnyWorkload) -> ObjectKey:
-    return of.kind, of.metadata.namespace, of.metadata.name
-
-
-def _spec(owner: Pod | AnyWorkload | None) -> PodSpec | None:
-    if owner is None or isinstance(owner, CustomWorkload):
-        return None
-    return owner.spec if isinstance(owner, Pod) else pod_template(owner).spec
-
-
-def _with_spec(owner: Any, edit: Callable[[PodSpec], PodSpec]) -> Any:
-    """The owner with the spec of its pods edited."""
-    if isinstance(owner, Pod):
-        return structs.replace(owner, spec=edit(owner.spec))
-    if isinstance(owner, CronJob):
-        job = _with_spec(owner.spec.job_template, edit)
-        return structs.replace(owner, spec=structs.replace(owner.spec, job_template=job))
-    template = owner.spec.template
-    template = structs.replace(template, spec=edit(template.spec))
-    return structs.replace(owner, spec=structs.replace(owner.spec, template=template))
 
 
 def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:

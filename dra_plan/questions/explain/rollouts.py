@@ -7,21 +7,21 @@ devices, or the room, no new one ever gets a node.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from msgspec import structs
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.workloads import AnyWorkload, RollingUpdate, UpdateStrategy, Workload, pod_template
-from dra_plan.claims.index import Index
+from dra_plan.api.workloads import RollingUpdate, UpdateStrategy, Workload, pod_template
+from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import DEPLOYMENT, ended, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.suggestions import ObjectPatch, PatchOperation, RolloutLoosened, TriedChanges
 from dra_plan.explanation.suggest import patches
 from dra_plan.planner.question import Question
 from dra_plan.planner.settling import settle_chosen
+from dra_plan.questions.explain.editing import edited, found
 
 MOST_ABOVE = 2
 """Controllers above a pod: its ReplicaSet, and the Deployment of that."""
@@ -30,14 +30,12 @@ LEAST_UNAVAILABLE = 1
 """What `maxUnavailable` is set to where it is 0."""
 
 
-def rollout_suggestions(inventory: Inventory, view: View, owner: Owner, question: Question) -> list[TriedChanges]:
+def rollout_suggestions(index: Index, view: View, owner: Owner, question: Question) -> list[TriedChanges]:
     """What lets the rollout of the owner's Deployment go on, if that waits for itself and all its pods fit then."""
-    deployment = _stuck_rollout(inventory, owner)
+    deployment = _stuck_rollout(index, owner)
     if deployment is None:
         return []
-    key = _key(deployment)
-    workloads = [_loosened(deployment) if _key(each) == key else each for each in inventory.workloads]
-    changed = replace(inventory, workloads=workloads)
+    changed = edited(index.inventory, {owner_of(deployment)}, _loosened)
     node = _place_when_settled(changed, view.after(changed), question, deployment)
     if node is None:
         return []
@@ -45,12 +43,11 @@ def rollout_suggestions(inventory: Inventory, view: View, owner: Owner, question
     return [TriedChanges(changes=[told], node=node, patches=[_patch(deployment)])]
 
 
-def _stuck_rollout(inventory: Inventory, owner: Owner) -> Workload | None:
+def _stuck_rollout(index: Index, owner: Owner) -> Workload | None:
     """The Deployment of the owner, if it is updating and keeps every old pod until a new one is ready."""
     from dra_plan.controllers.workloads import rollout_bounds
 
-    index = Index(inventory)
-    deployment = _deployment(inventory, index, owner)
+    deployment = _deployment(index, owner)
     if deployment is None or deployment.spec.paused:
         return None
     strategy = deployment.spec.strategy or UpdateStrategy()
@@ -71,15 +68,14 @@ def _old(index: Index, deployment: Workload, pods: Iterable[Pod]) -> list[Pod]:
     return [pod for pod, by in made_by if isinstance(by, Workload) and revision(pod_template(by)) != newest]
 
 
-def _deployment(inventory: Inventory, index: Index, owner: Owner) -> Workload | None:
+def _deployment(index: Index, owner: Owner) -> Workload | None:
     """The owner, or the Deployment above the ReplicaSet or pod that the owner is."""
-    objects: tuple[Pod | AnyWorkload, ...] = (*inventory.pods, *inventory.workloads)
-    found = next((one for one in objects if _key(one) == owner), None)
+    above = found(index.inventory, owner)
     for _ in range(MOST_ABOVE):
-        if found is None or found.kind == DEPLOYMENT:
+        if above is None or above.kind == DEPLOYMENT:
             break
-        found = index.controllers.of(found.metadata)
-    return found if isinstance(found, Workload) and found.kind == DEPLOYMENT else None
+        above = index.controllers.of(above.metadata)
+    return above if isinstance(above, Workload) and above.kind == DEPLOYMENT else None
 
 
 def _loosened(deployment: Workload) -> Workload:
@@ -99,12 +95,8 @@ def _patch(deployment: Workload) -> ObjectPatch:
         if strategy.rolling_update is not None:
             path, value = f"{path}/maxUnavailable", LEAST_UNAVAILABLE
     return patches.of_object(
-        _key(deployment), deployment.api_version, [PatchOperation(op="add", path=path, value=value)]
+        owner_of(deployment), deployment.api_version, [PatchOperation(op="add", path=path, value=value)]
     )
-
-
-def _key(of: Pod | AnyWorkload) -> tuple[str, str, str]:
-    return of.kind, of.metadata.namespace, of.metadata.name
 
 
 def _place_when_settled(inventory: Inventory, view: View, question: Question, deployment: Workload) -> str | None:

@@ -23,7 +23,7 @@ from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import KUEUE_QUEUE
 from dra_plan.api.workloads import AnyWorkload, Workload, WorkloadCondition
 from dra_plan.claims.expand import waiting_owners
-from dra_plan.claims.index import Index, pod_owner, workload_owner
+from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended, is_over, wanted
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.base import DeviceName
@@ -44,7 +44,8 @@ from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
-from dra_plan.questions.explain.fates import Fate, Fates, other_pod
+from dra_plan.questions.explain.editing import OwnedPods
+from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.reasons import (
     DeviceReasons,
     OwnersOfPods,
@@ -53,7 +54,7 @@ from dra_plan.questions.explain.reasons import (
     last_message,
     refusing_nodes,
 )
-from dra_plan.questions.explain.remedies import Remedies, freed, preempting
+from dra_plan.questions.explain.remedies import Remedies
 from dra_plan.questions.explain.rollouts import rollout_suggestions
 from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
@@ -122,8 +123,8 @@ class _Verdicts:
         self._fates = Fates(self._index, self._is_made)
         self._owners_of = OwnersOfPods(self._index)
         self._states = OwnerStates(self._index, view.target)
-        self._pods = {pod_owner(pod): pod for pod in inventory.pods}
-        self._workloads = {workload_owner(workload): workload for workload in inventory.workloads}
+        self._pods = {owner_of(pod): pod for pod in inventory.pods}
+        self._workloads = {owner_of(workload): workload for workload in inventory.workloads}
         self._nodes = {node.metadata.name: node for node in inventory.nodes}
         self._sets: dict[Owner, list[ClaimSetPlan]] = {}
         for each in plan.claim_sets:
@@ -148,7 +149,7 @@ class _Verdicts:
     def _stuck_owners(self) -> Iterator[Owner]:
         for pod in self._inventory.pods:
             if self._question.chooses(pod.metadata) and self._lacks_devices(pod):
-                yield pod_owner(pod)
+                yield owner_of(pod)
 
     def _lacks_devices(self, pod: Pod) -> list[str]:
         """The claims of a pod that has its node and does not run yet which have no devices."""
@@ -156,7 +157,7 @@ class _Verdicts:
             return []
         if pod.status.phase not in ("", "Pending"):
             return []
-        state = self._states.of(pod_owner(pod))
+        state = self._states.of(owner_of(pod))
         return [claim.name for claim in state.pending_claims] if state is not None else []
 
     # The simulation
@@ -166,6 +167,12 @@ class _Verdicts:
         asked = self._question
         taken = accepted(self._inventory, self._view.target, _everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
+
+    @cached_property
+    def _accepted(self) -> Index:
+        """The index of what the run is about."""
+        taken = self._about.inventory
+        return self._index if taken is self._inventory else Index(taken)
 
     @cached_property
     def _run(self) -> VerdictRun:
@@ -213,9 +220,10 @@ class _Verdicts:
         if pod.spec.node_name:
             return self._of_bound(made, pod)
         fates = self._fates.of(self._run, owner)
-        if not fates:
+        fate = decisive(fates)
+        if fate is None:
             return self._refused(self._evicted(made, pod), pod)
-        made = self._with_fates(made, owner, fates)
+        made = self._with_fates(made, owner, fates, fate)
         last = last_message(pod, fates[0].record, self._inventory.cluster_info)
         called = "Unknown" if made.verdict == "Unknown" else _called(fates[0].record)
         made = structs.replace(made, scheduled=called, last_message=last)
@@ -259,13 +267,14 @@ class _Verdicts:
         fates = self._fates.of(self._run, owner)
         pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
         made = structs.replace(made, wanted=max(wanted(workload, pods).number, len(pods)))
-        if not fates and owner not in self._forbidden:
+        fate = decisive(fates)
+        if fate is None and owner not in self._forbidden:
             if pods:
                 return self._of_placed(made, workload, pods)
             queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
             made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
             return self._refused(made, workload)
-        made = self._with_fates(made, owner, fates) if fates else made
+        made = self._with_fates(made, owner, fates, fate) if fate is not None else made
         return self._refused_last(self._refused(made, workload), workload)
 
     def _of_placed(self, made: OwnerVerdict, workload: AnyWorkload, pods: Sequence[Pod]) -> OwnerVerdict:
@@ -335,9 +344,8 @@ class _Verdicts:
             made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
         )
 
-    def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate]) -> OwnerVerdict:
-        """The verdict on pods of which each has its fate: that of the first one that gets no node, if there is one."""
-        fate = next((fate for fate in fates if not fate.is_good), fates[0])
+    def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate], fate: Fate) -> OwnerVerdict:
+        """The verdict on pods of which each has its fate: that of the one that is decisive."""
         record, run = fate.record, self._run
         made = structs.replace(
             made,
@@ -366,12 +374,11 @@ class _Verdicts:
         """The verdict with what would become of the pod without its gates, or with the claims that do not exist."""
         if owner not in self._closely or not self._is_at_length or is_over_time(self._deadline):
             return made
-        changed = freed(self._inventory, owner, made.held_by, made.held)
+        changed = OwnedPods(self._accepted, owner).freed(made.held_by, made.held)
         if changed is None:
             return made
         run = self._changed(changed, owner, self._is_explained)
-        fate = next((each for each in self._fates.of(run, owner) if not each.is_good), None)
-        fate = fate or next(iter(self._fates.of(run, owner)), None)
+        fate = decisive(self._fates.of(run, owner))
         if fate is None or fate.record is None or (fate.is_good and made.held_by == "MissingClaim"):
             return made  # which devices a claim would ask for that does not exist is not known
         node = fate.record.node
@@ -392,7 +399,7 @@ class _Verdicts:
             return made
         if owner not in self._closely or is_over_time(self._deadline):
             return made
-        fates = self._fates.of(self._changed(preempting(self._inventory, owner), owner), owner)
+        fates = self._fates.of(self._changed(OwnedPods(self._accepted, owner).preempting(), owner), owner)
         return structs.replace(made, spared=list(next((fate.victims for fate in fates), ())))
 
     def _with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
@@ -403,8 +410,8 @@ class _Verdicts:
             return made
         if made.of_all_nodes or is_over_time(self._deadline):
             return made
-        found = Remedies(self._inventory, owner, self._tries(owner)).found(made)
-        found += rollout_suggestions(self._about.inventory, self._view, owner, self._question)
+        found = Remedies(self._accepted, owner, self._tries(owner)).found(made)
+        found += rollout_suggestions(self._accepted, self._view, owner, self._question)
         return structs.replace(made, suggestions=sorted(found, key=lambda one: suggestion_rank(one.changes)))
 
     def _tries(self, owner: Owner) -> Callable[[Inventory], str | None]:

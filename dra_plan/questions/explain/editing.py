@@ -1,0 +1,117 @@
+"""`explain`: an input in which the pods of one owner are otherwise: the owner, and its pods that have no node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from msgspec import structs
+
+from dra_plan.api.core import Pod, PodSpec
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, pod_template
+from dra_plan.claims.index import Index, owner_of
+from dra_plan.claims.owners import ended
+from dra_plan.claims.sets import Owner
+
+EditSpec = Callable[[PodSpec], PodSpec]
+
+
+class OwnedPods:
+    """A pod or workload of an input, and where the spec of its pods is written; of a custom kind that is not known."""
+
+    def __init__(self, index: Index, owner: Owner) -> None:
+        self._index, self._owner = index, owner
+        self.object = found(index.inventory, owner)
+
+    @property
+    def inventory(self) -> Inventory:
+        """The input as it is."""
+        return self._index.inventory
+
+    @property
+    def spec(self) -> PodSpec | None:
+        """The spec of its pods; None if that is not known."""
+        return spec_of(self.object)
+
+    @cached_property
+    def waiting(self) -> list[Owner]:
+        """The pods of a workload that have no node."""
+        if self.object is None or isinstance(self.object, Pod):
+            return []
+        pods = self._index.pods_of(self.object)
+        return [owner_of(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
+
+    def editing(self, edit: EditSpec) -> Callable[[Inventory], Inventory]:
+        """What edits the spec of the owner's pods in an input, and that of its pods that wait: they are made anew."""
+        keys = {self._owner, *self.waiting}
+        return lambda of: edited(of, keys, lambda one: _with_spec(one, edit))
+
+    def preempting(self) -> Inventory:
+        """The input with the pods free to preempt others, whatever their preemptionPolicy or class says."""
+        return self._with(preemption_policy="PreemptLowerPriority")
+
+    def freed(self, held_by: str, held: Sequence[str]) -> Inventory | None:
+        """The input with the pods free of what holds them, to see what is in the way besides; None if unknown.
+
+        Gates are lifted, the scheduler is kube-scheduler's default, and claims that do not exist are not asked for.
+        """
+        match held_by:
+            case "SchedulingGates":
+                return self._with(scheduling_gates=[])
+            case "OtherScheduler":
+                return self._with(scheduler_name="")
+            case "MissingClaim" if held:
+                names = {one.rpartition("/")[2] for one in held}
+                return self.editing(lambda spec: _without_claims(spec, names))(self.inventory)
+        return None
+
+    def _with(self, **fields: object) -> Inventory:
+        return self.editing(lambda spec: structs.replace(spec, **fields))(self.inventory)
+
+
+def found(inventory: Inventory, owner: Owner) -> Pod | AnyWorkload | None:
+    """The pod or workload of an input."""
+    return next((each for each in (*inventory.pods, *inventory.workloads) if owner_of(each) == owner), None)
+
+
+def edited(inventory: Inventory, keys: AbstractSet[Owner], edit: Callable[[Any], Any]) -> Inventory:
+    """The input with some of its pods and workloads edited."""
+
+    def one(of: Any) -> Any:
+        return edit(of) if owner_of(of) in keys else of
+
+    return replace(inventory, pods=list(map(one, inventory.pods)), workloads=list(map(one, inventory.workloads)))
+
+
+def spec_of(owner: Pod | AnyWorkload | None) -> PodSpec | None:
+    """The spec of the owner's pods; None if it is not known where that is written."""
+    if owner is None or isinstance(owner, CustomWorkload):
+        return None
+    return owner.spec if isinstance(owner, Pod) else pod_template(owner).spec
+
+
+def _with_spec(owner: Any, edit: EditSpec) -> Any:
+    """The owner with the spec of its pods edited."""
+    if isinstance(owner, CustomWorkload):
+        return owner
+    if isinstance(owner, Pod):
+        return structs.replace(owner, spec=edit(owner.spec))
+    if isinstance(owner, CronJob):
+        job = _with_spec(owner.spec.job_template, edit)
+        return structs.replace(owner, spec=structs.replace(owner.spec, job_template=job))
+    template = owner.spec.template
+    template = structs.replace(template, spec=edit(template.spec))
+    return structs.replace(owner, spec=structs.replace(owner.spec, template=template))
+
+
+def _without_claims(spec: PodSpec, names: AbstractSet[str]) -> PodSpec:
+    there = [
+        entry
+        for entry in spec.resource_claims
+        if names.isdisjoint((entry.resource_claim_name, entry.resource_claim_template_name))
+    ]
+    return structs.replace(spec, resource_claims=there)
