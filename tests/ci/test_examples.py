@@ -1,7 +1,12 @@
 """The examples for CI: their commands, run as they are written, pass what fits and fail what does not."""
 
+import contextlib
+import http.server
 import json
 import shutil
+import threading
+import urllib.parse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,7 @@ from .fixture import QUICKSTART, project, run
 
 EXAMPLES = ROOT / "examples" / "ci"
 INSTALL = 'pip install "$DRA_PLAN"'
+with_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="the comment is sent by curl")
 POD = (QUICKSTART / "workloads.yaml").read_text(encoding="utf-8").split("kind: Pod")[0].count("\n")
 """The line at which the pod begins."""
 
@@ -187,3 +193,49 @@ def test_a_change_on_gitlab_leaves_the_comment_and_the_findings(tmp_path: Path) 
     quality = (tmp_path / job["artifacts"]["reports"]["codequality"]).read_text(encoding="utf-8")
     validate("gitlab", quality)
     assert [entry["check_name"] for entry in json.loads(quality) if entry["severity"] == "major"] == ["pod-ends"]
+
+
+@with_curl
+def test_a_change_on_gitlab_is_commented_on(tmp_path: Path) -> None:
+    steps = read("gitlab-impact.yaml")["impact"]["after_script"]
+    text = "| ml/notebook | Ends for good |\n& 100% of = ? +\n"
+    (tmp_path / "impact.md").write_text(text, encoding="utf-8")
+    with listening() as (address, heard):
+        here = {"CI_API_V4_URL": f"{address}/api/v4", "CI_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "12"}
+        done = run("\n".join(["apt-get() { :; }", *steps]), tmp_path, COMMENT_TOKEN="secret", no_proxy="*", **here)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert heard == [("/api/v4/projects/7/merge_requests/12/notes", "secret", {"body": [text]})]
+
+
+@with_curl
+def test_a_comment_that_gitlab_refuses_is_said(tmp_path: Path) -> None:
+    steps = read("gitlab-impact.yaml")["impact"]["after_script"]
+    (tmp_path / "impact.md").write_text("text", encoding="utf-8")
+    with listening(status=401) as (address, _):
+        here = {"CI_API_V4_URL": f"{address}/api/v4", "CI_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "12"}
+        done = run("\n".join(["apt-get() { :; }", *steps]), tmp_path, COMMENT_TOKEN="old", no_proxy="*", **here)
+    assert done.returncode != 0
+    assert "401" in done.stderr
+
+
+@contextlib.contextmanager
+def listening(status: int = 201) -> Iterator[tuple[str, list[Any]]]:
+    """The address of a server that answers each POST with this status, and what was posted: path, token and form."""
+    heard: list[Any] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            heard.append((self.path, self.headers["PRIVATE-TOKEN"], urllib.parse.parse_qs(form)))
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", heard
+        finally:
+            server.shutdown()

@@ -166,6 +166,20 @@ def test_pods_that_it_may_not_preempt() -> None:
         assert (line in str(explain(objects, "pod/p"))) == (policy == "Never")
 
 
+@pytest.mark.parametrize("owner", ["rs/w", "pod/w-x"])
+def test_pods_that_a_workload_may_not_preempt(owner: str) -> None:
+    asked = {"cpu": "2", "preemptionPolicy": "Never", "priority": 9}
+    waiting = pod("w-x", **asked)
+    waiting["metadata"] |= owned("ReplicaSet", "w", uid="w")
+    objects = [
+        node("a", cpu="2"),
+        running("low", "a", cpu="2", priority=0),
+        workload("ReplicaSet", "w", pod(**asked), uid="w", replicas=1),
+        waiting,
+    ]
+    assert [each["name"] for each in told(objects, owner)["spared"]] == ["low"]
+
+
 def check(case: dict[str, Any]) -> int:
     """How many suggestions for pods of a recorded case were tried again."""
     asked: dict[str, Any] = {"kubernetes_version": "1.36.2", "feature_gates": case.get("featureGates")}
