@@ -51,6 +51,13 @@ def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
     )
 
 
+def named_claims(pod: Pod) -> frozenset[str]:
+    """All names of claims that the pod's entries say, or that its status notes of them: others it can't use."""
+    said = [entry.resource_claim_name for entry in pod.spec.resource_claims]
+    noted = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
+    return frozenset(name for name in (*said, *noted) if name)
+
+
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
     """The name of the entry's claim, None if it needs none. Raises `PodClaimError` where nothing names it."""
     if entry.resource_claim_name is not None:

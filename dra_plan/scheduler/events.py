@@ -68,6 +68,11 @@ class Interest:
     resource: Resource
     action: Action
     hint: HintFunction | None = None
+    users_of: Callable[[Any, Any], str | None] | None = None
+    """For the old and the new object: the name of the one claim whose users' hint may say QUEUE; None: any pod's may.
+
+    The others are not asked at all, of whom there can be thousands.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,13 +266,34 @@ class SchedulingQueue:
     def _hearing(self, event: Event) -> list[QueuedPod]:
         """The unschedulable pods that the event may concern, in the order in which they were put back."""
         deaf = {profile: self._deaf_to(profile, event) for profile in self._frameworks}
-        found = [
-            item
-            for item in self._unschedulable.values()
-            if item.gated_by or not (item.rejected_by <= deaf[item.profile] and item.pending <= deaf[item.profile])
-        ]
+        of_users = {profile: self._of_users(profile, event) for profile in self._frameworks}
+
+        def hears(item: QueuedPod) -> bool:
+            to_all, (names, to_others) = deaf[item.profile], of_users[item.profile]
+            if item.rejected_by <= to_all and item.pending <= to_all:
+                return False
+            if to_others is to_all or not names.isdisjoint(item.info.claim_names):
+                return True
+            return not (item.rejected_by <= to_others and item.pending <= to_others)
+
+        found = [item for item in self._unschedulable.values() if item.gated_by or hears(item)]
         found.sort(key=lambda item: item.order)
         return found
+
+    def _of_users(self, profile: str, event: Event) -> tuple[set[str], frozenset[str]]:
+        """The claims whose users alone some plugins take the event for; and the plugins that are deaf to all others."""
+        deaf, names, limited = self._deaf_to(profile, event), set[str](), set[str]()
+        if event.resource is not Resource.CLAIM:
+            return names, deaf
+        for name, (_, interests) in self._registered(profile).items():
+            if name not in deaf:
+                heard = [each for each in interests if concerns(each, event)]
+                claims = [each.users_of(event.old, event.new) if each.users_of else None for each in heard]
+                of_users = {claim for claim in claims if claim is not None}
+                if None not in claims:
+                    names |= of_users
+                    limited.add(name)
+        return names, deaf | limited if limited else deaf
 
     def _deaf_to(self, profile: str, event: Event) -> frozenset[str]:
         key = (profile, event.resource, event.action)

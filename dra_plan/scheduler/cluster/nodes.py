@@ -27,6 +27,7 @@ from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement, QuantityT
 from dra_plan.api.quantity import canonical, make, parse
 from dra_plan.api.selectors import labels_match
 from dra_plan.api.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
+from dra_plan.claims.pod_claims import named_claims
 from dra_plan.scheduler.clock import parse_time
 
 from .keys import GroupKey, group_key
@@ -351,6 +352,7 @@ class PodInfo:
         """The same for the pod as it is once it is bound: all that it asks for stays, and is not derived again."""
         other = copy(self)
         other.pod = pod
+        vars(other).pop("claim_names", None)
         return other
 
     def restated(self, pod: Pod) -> PodInfo | None:
@@ -368,6 +370,11 @@ class PodInfo:
     def uid(self) -> str:
         """The pod's uid, or its key if it has none: what identifies it."""
         return self.pod.metadata.uid or self.pod.key
+
+    @cached_property
+    def claim_names(self) -> frozenset[str]:
+        """The names of all claims that the pod may use."""
+        return named_claims(self.pod)
 
     @property
     def priority(self) -> int:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import NodeAllocatableResourceClaimStatus, Pod, PodExtendedResourceClaimStatus
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
 from dra_plan.api.well_known import DELETE_PROTECTION
-from dra_plan.claims.pod_claims import PodClaimError, pod_claims
+from dra_plan.claims.pod_claims import PodClaimError, named_claims, pod_claims
 from dra_plan.scheduler.clock import format_time
 from dra_plan.scheduler.cluster import claims
 from dra_plan.scheduler.cluster.claims import ClaimStore
@@ -263,7 +263,7 @@ def interests(store: ClaimStore) -> Sequence[Interest]:
 
     return [
         Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_ALLOCATABLE),
-        Interest(Resource.CLAIM, Action.ADD | Action.UPDATE_OTHER, after_claim),
+        Interest(Resource.CLAIM, Action.ADD | Action.UPDATE_OTHER, after_claim, users_of=_users_of),
         Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, after_pod),
         Interest(Resource.CLASS, Action.ADD | Action.UPDATE_OTHER),
         Interest(Resource.SLICE, Action.ADD | Action.UPDATE_OTHER),
@@ -274,14 +274,14 @@ def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: Reso
     """A claim that lost its allocation frees devices for everybody; otherwise only the pod's own claims matter."""
     if new is None:
         return Hint.SKIP
-    is_freed = old is not None and old.allocation is not None and new.allocation is None
-    if not is_freed and not _may_name(pod, new.metadata.name):
+    name = _users_of(old, new)
+    if name is not None and name not in named_claims(pod):
         return Hint.SKIP
     try:
         claims = pod_claims(pod, store.get)
     except PodClaimError:
         return Hint.SKIP
-    if is_freed:
+    if name is None:
         return Hint.QUEUE
     if all(claim.metadata.uid != new.metadata.uid for claim in claims):
         return Hint.SKIP
@@ -290,11 +290,12 @@ def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: Reso
     return Hint.SKIP if old.status == new.status else Hint.QUEUE
 
 
-def _may_name(pod: Pod, claim: str) -> bool:
-    """Whether any entry of the pod, or what is noted of one, names a claim so."""
-    return any(entry.resource_claim_name == claim for entry in pod.spec.resource_claims) or any(
-        noted.resource_claim_name == claim for noted in pod.status.resource_claim_statuses
-    )
+def _users_of(old: ResourceClaim | None, new: ResourceClaim | None) -> str | None:
+    """The claim that concerns only its users; None if it lost its allocation. One that is gone concerns nobody."""
+    if new is None:
+        return ""
+    is_freed = old is not None and old.allocation is not None and new.allocation is None
+    return None if is_freed else new.metadata.name
 
 
 def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:
