@@ -189,4 +189,8 @@ class PodRecords:
 
     def of(self, pod: Pod) -> PodRecord:
         """The pod's record, made when it is first asked for."""
-        return self.by_uid.setdefault(pod_uid(pod), PodRecord(pod))
+        uid = pod_uid(pod)
+        found = self.by_uid.get(uid)
+        if found is None:
+            found = self.by_uid[uid] = PodRecord(pod)
+        return found
