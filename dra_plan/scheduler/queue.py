@@ -265,11 +265,10 @@ class SchedulingQueue:
 
     def _hearing(self, event: Event) -> list[QueuedPod]:
         """The unschedulable pods that the event may concern, in the order in which they were put back."""
-        deaf = {profile: self._deaf_to(profile, event) for profile in self._frameworks}
-        of_users = {profile: self._of_users(profile, event) for profile in self._frameworks}
+        deaf = {each: (self._deaf_to(each, event), *self._of_users(each, event)) for each in self._frameworks}
 
         def hears(item: QueuedPod) -> bool:
-            to_all, (names, to_others) = deaf[item.profile], of_users[item.profile]
+            to_all, names, to_others = deaf[item.profile]
             if item.rejected_by <= to_all and item.pending <= to_all:
                 return False
             if to_others is to_all or not names.isdisjoint(item.info.claim_names):
