@@ -147,7 +147,8 @@ class Inventory:
     earlier place, the later one), `template_makers` whose controllers make claim templates, by namespace and name of
     the template, `skipped` counts objects of kinds that planning does not use, `accounts` has the namespaces and names
     of service accounts among them, `texts` what new objects say that a question can be about, `notices` holds the
-    warnings of loading (dropped fields, deprecated versions).
+    warnings of loading (dropped fields, deprecated versions), `returning` has the namespaces and names of pods that an
+    edit had leave and that wait again: their controllers have yet to make them.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -182,3 +183,4 @@ class Inventory:
     accounts: set[tuple[str, str]] = field(default_factory=set)
     texts: dict[ObjectKey, WrittenText] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
+    returning: frozenset[tuple[str, str]] = frozenset()

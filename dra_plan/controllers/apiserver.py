@@ -163,7 +163,7 @@ class ApiServer:
             changed=self._changed,
             evicted_at=self.evicted_at,
             absent_owners=self._absent_owners,
-            unlisted_templates=self._unlisted_templates if self.ended else {},
+            unlisted_templates=self._unlisted_templates if self.ended or self.inventory.returning else {},
             has_device_taints=self._looked_at.is_device_tainted(inventory.slices),
         )
 

@@ -13,7 +13,7 @@ from dra_plan.api.core import Pod, PodResourceClaim, PodResourceClaimStatus
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup, PodGroupResourceClaimStatus
-from dra_plan.api.workloads import AnyWorkload
+from dra_plan.api.workloads import AnyWorkload, Workload
 from dra_plan.claims.expand import is_of_group
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import counts_for, ended, is_over, is_ready, wanted
@@ -56,7 +56,8 @@ class Admission:
     ) -> None:
         """With `makes`, what controllers make is there from the start: pods of workloads, and claims of pods.
 
-        `ordered` StatefulSets make one pod after the other, of which the first one is there.
+        `ordered` StatefulSets make one pod after the other, of which the first one is there. So they do with those
+        that are `returning`.
         """
         self._inventory = inventory
         self._makes, self._ordered = makes, ordered
@@ -69,8 +70,18 @@ class Admission:
         self._priorities = {c.metadata.name: c for c in inventory.priority_classes}
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
         self._index = Index(inventory)
+        self.returning = {_name(pod): pod for pod in self._returning_in_order()}
+        """Namespace and name to the pods of the input that are not there before their StatefulSet makes them."""
         self._room = MOST_PODS_MADE
         """How many pods may still be made for workloads."""
+
+    def _returning_in_order(self) -> Iterator[Pod]:
+        for workload in self._inventory.workloads if self._ordered and self._inventory.returning else ():
+            if is_ordered(workload) and not self._index.is_planned_elsewhere(workload):
+                yield from (pod for pod in self._index.pods_of(workload) if self._is_returning(pod))
+
+    def _is_returning(self, pod: Pod) -> bool:
+        return not pod.spec.node_name and (pod.metadata.namespace, pod.metadata.name) in self._inventory.returning
 
     def pods(self) -> list[Pod]:
         """The pods of the input and those that its workloads have yet to create, in the order the scheduler sees them.
@@ -80,16 +91,30 @@ class Admission:
         last), or are all listed by namespace and name when the scheduler starts (NAME): what the random end of a name
         would be, nobody knows. Raises InputError where workloads want more than `MOST_PODS_MADE`.
         """
-        given = list(self._inventory.pods)
+        given = [pod for pod in self._inventory.pods if _name(pod) not in self.returning]
         if self._order == ARRIVAL and times_are_a_servers(self.groups, given):
             given.sort(key=_arrival)
         self._room = MOST_PODS_MADE
         workloads = self._inventory.workloads if self._makes else ()
-        made = [pod for workload in workloads for pod in self._replicas(workload)]
+        made = [self._returned(pod) for workload in workloads for pod in self._replicas(workload)]
         pods = [*given, *made]
         if self._order == NAME:
             pods.sort(key=_name)
         return [self.admitted(pod) for pod in pods]
+
+    def yet_to_be_made(self, pods: Iterable[Pod]) -> Iterator[tuple[Pod, AnyWorkload]]:
+        """Of the pods that are `returning` those that are not among the pods and that their StatefulSet wants."""
+        there = set(map(_name, pods)) if self.returning else ()
+        for name, pod in self.returning.items():
+            owner = self._index.controllers.of(pod.metadata)
+            if name not in there and isinstance(owner, Workload) and not is_over(owner):
+                count = wanted(owner, ()).number
+                if any(pod.metadata.name == f"{owner.metadata.name}-{ordinal}" for ordinal in range(count)):
+                    yield pod, owner
+
+    def _returned(self, pod: Pod) -> Pod:
+        """The pod as the input has it, if it is one that a StatefulSet makes again."""
+        return self.returning.get(_name(pod), pod)
 
     def admitted(self, pod: Pod) -> Pod:
         """The pod with a uid, its priority and its preemption policy."""
@@ -120,7 +145,7 @@ class Admission:
         """The pods that the workload's controller would still create."""
         if is_over(workload) or self._index.is_planned_elsewhere(workload):
             return
-        pods = self._index.pods_of(workload)
+        pods = [pod for pod in self._index.pods_of(workload) if _name(pod) not in self.returning]
         if workload.kind != "DaemonSet":
             field, count = wanted(workload, pods)
             self._room -= max(0, count - sum(counts_for(pod, workload.kind) for pod in pods))
@@ -149,11 +174,12 @@ class Admission:
     def arriving(self, pod: Pod) -> tuple[Pod, list[ResourceClaim]]:
         """A pod that is created after those of the input, and the claims that are made for it."""
         self._claims.new.clear()
-        return self._with_claims(self.admitted(pod), self._claims), list(self._claims.new)
+        return self._with_claims(self.admitted(self._returned(pod)), self._claims), list(self._claims.new)
 
     @cached_property
     def _claims(self) -> _Claims:
-        return _Claims(self._inventory.claims)
+        later = {id(each) for pod in self.returning.values() for each in self._index.dependent_claims.of(pod)}
+        return _Claims(each for each in self._inventory.claims if id(each) not in later)
 
     def _with_group_claims(self, group: PodGroup) -> PodGroup:
         """The group with the claims that were made for it noted in its status."""

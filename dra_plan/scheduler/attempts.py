@@ -110,6 +110,10 @@ def _refused(result: CycleResult) -> list[str]:
 # -- the outcome of each pod -------------------------------------------------------------------------------------------
 
 
+IN_ORDER = "StatefulSet"
+"""What keeps a pod waiting that is not made before its turn."""
+
+
 @dataclass
 class PodRecord:
     """What is known of a pod's scheduling."""
@@ -125,7 +129,7 @@ class PodRecord:
     waiting: str = ""
     """What the pod waits for: at a gate, or on its way to a node."""
     held_by: str = ""
-    """The plugin that keeps it waiting."""
+    """The plugin that keeps it waiting, or `IN_ORDER`."""
     on_its_way: bool = False
     """A node is chosen and reserved; something is missing before the pod can be bound."""
     node_allocatable: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)

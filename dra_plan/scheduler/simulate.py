@@ -27,7 +27,7 @@ from dra_plan.scheduler.plugins.default_preemption import DefaultPreemption
 
 from . import notices
 from .admission import Admission
-from .attempts import FailedAttempt, PodRecord
+from .attempts import IN_ORDER, FailedAttempt, PodRecord
 from .clock import latest
 from .events import Action, Event, Resource
 from .notices import GroupSummary, summaries
@@ -377,6 +377,7 @@ def result_of(simulation: Simulation) -> SimulationResult:
         if record.node and uid in simulation.cluster.pods:
             record.node_allocatable = simulation.cluster.info(simulation.cluster.pods[uid]).claimed
     records = [record for uid, record in simulation.scheduler.records.by_uid.items() if uid in simulation.cluster.pods]
+    records += [_in_its_turn(pod, owner.metadata.name) for pod, owner in simulation.yet_to_be_made()]
     return SimulationResult(
         target=simulation.target,
         api_server=simulation.api_server,
@@ -390,6 +391,11 @@ def result_of(simulation: Simulation) -> SimulationResult:
         tracer=simulation.tracer,
         failed_attempts=_failed_attempts(simulation, records),
     )
+
+
+def _in_its_turn(pod: Pod, owner: str) -> PodRecord:
+    """The record of a pod that its ordered StatefulSet makes later."""
+    return PodRecord(pod, waiting=f"StatefulSet {owner} makes it once the pods before it are ready", held_by=IN_ORDER)
 
 
 def _volumes(store: VolumeStore) -> list[ScheduledVolume]:

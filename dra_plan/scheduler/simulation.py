@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -373,6 +373,10 @@ class Simulation:
     def _is_ready(self, pod: Pod) -> bool:
         """A pod that was bound here is taken for ready."""
         return is_ready(pod) or bool(pod.spec.node_name and self.scheduler.records.of(pod).attempts)
+
+    def yet_to_be_made(self) -> Iterator[tuple[Pod, AnyWorkload]]:
+        """The pods of the input that have left, and that their ordered StatefulSet has not made again so far."""
+        return self._admission.yet_to_be_made(self.cluster.pods.values())
 
     def admit_all(self) -> None:
         """Give every pod of the input to the scheduler."""

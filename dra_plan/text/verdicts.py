@@ -392,10 +392,10 @@ def _error(whose: _Whose) -> str:
 
 def _held(whose: _Whose) -> str:
     of = whose.of
-    if of.held_by == "Order":
-        there, ready = of.wanted - of.pods, words.listed(of.held) or "those before it"
+    if of.held_by == "Order" and of.kind != "Pod":
+        there, ready = of.wanted - of.pods, f"{words.listed(of.held)} is" if of.held else "those before it are"
         are = "pods exists" if there == 1 else "pods exist"
-        return f": {there} of its {of.wanted} {are}; its controller makes the next one when {ready} is ready."
+        return f": {there} of its {of.wanted} {are}; its controller makes the next one when {ready} ready."
     return f"{_pending(whose)}: {_HOLDS[whose.of.held_by](whose.of)}."
 
 
@@ -420,6 +420,7 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     "OtherScheduler": lambda of: (
         f"it is left to scheduler {words.listed(of.held)} (schedulerName); if none of that name runs, it stays Pending"
     ),
+    "Order": lambda _: "its StatefulSet makes it once the pods before it are ready",
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
 }
 

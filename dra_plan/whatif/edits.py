@@ -147,13 +147,16 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
 def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
     """The cluster after these pods have left, with a successor of each that comes back; the index is as for `depart`.
 
-    Successors are as old as the youngest pod. With `recreates`, the user makes bare pods again.
+    Successors are as old as the youngest pod, and noted as `returning`: where StatefulSets make their pods in order,
+    they are not there at once. With `recreates`, the user makes bare pods again.
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
     time = max((pod.metadata.creation_timestamp or "" for pod in inventory.pods), default="") or None
     after = departed.inventory
-    after = replace(after, pods=[*after.pods, *(successor(pod, time) for pod in returning)])
+    names = {(pod.metadata.namespace, pod.metadata.name) for pod in returning}
+    heirs = [successor(pod, time) for pod in returning]
+    after = replace(after, pods=[*after.pods, *heirs], returning=after.returning | names)
     rewritten = [claim for pod in returning for claim in claims_without_template(pod, index)]
     if rewritten:
         after = replace(after, claims=[*after.claims, *rewritten])

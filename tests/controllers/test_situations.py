@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import generated, gpus, node, owned, pod, priority_class, running, template, workload
+from dra_plan.whatif import Evict
+from tests.build import claim, generated, gpus, node, owned, pod, priority_class, request, running, template, workload
 
 Plain = dict[str, Any]
 
@@ -111,3 +112,77 @@ def test_a_pod_whose_name_is_taken_is_not_made() -> None:
     assert [each["message"] for each in found["events"]] == [
         'Create Pod w-0 in StatefulSet w failed error: pods "w-0" already exists'
     ]
+
+
+# An ordered StatefulSet whose node is drained
+
+BEHIND = "StatefulSet s makes it once the pods before it are ready"
+
+
+def ordered_on_a(*others: Plain, room: int, listed: bool = True, never_ready: str = "", **owner: Any) -> Cluster:
+    """The three pods of a set on node a, each with a device, and node b with devices for some."""
+    objects = [*gpus("a", each=3), *gpus("b", each=room)[1:], *others]
+    if listed:
+        objects.append(template("one"))
+    objects.append(workload("StatefulSet", "s", pod(templates={"gpu": "one"}), replicas=3, **owner))
+    for ordinal in range(3):
+        objects += holding(f"s-{ordinal}", "a", f"gpu-{ordinal}", metadata=owned("StatefulSet", "s"))
+        if objects[-2]["metadata"]["name"] == never_ready:
+            objects[-2]["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    return Cluster.of(objects)
+
+
+def ends(cluster: Cluster, **options: Any) -> dict[str, tuple[str, str | None]]:
+    return {each.name: (each.outcome, each.node_name) for each in cluster.schedule(order="name", **options)}
+
+
+@pytest.mark.parametrize("settle", [False, True])
+@pytest.mark.parametrize("listed", [False, True])
+def test_an_ordered_set_that_is_drained_comes_back_one_after_the_other(settle: bool, listed: bool) -> None:
+    """Its first pod takes a device, then one that waited, and the third is not made behind the second, which waits."""
+    waiting = pod("z", claims={"gpu": "own"})
+    drained = ordered_on_a(waiting, claim("own", request()), room=2, listed=listed).drain("a")
+    assert ends(drained, settle=settle) == {
+        "s-0": ("Bound", "b"),
+        "z": ("Bound", "b"),
+        "s-1": ("Unschedulable", None),
+        "s-2": ("Gated", None),
+    }
+    assert {each.name: each.waiting for each in drained.schedule(settle=settle)}["s-2"] == BEHIND
+
+
+@pytest.mark.parametrize("settle", [False, True])
+def test_a_parallel_set_that_is_drained_comes_back_at_once(settle: bool) -> None:
+    waiting = pod("z", claims={"gpu": "own"})
+    cluster = ordered_on_a(waiting, claim("own", request()), room=2, podManagementPolicy="Parallel")
+    outcomes = {name: outcome for name, (outcome, _) in ends(cluster.drain("a"), settle=settle).items()}
+    assert outcomes == {"s-0": "Bound", "s-1": "Bound", "s-2": "Unschedulable", "z": "Unschedulable"}
+
+
+@pytest.mark.parametrize("settle", [False, True])
+def test_who_is_drained_behind_a_pod_that_is_not_ready_is_not_made(settle: bool) -> None:
+    cluster = ordered_on_a(room=3, never_ready="s-0")
+    assert ends(cluster.edited(Evict("default", "s-1")), settle=settle)["s-1"] == ("Gated", None)
+
+
+def test_what_a_drained_set_does_not_make_is_lost() -> None:
+    """`diff`, the drain of each node and `maintain` tell it, with what it waits for."""
+    cluster = ordered_on_a(room=1)
+    lost = [each for each in cluster.diff(cluster.drain("a")).pods if each.change == "Lost"]
+    assert [each.name for each in lost] == ["s-1", "s-2"]
+    assert [each.after.message for each in lost if each.after is not None][1] == BEHIND
+    [row] = [each for each in cluster.drain_each().nodes if each.name == "a"]
+    assert [(each.name, each.message) for each in row.lost][1] == ("s-2", BEHIND)
+    assert row.moved == 1
+    stop = cluster.maintain(nodes=["a"]).stop
+    assert (stop.pod, stop.reason) == ("default/s-1", "NoPlace")
+
+
+def test_a_pod_behind_others_is_explained() -> None:
+    drained = ordered_on_a(room=1).drain("a")
+    assert "its StatefulSet makes it once the pods before it are ready" in str(drained.explain("pod/s-2"))
+
+
+def test_a_drained_set_with_fewer_replicas_makes_no_more() -> None:
+    drained = ordered_on_a(room=3).scale("statefulset/s", 2).drain("a")
+    assert ends(drained) == {"s-0": ("Bound", "b"), "s-1": ("Bound", "b")}

@@ -403,13 +403,15 @@ def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: 
     """The changed pods. Of lost ones it is known whether they would be bound if no other pod waited.
 
     Those that have its devices in the other state are kept where they are the reason: if they did not wait, or no
-    other pod did, it would be the same in both. Of pods that end in a state it is known what ends them, and not asked.
+    other pod did, it would be the same in both. Of pods that end in a state, or that are held, it is known why: nothing
+    is asked.
     """
     left, pods = MOST_ASKED_ALONE, [MOST_ASKED_WITHOUT]
     for pod in changed:
         takers, givers, lost = pod.taken_by, pod.freed_by, pod.change == "Lost"
         ends = any(state is not None and state.ended is not None for state in (pod.before, pod.after))
-        if ends or not (lost or takers or givers) or left <= 0:
+        gated = pod.after is not None and pod.after.outcome == "Gated"
+        if ends or gated or not (lost or takers or givers) or left <= 0:
             yield structs.replace(pod, taken_by=[], freed_by=[]) if takers or givers else pod
             continue
         left -= 1

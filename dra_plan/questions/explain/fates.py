@@ -13,7 +13,7 @@ from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import HeldBy, OtherPod, Verdict
 from dra_plan.planner.owners import POD
 from dra_plan.questions.explain.reasons import VerdictRun
-from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.attempts import IN_ORDER, PodRecord
 from dra_plan.scheduler.framework import plugin_names
 
 _HOLDERS: dict[str, HeldBy] = {
@@ -21,6 +21,7 @@ _HOLDERS: dict[str, HeldBy] = {
     plugin_names.GANG_SCHEDULING: "PodGroup",
     plugin_names.VOLUME_BINDING: "Volumes",
     plugin_names.DEFAULT_PREEMPTION: "Preemption",
+    IN_ORDER: "Order",
 }
 
 

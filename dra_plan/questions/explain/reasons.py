@@ -159,7 +159,9 @@ class VerdictRun:
             common=common,
             view=about.view,
         )
-        self._open = [pod_uid(pod) for pod in self.simulation.pods if not pod.spec.node_name and explained(pod)]
+        later = [pod for pod, _ in self.simulation.yet_to_be_made()]
+        waiting = [pod for pod in self.simulation.pods if not pod.spec.node_name]
+        self._open = [pod_uid(pod) for pod in (*waiting, *later) if explained(pod)]
         self._last_of_them = 0
         self._start = self._state
         self.attempts: dict[str, DeviceAttempt | None] = {}
