@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from dra_plan.allocator import Outcome, View
@@ -11,7 +11,8 @@ from dra_plan.documents.claim_sets import ClaimSetSummary, ExplainedClaimSet, Pl
 from dra_plan.page import picks, told
 from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import on_nodes
-from dra_plan.page.picks import Pick
+from dra_plan.page.picks import Mark, Pick
+from dra_plan.page.scene import Scene
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.text import words
 from dra_plan.text.naming import claim_set_name
@@ -54,6 +55,16 @@ def headline(sets: Sequence[ClaimSetSummary], nodes: int) -> str:
         return f"{said}; {words.counted(others, 'other claim set')} fit{'s' if others == 1 else ''}" if others else said
     verb = "are undecided" if undecided else "fit on no node"
     return f"{len(failing)} of {len(sets)} claim sets {verb}"
+
+
+def compared(fitting: Collection[str], nodes: Iterable[str], drawn: Scene) -> dict[int, Mark]:
+    """Of one side of a comparison: the nodes where it fits, and of the others those whose answer is another one."""
+    made: dict[int, Mark] = {}
+    for name in dict.fromkeys((*fitting, *nodes)):
+        if name in drawn.by_node:
+            fits = name in fitting
+            made[drawn.by_node[name].number] = Mark(*picks.outcome("Fits" if fits else "DoesNotFit"))
+    return made
 
 
 def pick_sets(

@@ -59,7 +59,12 @@ class Page:
     gets_word: str = "would get"
     harm_word: str = ""
     """What is said of devices whose holders suffer from what is picked."""
-    slider: bool = False
+    slider: str = ""
+    """What the slider goes through; "" for none."""
+    before: str = ""
+    """What is said of the picture before the first step."""
+    steps: int = 0
+    """How many of the picks are steps of the slider: the first."""
     tiles_when: str = ""
     """When as much was free as the head of the page says, where that is not plain."""
     marks_devices: bool = True

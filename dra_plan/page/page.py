@@ -74,6 +74,8 @@ def _data(page: Page) -> dict[str, Any]:
         "harm": page.harm_word,
         "moments_in": page.moments_in,
         "opens_on": page.opens_on,
+        "before": page.before,
+        "steps": page.steps,
         "moments": [moment.plain(texts) for moment in page.moments],
         "picks": [pick.plain(texts, marks) for pick in page.picks],
         "scenes": [fleet.plain(scene, texts) for scene in page.scenes],

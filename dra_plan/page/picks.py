@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -97,6 +98,18 @@ class Moments:
             for place, number in self._beginning.places.get(name, ()):
                 self._redraw(made, place, number, self._by_pool[name].values())
         return made
+
+    def become(self, claims: Iterable[ResourceClaim]) -> PictureChange:
+        """From now these are all the claims that there are."""
+        now = {claim.key: claim for claim in claims}
+        before: dict[str, ResourceClaim | None] = {**self._beginning.claims, **self._claims}
+        gone = dict.fromkeys(key for key, claim in before.items() if key not in now and _pools_of(claim))
+        return self.change({**gone, **{key: claim for key, claim in now.items() if not _same(before.get(key), claim)}})
+
+    def devices(self, place: ScenePlace) -> Iterator[SceneDevice]:
+        """The devices of a place as they are now."""
+        for number, pool in enumerate(place.pools):
+            yield from self._drawn.get((place.number, number), pool).devices
 
     def _put(self, key: str, claim: ResourceClaim | None) -> Iterator[PoolName]:
         """Keeps what a claim has; the pools that it had devices of, or has."""
@@ -194,8 +207,9 @@ class MarkLists:
 class Pick:
     """Something to pick: `line` says in short how it ended. `marks` are those of each scene, by place.
 
-    With a slider, `change` is what is another from then on. `moment` is the number of the page's moment that it is
-    shown in, if that is known.
+    With a slider, `change` is what is another from then on, and `step` the number of picks whose changes it is shown
+    after, if not those before it. `moment` is the number of the page's moment that it is shown in, if that is known.
+    `ways` are the nodes that pods leave, each with the one that they go to.
     """
 
     key: str
@@ -208,6 +222,8 @@ class Pick:
     moment: int | None = None
     each_alone: bool = False
     """Whether it gets its devices on one node instead of on another one."""
+    step: int | None = None
+    ways: Sequence[tuple[str, str]] = ()
 
     def plain(self, texts: Texts, marks: MarkLists) -> dict[str, Any]:
         """What the script needs; marks by the number of their list."""
@@ -221,6 +237,8 @@ class Pick:
             "change": self.change.plain(texts) if self.change is not None else None,
             "moment": self.moment,
             "each_alone": self.each_alone,
+            "step": self.step,
+            "ways": [[texts.at(one), texts.at(other), number] for (one, other), number in Counter(self.ways).items()],
         }
 
 

@@ -59,6 +59,16 @@ def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
     return made
 
 
+def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Mark]:
+    """Devices DRIVER/POOL/DEVICE that a claim has, with what becomes of them, where the picture has them."""
+    made: dict[int, Mark] = {}
+    for name, said in devices.items():
+        for device in drawn.by_device.get(name, ())[:1]:
+            mark = made.setdefault(drawn.home[id(device)].number, Mark(tone, "has a device of the claim"))
+            mark.harms[device.at] = said
+    return made
+
+
 def _devices(bound: DrawnPod, drawn: Scene) -> Iterator[tuple[ScenePlace, int, str]]:
     """The devices of a pod, by place and position, with the requests."""
     for claim in bound.claims:

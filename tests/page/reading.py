@@ -15,8 +15,8 @@ from dra_plan.questions.explain.text import parse
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = sorted(path.name for path in (ROOT / "fixtures").iterdir() if path.is_dir() and path.name != "expected")
 COMMANDS = ("allocate", "capacity", "diff", "explain", "place", "pools", "schedule", "validate")
-PAGES = (*COMMANDS, "drains", "grow")
-"""All kinds of pages: the commands, and two that need options."""
+PAGES = (*COMMANDS, "drains", "grow", "impact", "maintain", "repack")
+"""All kinds of pages: the commands, and those that need options."""
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 
 
@@ -86,6 +86,12 @@ def whole(answer: Explanation) -> str:
     return parse("text", Telling(verbose=True, details=True))(answer.document, None)
 
 
+def tainted(name: str) -> Cluster:
+    """A node that lets no pod stay that does not tolerate it."""
+    taint = {"key": "maintenance", "effect": "NoExecute"}
+    return Cluster.of([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {"taints": [taint]}}])
+
+
 def answer(command: str, cluster: Cluster) -> Any:
     if command == "diff":
         return cluster.diff(cluster.drain(cluster.inventory.nodes[0].metadata.name))
@@ -94,6 +100,10 @@ def answer(command: str, cluster: Cluster) -> Any:
     if command == "grow":
         nodes = [node.metadata.name for node in cluster.inventory.nodes]
         return cluster.grow(like="tpu-b-3" if "tpu-b-3" in nodes else nodes[0])  # others have pools that nodes share
+    if command == "impact":
+        return cluster.impact(tainted(cluster.inventory.nodes[0].metadata.name))
+    if command == "repack":
+        return cluster.repack(most=True)
     if command == "schedule":
         return cluster.schedule(explain=True)
     return getattr(cluster, command)()

@@ -46,7 +46,7 @@ def test_before_and_after_are_told_apart() -> None:
     made = _filled("scattered", lambda cluster: cluster.explain("pod/train", moves=3))
     [first, *_] = _said(_article(made, "Room for ml/train"))
     titles = [box.title for box in made.articles[1].boxes]
-    assert titles[0] == "Now: gpu-1: pods leave"
+    assert titles[0] == "Now: gpu-1: 2 pods leave"
     assert "After the moves: gpu-1: holds 1 pod" in titles
     assert "gpu-0: has to move, ml/serve-a goes to gpu-2" in first[1]
     assert made.headline.endswith("no node can take it (0 of 3); moves make room")

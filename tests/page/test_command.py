@@ -7,13 +7,18 @@ import pytest
 from tests.cli.running import in_process as run
 from tests.page.reading import COMMANDS, read
 
-MORE = {"diff": ["--drain", "gpu-a"]}
+MORE = {
+    "diff": ["--drain", "gpu-a"],
+    "grow": ["--like", "gpu-a", "--allow-empty"],
+    "impact": ["-f", "fixtures/quickstart"],
+    "repack": ["--most"],
+}
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "grow"])
+@pytest.mark.parametrize("command", [*COMMANDS, "grow", "impact", "maintain", "repack"])
 def test_every_command_writes_its_page_beside_its_answer(command: str, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    more = MORE.get(command, ["--like", "gpu-a", "--allow-empty"] if command == "grow" else [])
+    more = MORE.get(command, [])
     plain = run(command, "fixtures/quickstart", *more)
     reported = run(command, "fixtures/quickstart", *more, "--report", f"html={file}")
     assert (reported.status, reported.out) == (plain.status, plain.out)

@@ -10,18 +10,19 @@ const address = (name) => "#" + name.split("/").map(encodeURIComponent).join("/"
 const nodeAddress = (name) => address("node/" + name);
 
 const SVG = "http://www.w3.org/2000/svg";
+function svg(tag, attributes, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  made.append(...children);
+  return made;
+}
+
 /** A bar of 100; each piece has a class and a width. */
 function bar(pieces, classes = "") {
-  const made = document.createElementNS(SVG, "svg");
-  for (const [name, value] of [["class", "bar " + classes], ["viewBox", "0 0 100 6"], ["preserveAspectRatio", "none"], ["aria-hidden", "true"]]) made.setAttribute(name, value);
   let from = 0;
-  for (const [name, width] of [["bar-all", 100], ...pieces]) {
-    const piece = document.createElementNS(SVG, "rect");
-    for (const [key, value] of [["class", name], ["x", name === "bar-all" ? 0 : from], ["width", width], ["height", 6]]) piece.setAttribute(key, String(value));
-    if (name !== "bar-all") from += width;
-    made.append(piece);
-  }
-  return made;
+  return svg("svg", { class: "bar " + classes, viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("rect", { class: "bar-all", width: 100, height: 6 }),
+    ...pieces.map(([name, width]) => svg("rect", { class: name, x: (from += width) - width, width, height: 6 })));
 }
 
 function makeDrawing(model) {
@@ -121,7 +122,7 @@ function makeDrawing(model) {
     const of = scenes[scene].places[place];
     const verdict = model.verdict(scene, place);
     const counts = model.models(scene, place).map((each) => el("p", { class: "fill" }, el("bdi", {}, each.name), ": ",
-      el("b", {}, number(each.free) + " of " + number(each.total) + " free" + (each.gets ? ", " + number(each.gets) + " " + data.gets : "") + (each.shared ? ", " + each.shared + " shared" : "")),
+      el("b", {}, number(each.free) + " of " + number(each.total) + " free" + (each.gets ? ", " + number(each.gets) + " given" : "") + (each.shared ? ", " + each.shared + " shared" : "")),
       each.total ? bar([["bar-part", (100 * each.free) / each.total]]) : ""));
     return el("article", { class: "card" + (verdict && verdict.label ? " verdict-" + verdict.tone : ""), "data-scene": scene, "data-place": place },
       el("header", {},

@@ -3,10 +3,11 @@ const MOST_CARDS = 24;
 const MOST_BOXES = 320;
 const MOST_HITS = 12;
 const MOST_REASONS = 5;
+const MOST_WAYS = 60;
 const SIZES = [26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
 
 function makeFleet(model, drawing, go) {
-  const { data, scenes, text } = model;
+  const { picks, scenes, text } = model;
   const root = document.getElementById("fleet");
   const view = { scene: scenes.length - 1, group: "model", reason: "", wanted: "", node: -1 };
   const boxes = (scene) => scene.places.reduce((all, place) => all + scene.layouts[place.kind].devices.length, 0);
@@ -217,6 +218,35 @@ function makeFleet(model, drawing, go) {
     if (small) drawCards(); else drawTiles(found);
     narrow(found);
     mark();
+    drawWays();
+  }
+
+  /** An arrow from each node to the one that its pods go to; where two pictures stand side by side, from one to the other. */
+  function drawWays() {
+    const [from, to] = small ? [0, scenes.length - 1] : [view.scene, view.scene];
+    const found = (scene, name) => {
+      const at = model.numbers[scene].get(text(name));
+      return small ? root.querySelector('.card[data-scene="' + scene + '"][data-place="' + at + '"]') : tiles.get(at) && tiles.get(at).node;
+    };
+    const groups = part("groups");
+    const origin = groups.getBoundingClientRect();
+    const middle = (each) => {
+      const box = each.getBoundingClientRect();
+      return [box.left - origin.left + box.width / 2, box.top - origin.top + (small ? 20 : box.height / 2), box.width];
+    };
+    const ways = model.picked < 0 ? [] : picks[model.picked].ways.slice(0, MOST_WAYS)
+      .map(([one, other, count]) => [found(from, one), found(to, other), count]).filter(([one, other]) => one && other);
+    const old = groups.querySelector(".ways");
+    if (old) old.remove();
+    if (!ways.length) return;
+    const lines = ways.map(([one, other, count]) => {
+      const [[x, y], [u, v, wide]] = [middle(one), middle(other)];
+      const end = u + (small && x !== u ? Math.sign(x - u) * wide * 0.45 : 0);
+      const bend = Math.max(14, Math.abs(end - x) / 5);
+      return svg("path", { class: "way", d: ["M", x, y, "Q", (x + end) / 2, Math.min(y, v) - bend, end, v].join(" "), "stroke-width": Math.min(6, 1 + count), "marker-end": "url(#arrow)" });
+    });
+    const head = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { class: "head", d: "M0 0L8 4L0 8z" }));
+    groups.append(svg("svg", { class: "ways", "aria-hidden": "true", width: groups.scrollWidth, height: groups.scrollHeight }, svg("defs", {}, head), ...lines));
   }
 
   /** The node that is open. */
@@ -293,7 +323,11 @@ function makeFleet(model, drawing, go) {
     document.getElementById("filter").addEventListener("input", (event) => { view.wanted = event.target.value; narrow(); });
     root.addEventListener("keydown", keys);
     let wide = window.innerWidth;
-    window.addEventListener("resize", () => { if (!small && window.innerWidth !== wide) { wide = window.innerWidth; draw(); } });
+    window.addEventListener("resize", () => {
+      if (window.innerWidth === wide) return;
+      wide = window.innerWidth;
+      if (small) drawWays(); else draw();
+    });
     if (scenes.length > 1 && !small) part("which").replaceChildren(...scenes.map((scene, at) => {
       const made = el("button", { type: "button", "data-scene": at, "aria-pressed": String(at === view.scene) }, scene.title);
       made.addEventListener("click", () => show(at));

@@ -10,7 +10,7 @@
  * @typedef {{title: string, layouts: Layout[], places: Place[], labels: string[]}} Scene
  * @typedef {[string, number, number, Object<string, number>, Object<string, number>, Object<string, number>]} Mark
  * @typedef {{key: string, name: string, tone: string, word: string, line: string, marks: number[],
- *   change: any, moment: number|null, each_alone: boolean}} Pick
+ *   change: any, moment: number|null, each_alone: boolean, step: number|null, ways: [number, number, number][]}} Pick
  * @typedef {{letter: string, detail: string, gets?: string, note?: string, harm?: string}} Device
  */
 const STATE = { f: "free", u: "used", s: "shared", t: "tainted", o: "out" };
@@ -32,7 +32,7 @@ function makeModel(data) {
     then.amounts.clear();
     if (at < 0) return;
     const moment = picks[at].moment;
-    const changes = moment === null ? picks.slice(0, at).map((each) => each.change) : [data.moments[moment]];
+    const changes = moment === null ? picks.slice(0, picks[at].step ?? at).map((each) => each.change) : [data.moments[moment]];
     for (const [devices, amounts] of changes.filter((change) => change)) {
       for (const [place, device, letter, said] of devices) {
         if (!then.devices.has(place)) then.devices.set(place, new Map());

@@ -121,8 +121,8 @@ function start(data) {
     drawAnswers();
     for (const link of document.querySelectorAll(".pick")) if (Number(link.dataset.pick) === at) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
     if (id("choose")) id("choose").value = at < 0 ? "" : String(at);
-    if (slider) slider.value = String(at + 1);
-    if (slider) slider.setAttribute("aria-valuetext", at < 0 ? "before all pods" : told(at));
+    if (slider) slider.value = String(Math.min(picks[at]?.step ?? at + 1, data.steps));
+    if (slider) slider.setAttribute("aria-valuetext", at < 0 ? data.before : told(at));
     const status = document.querySelector(".picked");
     if (status) status.textContent = at < 0 ? (picks.length ? "Nothing is picked: the cluster as it is." : "The cluster as it is.") : "Shown: " + told(at);
   }

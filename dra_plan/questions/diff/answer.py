@@ -11,7 +11,7 @@ from msgspec import structs
 from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.api.resource import DeviceSelector
+from dra_plan.api.resource import DeviceSelector, ResourceClaim
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
@@ -73,6 +73,8 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     notices: tuple[Notice, ...]
     unsettled: tuple[str, str] = ("", "")
     """Why the clusters of the two states never come to rest, if they do not."""
+    claims_after: Sequence[ResourceClaim] = ()
+    """The claims of the state after, once its pods are placed."""
 
     def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | HeldDevice | ChangedSelector]:
         yield from self.claim_sets
@@ -147,6 +149,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         selectors,
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
         (_unsettled(plans[0]), _unsettled(plans[1])) if plans else ("", ""),
+        _claims(plans[1]) if plans else after.inventory.claims,
     )
 
 
@@ -189,6 +192,11 @@ def _with_owners(
             owners[_compared_key(pod)] = "/".join(named[-1])
     for one in changed:
         yield structs.replace(one, owner=owners.get((one.namespace, one.name), ""))
+
+
+def _claims(plan: SchedulePlan) -> Sequence[ResourceClaim]:
+    """The claims in the end."""
+    return plan.outcome.claims if plan.settled is None else plan.settled.state.inventory.claims
 
 
 def _unsettled(plan: SchedulePlan) -> str:

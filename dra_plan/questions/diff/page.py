@@ -14,6 +14,7 @@ from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import AnswerOnNode, on_nodes
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Mark, Pick
+from dra_plan.page.pods import holding
 from dra_plan.page.scene import Scene
 from dra_plan.planner.question import Question
 from dra_plan.questions.allocate.answer import plan_claim_sets
@@ -71,7 +72,8 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     made.harm_word = "has it" if document.held_devices else ""
     made.gets_word = "has or gets" if document.pods else made.gets_word
     for held in _by_claim(document.held_devices):
-        marks = [_of_devices(held, drawn) for drawn in scenes]
+        said = {f"{one.driver}/{one.pool}/{one.device}": diff.HELD[one.change] for one in held}
+        marks = [holding(said, drawn, _TONES[held[0].change]) for drawn in scenes]
         alone = structs.replace(document, claim_sets=[], pods=[], pools=[], selectors=[], held_devices=held)
         _add(made, f"resourceclaim/{held[0].holder.namespace}/{held[0].holder.name}", held[0], alone, marks)
 
@@ -126,17 +128,6 @@ def _answers(of: State) -> Answers:
     plan = plan_claim_sets(of.inventory, of.view, Question(infer_nodes=True))
     names = [claim_set_name(one) for one in plan.document.claim_sets]
     return dict(zip(names, on_nodes(plan.claim_sets, of.inventory, of.view), strict=True))
-
-
-def _of_devices(held: Iterable[HeldDevice], drawn: Scene) -> dict[int, Mark]:
-    """Devices that a claim has, where the picture has them."""
-    made: dict[int, Mark] = {}
-    for one in held:
-        for device in drawn.by_device.get(f"{one.driver}/{one.pool}/{one.device}", ())[:1]:
-            where = drawn.home[id(device)]
-            mark = made.setdefault(where.number, Mark(_TONES[one.change], "has a device of the claim"))
-            mark.harms[device.at] = diff.HELD[one.change]
-    return made
 
 
 def _of_pod(state: ComparedPod, drawn: Scene) -> Iterator[tuple[int, Mark]]:

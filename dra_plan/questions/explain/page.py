@@ -9,13 +9,13 @@ from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import AllocationResult, ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
-from dra_plan.page import picks, pods, told
+from dra_plan.page import moves, picks, pods, told
 from dra_plan.page.claim_sets import brief, headline, pick_sets
 from dra_plan.page.content import Page
+from dra_plan.page.moves import DrawnMove
 from dra_plan.page.pages import drawn, of_text
-from dra_plan.page.picks import Beginning, Mark, Moments, Pick
+from dra_plan.page.picks import Beginning, Moments, Pick
 from dra_plan.page.pods import DrawnPod
-from dra_plan.page.scene import Scene
 from dra_plan.questions.explain import articles
 from dra_plan.questions.explain.answer import Explanation
 from dra_plan.questions.explain.document import ExplanationDocument, MoveStep, RoomForPod
@@ -123,7 +123,7 @@ def fill_moves(made: Page, rooms: list[RoomForPod], view: View | None) -> None:
         tone, word = _TONES.get(room.outcome, picks.BAD), _WORDS[room.outcome]
         pick = Pick(f"pick-{len(made.picks)}", name, tone, word, _short(room), [{} for _ in made.scenes])
         if drawn and view is not None:
-            _draw(made, pick, room, Beginning(drawn[1], view), drawn[0])
+            _draw(made, pick, room, Beginning(drawn[1], view), Beginning(drawn[0], view))
         made.picks.append(pick)
         made.articles.append(told.Article(pick.key, name, tone, word, words.capital(said), rest))
 
@@ -132,9 +132,11 @@ def _short(room: RoomForPod) -> str:
     return words.listed([f"{step.namespace}/{step.name}" for step in room.steps if step.action != "Start"], 4)
 
 
-def _draw(made: Page, pick: Pick, room: RoomForPod, after: Beginning, now: Scene) -> None:
+def _draw(made: Page, pick: Pick, room: RoomForPod, after: Beginning, now: Beginning) -> None:
     """Before: who leaves. After: the devices as they are then, and who has started where."""
-    pick.marks = [_leaving(room, now), pods.of_all(_starting(room), after.scene)]
+    leaving = list(_leaving(room))
+    pick.marks = [moves.of_moves(leaving, now.scene, Moments(now)), pods.of_all(_starting(room), after.scene)]
+    pick.ways = moves.ways(leaving)
     changed: dict[str, ResourceClaim | None] = {}
     for step in room.steps:
         if step.from_node:
@@ -144,26 +146,12 @@ def _draw(made: Page, pick: Pick, room: RoomForPod, after: Beginning, now: Scene
     made.moments.append(Moments(after).change(changed))
 
 
-def _leaving(room: RoomForPod, now: Scene) -> dict[int, Mark]:
-    leaving = {f"{step.namespace}/{step.name}": step.node for step in room.steps if step.from_node}
+def _leaving(room: RoomForPod) -> Iterator[DrawnMove]:
+    goes = {f"{step.namespace}/{step.name}": step.node for step in room.steps if step.action == "Place"}
     for step in room.steps:
-        if step.action == "Place":
-            leaving[f"{step.namespace}/{step.name}"] = step.node
-    made: dict[int, Mark] = {}
-    for step in room.steps:
-        place = now.by_node.get(step.from_node) if step.from_node else None
-        if place is None:
-            continue
         name = f"{step.namespace}/{step.name}"
-        mark = made.setdefault(place.number, Mark(picks.OTHER, ""))
-        mark.message = words.listed([*([mark.message] if mark.message else []), name])
-        mark.label = "pods leave"
-        for device in place.devices:
-            holders = [(one.namespace, pod) for one in device.drawn.holders for pod in one.pods]
-            if (step.namespace, step.name) in holders:
-                to = f"{name} goes to {leaving[name]}" if leaving[name] else f"{name} finds no other place"
-                mark.harms[device.at] = to
-    return made
+        if step.from_node:
+            yield DrawnMove(name, step.from_node, goes.get(name, step.node or ""), lost="finds no other place")
 
 
 def _starting(room: RoomForPod) -> Iterator[DrawnPod]:

@@ -191,9 +191,9 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         held = [one.holder for one in document.held_devices if one.change == word]
         for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):
             yield f"Claim {name} {said}."
-    lost = [one for one in document.selectors if one.lost]
+    lost = lost_selectors(document)
     if lost:
-        yield f"{counted(len(lost), 'selector')} in use would match no device: pods that run stay, the next get none."
+        yield f"{lost}: pods that run stay, the next get none."
     if document.quotas:
         yield "More is used than a quota allows: nothing ends for it, and nothing more is taken."
     if document.unsettled:
@@ -202,6 +202,12 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         yield f"Undecided: {CUT_SHORT}."
     if document.applied:
         yield f"Applied: {applied(document)}."
+
+
+def lost_selectors(document: ImpactDocument) -> str:
+    """That selectors match nothing any more, without the full stop; "" if none is lost."""
+    lost = sum(one.lost for one in document.selectors)
+    return f"{counted(lost, 'selector')} in use would match no device" if lost else ""
 
 
 def applied(document: ImpactDocument) -> str:

@@ -35,6 +35,8 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
     tried: int
     notices: tuple[Notice, ...]
     surge: tuple[str, ...] = ()
+    path: tuple[Inventory, ...] = ()
+    """The cluster before the first wave, with the surge nodes, and after each; where it stops, as it is at the stop."""
 
     def __iter__(self) -> Iterator[Wave]:
         return iter(self.waves)
@@ -94,9 +96,10 @@ def maintenance(
     if waves is None and at_once > 1 and not search.cut:  # the larger waves may have been what was in the way
         search = _OrderSearch(rules, 1, tried=search.tried)
         waves = search.order(enlarged, (*names, *surge))
+    path = (enlarged, *search.path)
     outcome: MaintenanceOutcome = "Possible" if waves is not None else "Undecided" if search.cut else "Impossible"
     stop = search.stop if waves is None else None
-    return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge))
+    return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge), path)
 
 
 @dataclass
@@ -112,6 +115,8 @@ class _OrderSearch:
     cut: bool = False
     stop: Stop | None = None
     """Where the attempt stopped that drained most nodes."""
+    path: list[Inventory] = field(default_factory=list)
+    """The cluster after each wave of the order, or else at the stop."""
     _failed: set[Hashable] = field(default_factory=set)
 
     def order(self, inventory: Inventory, names: tuple[str, ...]) -> list[Wave] | None:
@@ -121,6 +126,7 @@ class _OrderSearch:
         while states:
             now, left, candidates = states[-1]
             if not left:
+                self.path = [state for state, *_ in states[1:]]
                 return path
             first = next(candidates, None)
             if first is None or self.cut:
@@ -173,7 +179,7 @@ class _OrderSearch:
         if isinstance(found, Done):
             return found
         if len(names) == 1 and (self.stop is None or len(before) > len(self.stop.done)):
-            self.stop = structs.replace(found, done=before)
+            self.stop, self.path = structs.replace(found, done=before), [now]
         return None
 
 

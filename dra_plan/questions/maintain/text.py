@@ -20,7 +20,7 @@ def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
     made = Table(("WAVE", "NODES", "MOVED", "TO"), flexible=(1, 3))
     for number, wave in enumerate(document.waves, 1):
         where = listed(sorted({pod.to_node for pod in wave.moved}), 4) if wave.moved else ""
-        made.add(str(number), listed([_named(document, name) for name in wave.nodes], 6), str(len(wave.moved)), where)
+        made.add(str(number), listed([named(document, name) for name in wave.nodes], 6), str(len(wave.moved)), where)
     return [*([made] if made.rows else []), *_sentences(document), target(document)]
 
 
@@ -32,30 +32,38 @@ def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
             moved = [pod for pod in wave.moved if pod.from_node == name]
             for pod in moved:
                 devices = device_cell(pod.devices, pod.to_node)
-                made.add(str(number), _named(document, name), f"{pod.namespace}/{pod.name}", pod.to_node, devices)
+                made.add(str(number), named(document, name), f"{pod.namespace}/{pod.name}", pod.to_node, devices)
             if not moved:
-                made.add(str(number), _named(document, name), "", "", "")
+                made.add(str(number), named(document, name), "", "", "")
     return [*([made] if made.rows else []), *_sentences(document), target(document)]
 
 
-def _named(document: MaintenanceDocument, node: str) -> str:
+def named(document: MaintenanceDocument, node: str) -> str:
+    """The node, and whether it is there for the time alone."""
     return f"{node} (surge)" if node in document.surge else node
 
 
 def _sentences(document: MaintenanceDocument) -> Iterator[str]:
-    surge = set(document.surge)
-    waves = [wave for wave in document.waves if surge.isdisjoint(wave.nodes)]
     if document.outcome == "Possible":
-        nodes = counted(sum(len(wave.nodes) for wave in waves), "node")
         yield (
-            f"{nodes} can be drained and given back in {counted(len(waves), 'wave')}, in this order: every pod that"
-            " runs has a place all the time except during its move, and every budget is kept."
+            f"{headline(document)}, in this order: every pod that runs has a place all the time except during its"
+            " move, and every budget is kept."
         )
     else:
         yield no_order(document)
     yield from _changes(document)
     if document.stop is not None:
         yield f"{stopped(document.stop)}."
+
+
+def headline(document: MaintenanceDocument) -> str:
+    """How many nodes in how many waves, or that there is no order; without the full stop."""
+    if document.outcome != "Possible":
+        return no_order(document).rstrip(".")
+    surge = set(document.surge)
+    waves = [wave for wave in document.waves if surge.isdisjoint(wave.nodes)]
+    nodes = counted(sum(len(wave.nodes) for wave in waves), "node")
+    return f"{nodes} can be drained and given back in {counted(len(waves), 'wave')}"
 
 
 def _changes(document: MaintenanceDocument) -> Iterator[str]:

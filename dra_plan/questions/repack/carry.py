@@ -37,11 +37,12 @@ class Way(enum.Enum):
 
 @dataclass(frozen=True)
 class RepackedCluster:
-    """The waves, and the room in the end; `inventory` is the cluster then."""
+    """The waves, and the room in the end; `inventory` is the cluster then, `path` after each wave."""
 
     waves: tuple[RepackWave, ...]
     places: tuple[RoomPlace, ...]
     inventory: Inventory
+    path: tuple[Inventory, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ class _Attempt:
         self._number = 0
         self._now = given.inventory
         self._waves: list[RepackWave] = []
+        self._path: list[Inventory] = []
 
     def run(self) -> RepackedCluster | Stopped:
         """The waves and the room, or where that stops."""
@@ -110,7 +112,9 @@ class _Attempt:
             if stopped is not None:
                 return stopped
         found = self._given.places(self._now, 0 if self._given.room.most else self._number)
-        return replace(found, waves=tuple(self._waves)) if isinstance(found, RepackedCluster) else found
+        if isinstance(found, RepackedCluster):
+            return replace(found, waves=tuple(self._waves), path=tuple(self._path))
+        return found
 
     def _step(self) -> Stopped | None:
         """One wave: of moves that need not wait; else one that has room now all the same; else a circle at once."""
@@ -169,6 +173,7 @@ class _Attempt:
         self._waves.append(RepackWave(cordoned=sorted(cordons - own), moved=told))
         self._left = [move for move in self._left if move.resident.key not in keys]
         self._now = replace(after.inventory, nodes=given.inventory.nodes)
+        self._path.append(self._now)
         return None
 
     def _going(self, moves: Sequence[Move]) -> list[Pod] | Stopped:

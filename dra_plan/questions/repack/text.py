@@ -43,7 +43,7 @@ def _parts(document: RepackDocument, *, wide: bool) -> list[Part]:
 
 
 def _sentences(document: RepackDocument) -> Iterator[str]:
-    yield f"{_headline(document)}."
+    yield f"{headline(document)}."
     if document.outcome == "Moves":
         yield _bound(document)
         yield from _led(document)
@@ -60,7 +60,8 @@ def _rest(document: RepackDocument) -> str:
     return f"; and {more} more" if more > 0 else ""
 
 
-def _headline(document: RepackDocument) -> str:
+def headline(document: RepackDocument) -> str:
+    """Whether there is room, and by which moves; without the full stop."""
     room = _room(document)
     match document.outcome:
         case "Fits":
@@ -121,9 +122,14 @@ def _bound(document: RepackDocument) -> str:
 def _led(document: RepackDocument) -> Iterator[str]:
     nodes = sorted({node for wave in document.waves for node in wave.cordoned})
     if nodes:
-        yield f"Cordoned meanwhile: {listed(nodes, 6)}. -o script has the commands, wave by wave."
+        yield f"{cordoned(nodes)}. -o script has the commands, wave by wave."
     if any(pod.owner is None for wave in document.waves for pod in wave.moved):
         yield "Bare pods are deleted and created again, which nothing does by itself."
+
+
+def cordoned(nodes: list[str]) -> str:
+    """Which nodes keep pods away while others move, without the full stop."""
+    return f"Cordoned meanwhile: {listed(nodes, 6)}"
 
 
 def _place(each: RoomPlace) -> str:

@@ -38,8 +38,9 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
     told_pods = [pod for pod in document.pods if pod.attempts or pod.outcome not in ("Bound", "Skipped")]
     waiting = [pod for pod in told_pods if pod.outcome != "Bound"]
     made.headline = _headline(told_pods, waiting, len(document.evictions))
-    made.slider = bool(made.scenes and document.pods)
-    made.tiles_when = "Before the first pod is tried." if made.slider else ""
+    if made.scenes and document.pods:
+        made.slider, made.before, made.steps = "Pods, one after the other", "before all pods", len(document.pods)
+        made.tiles_when = "Before the first pod is tried."
     evicted = _evicted(answer)
     why = {(pod.namespace, pod.name): each for each in document.explanations or () for pod in each.pods}
     told_before: dict[bytes, str] = {}

@@ -1,0 +1,95 @@
+"""Pods that go from node to node: on the picture who leaves and who comes, and with which devices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dra_plan.page import picks
+from dra_plan.page.content import Page
+from dra_plan.page.picks import Mark, Moments
+from dra_plan.page.pods import MOST_NAMED
+from dra_plan.page.scene import Scene
+from dra_plan.text import words
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnMove:
+    """A pod, NAMESPACE/NAME, that leaves a node for another, with the devices DRIVER/POOL/DEVICE that it has there.
+
+    `to_node` is "" for a pod without a place, `from_node` for one that starts, `pod` for room that is for no pod.
+    """
+
+    pod: str
+    from_node: str
+    to_node: str
+    devices: Sequence[str] = ()
+    lost: str = "without a place"
+    """What becomes of it without a `to_node`."""
+
+
+def ways(moves: Iterable[DrawnMove]) -> list[tuple[str, str]]:
+    """From which node to which pods go; those that stay, start or have no place go none."""
+    return [
+        (one.from_node, one.to_node) for one in moves if one.from_node and one.to_node and one.from_node != one.to_node
+    ]
+
+
+def of_moves(moves: Sequence[DrawnMove], drawn: Scene, now: Moments | None) -> dict[int, Mark]:
+    """What pods leave and what they get: of those that leave the devices that they have `now`, unless it is None."""
+    made: dict[int, Mark] = {}
+    for one in moves:
+        for node, kind in ((one.from_node, picks.OTHER), (one.to_node, picks.GOOD)):
+            place = drawn.by_node.get(node)
+            if place is not None and (now is not None or node == one.to_node):
+                mark = made.setdefault(place.number, Mark(kind, ""))
+                mark.tone = picks.BAD if not one.to_node else kind if mark.tone == picks.GOOD else mark.tone
+        for device in (found for name in one.devices for found in drawn.by_device.get(name, ())[:1]):
+            place = drawn.home[id(device)]
+            made.setdefault(place.number, Mark(picks.GOOD, "used")).gets[device.at] = (
+                f"for pod {one.pod}" if one.pod else ""
+            )
+    for number, mark in made.items():
+        place = drawn.places[number]
+        out = [one for one in moves if now is not None and one.from_node == place.title]
+        into = [one for one in moves if one.to_node == place.title and one.from_node != place.title]
+        if place.node is not None:
+            mark.label = _label(out, into, comes=now is not None)
+            mark.message = words.listed([*map(_goes, out), *(one.pod for one in into if one.pod)], MOST_NAMED)
+        if now is not None:
+            leaving = {one.pod: _goes(one) for one in moves if one.from_node}
+            for device in now.devices(place):
+                pods = [f"{holder.namespace}/{pod}" for holder in device.drawn.holders for pod in holder.pods]
+                said = [leaving[pod] for pod in pods if pod in leaving]
+                if said:
+                    mark.harms[device.at] = words.listed(said, MOST_NAMED)
+    return made
+
+
+def _label(out: Sequence[DrawnMove], into: Sequence[DrawnMove], *, comes: bool) -> str:
+    stay = [one for one in out if one.from_node == one.to_node]
+    go = [one for one in out if one.to_node and one not in stay]
+    lost = Counter(one.lost for one in out if not one.to_node)
+    said = [
+        *((number, word, word) for word, number in lost.items()),
+        (len(go), "leaves", "leave"),
+        (len(stay), "restarts", "restart"),
+        (len(into), "comes" if comes else "more", "come" if comes else "more"),
+    ]
+    return ", ".join(
+        f"{words.counted(number, 'pod')} {one if number == 1 else many}" for number, one, many in said if number
+    )
+
+
+def _goes(one: DrawnMove) -> str:
+    if not one.to_node:
+        return f"{one.pod}: {one.lost}"
+    return f"{one.pod} restarts" if one.to_node == one.from_node else f"{one.pod} goes to {one.to_node}"
+
+
+def through_waves(made: Page) -> None:
+    """The slider goes through all picks: the waves, and the end."""
+    if made.scenes:
+        made.slider, made.before, made.steps = "Waves", "before the first wave", len(made.picks)
+        made.tiles_when = "Before the first wave."
