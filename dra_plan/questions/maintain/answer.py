@@ -12,7 +12,7 @@ from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
+from dra_plan.planner.nodes import choose_nodes, of_devices, of_leaving, of_preemption, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import let_go
 from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, Stop, Wave
@@ -84,6 +84,8 @@ def maintenance(
     told = [
         *inferred,
         *inventory.notices,
+        *of_devices(inventory),
+        *of_preemption(inventory, evicts=True),
         *of_leaving(Index(inventory), "a drain", nodes),
         *(upgrade.to.notices if upgrade.to is not None else ()),
         *back.notices(names),
@@ -94,7 +96,8 @@ def maintenance(
     if waves is None and at_once > 1 and not search.cut:  # the larger waves may have been what was in the way
         search = _OrderSearch(rules, 1, tried=search.tried)
         waves = search.order(enlarged, (*names, *surge))
-    outcome: MaintenanceOutcome = "Possible" if waves is not None else "Undecided" if search.cut else "Impossible"
+    known = not search.cut and not search.unclear
+    outcome: MaintenanceOutcome = "Possible" if waves is not None else "Impossible" if known else "Undecided"
     stop = search.stop if waves is None else None
     return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge))
 
@@ -110,8 +113,10 @@ class _OrderSearch:
     at_once: int
     tried: int = 0
     cut: bool = False
+    unclear: bool = False
+    """Whether a drain was left of which it is not known that it can't be carried out."""
     stop: Stop | None = None
-    """Where the attempt stopped that drained most nodes."""
+    """Where the attempt stopped that drained most nodes; of those that are not known, if there are any."""
     _failed: set[Hashable] = field(default_factory=set)
 
     def order(self, inventory: Inventory, names: tuple[str, ...]) -> list[Wave] | None:
@@ -172,9 +177,15 @@ class _OrderSearch:
         found = wave(self.given, now, names)
         if isinstance(found, Done):
             return found
-        if len(names) == 1 and (self.stop is None or len(before) > len(self.stop.done)):
-            self.stop = structs.replace(found, done=before)
+        if len(names) == 1:
+            self._stopped(structs.replace(found, done=before))
         return None
+
+    def _stopped(self, at: Stop) -> None:
+        unclear = at.reason == "NotKnown"
+        if self.stop is None or (unclear, len(at.done)) > (self.unclear, len(self.stop.done)):
+            self.stop = at
+        self.unclear = self.unclear or unclear
 
 
 def _state(inventory: Inventory, left: Sequence[str]) -> Hashable:
