@@ -328,7 +328,11 @@ class LoadedCluster:
 
     def target_with(self, gate: str) -> Target:
         """The target with a gate on of which something tells that it is on; a choice goes before that."""
-        return self._asked.serving(self._inventory, gate)
+        return self._asked.serving(gate).target(self._inventory)
+
+    def with_gate(self, gate: str) -> Self:
+        """The same with that gate on; a choice goes before that."""
+        return self._under(self._asked.serving(gate))
 
     @property
     def inventory(self) -> Inventory:

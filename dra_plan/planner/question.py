@@ -93,11 +93,11 @@ class AskedRelease:
         gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
         return releases.target(version, gates, self.quirks, strict_version=self.strict_version)
 
-    def serving(self, inventory: Inventory, gate: str) -> Target:
-        """The target with a gate on of which objects of the cluster tell that it is on; a choice goes before that."""
+    def serving(self, gate: str) -> AskedRelease:
+        """The same with a gate on of which objects of the cluster tell that it is on; a choice goes before that."""
         if gate in (self.gates or {}):
-            return self.target(inventory)
-        return replace(self, gates={**(self.gates or {}), gate: True}).target(inventory)
+            return self
+        return replace(self, gates={**(self.gates or {}), gate: True})
 
 
 def version_of(inventory: Inventory) -> str:

@@ -23,6 +23,7 @@ from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import Simulation
 
 from .creation import as_created, has_quotas
+from .nodes import deciding
 from .question import Chosen, Question
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class SettledOutcome:
 
     result: SimulationResult
     settled: Settled | None = None
+    lacking: frozenset[PodKey] = frozenset()
+    """Pods for which the input lacks what decides."""
 
     def records(self) -> dict[PodKey, PodRecord]:
         """The records by namespace and name; a pod that was made in the place of another stands under its name.
@@ -55,9 +58,20 @@ class SettledOutcome:
             found.pop(key, None)
         return found | {key: record for key, record in heirs.items() if record is not None}
 
+    def is_undecided(self, record: PodRecord) -> bool:
+        """Whether the pod has no node, and it is not known that there is none for it."""
+        return self.result.is_undecided(record) or (not record.node and _key(record.pod) in self.lacking)
+
 
 def _key(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
+
+
+def lacking(inventory: Inventory, result: SimulationResult) -> frozenset[PodKey]:
+    """The pods that devices are refused to, or would be, where the input has no class or no slice at all."""
+    if not deciding(inventory):
+        return frozenset()
+    return frozenset(_key(each.pod) for each in result.unbound if each.message and each.pod.spec.resource_claims)
 
 
 def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ...]:
@@ -118,13 +132,13 @@ def settle_chosen(
         simulation = simulation_of(inventory, target, question, chosen, common, view, ordered=ordered)
         result = simulate(simulation)
         if not outlook_of(simulation, result):
-            return SettledOutcome(result)
+            return SettledOutcome(result, lacking=lacking(inventory, result))
     given, beyond = as_created(inventory)
     makes = not has_quotas(inventory)
     simulation = simulation_of(given, target, question, chosen, common, view, ordered=ordered, makes=makes)
     result, settled = settled_result(simulation, chosen, patience=FOR_EVER)
     result.pods += [each.record for each in beyond if chosen(each.pod)]
-    return SettledOutcome(result, settled)
+    return SettledOutcome(result, settled, lacking(inventory, result))
 
 
 def simulation_of(

@@ -5,7 +5,7 @@ First who may leave, then the cluster at rest after that. Which pods have to lea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -64,6 +64,8 @@ class AtRest:
     records: Mapping[PodKey, PodRecord]
     evicts: bool
     """Whether the scheduler had pods evicted for others."""
+    undecided: Callable[[PodRecord], bool]
+    """Whether it is not known that there is no node for a pod without one."""
 
 
 def come_to_rest(
@@ -77,10 +79,10 @@ def come_to_rest(
     outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
     evicts = bool(outcome.result.evictions)
     if outcome.settled is None:
-        return AtRest(_bound(inventory, outcome.result), outcome.records(), evicts)
+        return AtRest(_bound(inventory, outcome.result), outcome.records(), evicts, outcome.is_undecided)
     at_rest = outcome.settled.state.inventory
     after = replace(inventory, pods=list(at_rest.pods), claims=list(at_rest.claims))
-    return AtRest(after, outcome.records(), evicts)
+    return AtRest(after, outcome.records(), evicts, outcome.is_undecided)
 
 
 def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
@@ -97,8 +99,9 @@ def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
     return replace(inventory, pods=pods, claims=list(result.claims))
 
 
-LossReason = Literal["NoPlace", "NotMadeAnew"]
-"""NoPlace: the pod in its place gets no node. NotMadeAnew: there is none."""
+LossReason = Literal["NoPlace", "NotMadeAnew", "NotKnown"]
+"""NoPlace: the pod in its place gets no node. NotMadeAnew: there is none. NotKnown: perhaps it gets one: a search was
+cut short, or the input lacks what decides."""
 
 
 def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
@@ -109,7 +112,8 @@ def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossR
             if record is None:
                 yield pod.key, "NotMadeAnew", ""
             elif not record.node:
-                yield pod.key, "NoPlace", record.message or record.waiting or NOT_PLACED
+                reason: LossReason = "NotKnown" if after.undecided(record) else "NoPlace"
+                yield pod.key, reason, record.message or record.waiting or NOT_PLACED
 
 
 def devices_of(inventory: Inventory) -> Mapping[PodKey, list[str]]:

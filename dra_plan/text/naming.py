@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from dra_plan.api.inventory import Notice
 from dra_plan.documents.base import AppliedEdit, AppliedObject, HeldDrain
 from dra_plan.releases import gate_defaults
+from dra_plan.text import words
 
 if TYPE_CHECKING:
     from dra_plan.api.resource import DeviceRequestAllocationResult
@@ -17,6 +18,27 @@ if TYPE_CHECKING:
 
 CUT_SHORT = "a search was cut short (--max-steps)"
 """Why something is undecided."""
+
+
+def why_not_known(outcomes: Iterable[str]) -> str:
+    """Why that is so: the outcomes tell Unknown, of which the input lacks something, from searches that ended."""
+    reasons = (words.UNKNOWN if outcome == "Unknown" else CUT_SHORT for outcome in outcomes)
+    return ", or ".join(dict.fromkeys(reasons)) or CUT_SHORT
+
+
+_DECIDING = ("classes-missing", "slices-missing")
+"""Warnings that the input lacks what decides whether claims fit."""
+
+
+def why_undecided(document: PrintedDocument) -> str:
+    """Why something is undecided in a document that does not say so of each pod."""
+    lacks = any(warning.code in _DECIDING for warning in document.warnings)
+    return why_not_known(["Unknown"] if lacks else [])
+
+
+def fits_nowhere(outcome: str) -> str:
+    """What is said of what got no node, as far as it is known."""
+    return {"Undecided": "undecided", "Unknown": "not known"}.get(outcome, "fits nowhere")
 
 
 NAMES = 4

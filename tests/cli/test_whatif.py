@@ -139,8 +139,9 @@ def test_each_by_is_for_diff_and_for_a_label_that_there_is() -> None:
 
 def test_a_namespace_goes_with_all_that_is_in_it() -> None:
     [edit] = json.loads(in_process("pools", RACKS, "--without", "namespace/ml", "-o", "json").out)["whatIf"]
-    assert {each["kind"] for each in edit["gone"]} == {"Pod", "ResourceClaim", "ResourceClaimTemplate"}
-    assert len(edit["gone"]) == 9
+    of_claims = {"ResourceClaim", "ResourceClaimTemplate"}
+    assert {each["kind"] for each in edit["gone"]} == {"Pod", "PodDisruptionBudget"} | of_claims
+    assert len(edit["gone"]) == 10
     ran = in_process("allocate", RACKS, "--without", "ns/mll")
     assert (ran.status, ran.err) == (2, "error: unknown Namespace 'mll' (did you mean 'ml'?)\n")
 

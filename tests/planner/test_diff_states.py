@@ -9,7 +9,20 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
-from tests.build import device_class, generated, gpus, node, owned, pod, request, running, slice_, template
+from tests.build import (
+    device_class,
+    generated,
+    gpus,
+    node,
+    owned,
+    pod,
+    request,
+    running,
+    slice_,
+    taint,
+    taint_rule,
+    template,
+)
 from tests.cli.running import in_process
 
 Plain = dict[str, Any]
@@ -58,6 +71,23 @@ def test_a_file_with_nodes_is_a_state(files: Path) -> None:
     found = told(str(files / "fleet.json"), str(files / "other.json"))
     assert [(pool["pool"], pool["change"]) for pool in found["pools"]] == [("b", "Gone")]
     assert "whatIf" not in found["after"]
+
+
+def test_a_rule_that_is_applied_is_served(files: Path) -> None:
+    """As `impact -f` says it; of two states that are named, each is taken as it is."""
+    rule = {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [taint_rule("recall", taint("bad", effect="NoExecute"), pool="a")],
+    }
+    (files / "rule.json").write_text(json.dumps(rule))
+    found = told(str(files / "fleet.json"), str(files / "rule.json"), "--kubernetes-version", "1.36")
+    assert {pod["name"]: pod["after"]["ended"]["by"] for pod in found["pods"]} == {
+        "s1": "device taint",
+        "s2": "device taint",
+    }
+    off = ("--kubernetes-version", "1.36", "--feature-gates", "DRADeviceTaintRules=false")
+    assert told(str(files / "fleet.json"), str(files / "rule.json"), *off)["pods"] == []
 
 
 def test_states_are_said(files: Path) -> None:

@@ -15,6 +15,7 @@ from dra_plan.cli.whatif import Edits
 from dra_plan.options import QuirkOptions, ServedVersions, parse_gates
 from dra_plan.questions.diff import ask
 from dra_plan.questions.drain_each.ask import DrainEachOptions
+from dra_plan.questions.impact.ask import TAINT_RULES
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -125,7 +126,10 @@ def _states(
         return loaded(context, before), loaded(context, after)
     if is_live:
         first = loaded(context, [])
-        return first, loaded(context, paths) if paths else first
+        second = loaded(context, paths) if paths else first
+        if second.inventory.taint_rules == first.inventory.taint_rules:
+            return first, second
+        return first.with_gate(TAINT_RULES), second.with_gate(TAINT_RULES)
     first = loaded(context, paths[:1])
     if len(paths) < 2:
         return first, first
@@ -135,6 +139,8 @@ def _states(
     from dra_plan.cli.printing import print_note
 
     print_note(f"note: {', '.join(paths[1:])} applied over {paths[0]}; --before and --after compare two states")
+    if second.inventory.taint_rules:  # what is applied is served
+        first = first.with_gate(TAINT_RULES)
     return first, first.applied(second)
 
 

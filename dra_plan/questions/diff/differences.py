@@ -83,10 +83,11 @@ def _change(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> Se
 def _undecided(before: PlannedClaimSet, after: PlannedClaimSet) -> bool:
     """Whether it is not known in one of the states if the set fits, or if it fits on a node where it does in the other.
 
-    An error that ends the attempt is known, whatever the devices of nodes would give.
+    An error that ends the attempt is known, whatever the devices of nodes would give. Where the input lacks what
+    decides, nothing is.
     """
     sides = (before, after)
-    if Outcome.UNDECIDED in (side.outcome for side in sides):
+    if any(side.outcome in (Outcome.UNDECIDED, Outcome.UNKNOWN) for side in sides):
         return True
     cut_short = {node.name for side in sides for node in side.nodes if node.outcome is Outcome.UNDECIDED}
     return not cut_short.isdisjoint({*before.fitting_nodes} ^ {*after.fitting_nodes})

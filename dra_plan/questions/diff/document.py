@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -34,10 +35,10 @@ SetChange = Literal[
     "New",
     "Gone",
 ]
-"""Lost: fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, so that it is
-not known whether it fits in both, or where. OtherNodes: as many, but others. OtherDevices: on a node where it fits
-before and after. OtherAllocation: the same devices, with another configuration, capacity or node selector. New, Gone:
-only one of the states has it."""
+"""Lost: fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, or the input
+lacks what decides, so that it is not known whether it fits in both, or where. OtherNodes: as many, but others.
+OtherDevices: on a node where it fits before and after. OtherAllocation: the same devices, with another configuration,
+capacity or node selector. New, Gone: only one of the states has it."""
 
 
 PodChange = Literal[
@@ -45,7 +46,7 @@ PodChange = Literal[
 ]
 """Lost: bound before, not after. Restarted: it ends after, and the pod in its place gets the same node and devices.
 OtherMessage: bound in neither state, for another reason. Undecided: in one of the states it is not bound, and a search
-for it was cut short."""
+for it was cut short, or the input lacks what decides."""
 
 
 ComparedOutcome = Literal[
@@ -194,6 +195,17 @@ class ChangedValue(DocumentPart, frozen=True, kw_only=True):
     devices: Annotated[Amount, Meta(description="How many devices it changed for.")]
     before: Annotated[str | None, Meta(description="The value of the first of them; null if it had none.")]
     after: str | None
+
+
+def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Iterator[str]:
+    """What is said of those that are undecided, of each state in which they are: Unknown, or of a search cut short."""
+    for one in changes:
+        for state in (one.before, one.after) if one.change == "Undecided" else ():
+            if isinstance(state, ComparedSet):
+                if state.outcome in (Outcome.UNDECIDED, Outcome.UNKNOWN):
+                    yield state.outcome.value
+            elif state is not None and state.undecided:
+                yield state.outcome
 
 
 class ChangedPool(DocumentPart, frozen=True, kw_only=True):

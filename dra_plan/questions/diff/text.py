@@ -15,12 +15,13 @@ from dra_plan.questions.diff.document import (
     ComparedSet,
     DiffDocument,
     DiffReason,
+    undecided_outcomes,
 )
 from dra_plan.text.columns import Folded, Paragraph, Screen, Table
 from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
-from dra_plan.text.naming import CUT_SHORT, claim_set_name, node_list, release, sentence
+from dra_plan.text.naming import claim_set_name, fits_nowhere, node_list, release, sentence, why_not_known
 from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, NOT_MADE, class_selector, counted, listed, when
 
@@ -112,7 +113,7 @@ def _set_state(state: ComparedSet | None) -> str:
         return f"the scheduler stops with an error: {state.messages[0]}{fits}"
     if state.fitting_nodes:
         return f"fits on {counted(len(state.fitting_nodes), 'node')}: {node_list(state.fitting_nodes)}"
-    word = "undecided" if state.outcome is Outcome.UNDECIDED else "fits nowhere"
+    word = fits_nowhere(state.outcome.value)
     rest = len(state.messages) - MOST_MESSAGES
     more = [f"{rest} other messages"] if rest > 0 else []
     return f"{word}: {'; '.join([*state.messages[:MOST_MESSAGES], *more])}" if state.messages else word
@@ -190,9 +191,10 @@ def _not_known(document: DiffDocument) -> Iterator[str]:
     for word, state in (("before", document.before), ("after", document.after)):
         if state.unsettled:
             yield f"The cluster {word} never settles: {state.unsettled}."
-    words = [*(one.change for one in document.claim_sets), *(pod.change for pod in document.pods)]
-    if "Undecided" in words:
-        yield f"Undecided: not known whether anything changes there: {CUT_SHORT}."
+    changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
+    if any(one.change == "Undecided" for one in changes):
+        reasons = why_not_known(undecided_outcomes(changes))
+        yield f"Undecided: not known whether anything changes there: {reasons}."
 
 
 def _alone(pod: ChangedPod) -> str:
@@ -222,7 +224,7 @@ def _place(state: ComparedPod, *, whole: bool) -> str:
         return Folded(f"{place}{_by_pool(state.devices)}", f"{place}{by_pool(state.devices, state.node_name)}")
     message = state.message or ""
     message = message if whole else without(message)
-    outcome = "undecided" if state.undecided else state.outcome
+    outcome = state.outcome if not state.undecided else "not known" if state.outcome == "Unknown" else "undecided"
     return f"{outcome}: {message}" if message else outcome
 
 

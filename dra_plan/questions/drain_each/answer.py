@@ -78,11 +78,11 @@ def drain_each(
     several = jobs > 1 and len(groups) > 1
     rows = parallel.in_shares(_share, each, groups, min(jobs, len(groups))) if several else _share(each, groups)
     told = [
-        *notices_about(inventory, target, each.before, inferred, settled=True),
+        *notices_about(inventory, target, each.before.result, inferred, settled=True),
         *of_leaving(each.index, "a drain", drained),
         *each.bare_pods({name for _, names in groups for name in names}),
         *unlabelled,
-        *each.before.notices,
+        *each.before.result.notices,
         *notices_of(each.refused),
     ]
     return DrainList(target, tuple(sorted(allotted.steps(rows, len(groups)), key=_harm)), tuple(told))
@@ -134,11 +134,11 @@ class _Drains:
         self._common = Common()
         self.index = Index(self._inventory)
         outcome = self._scheduled(self._inventory, self._view)
-        self.before = outcome.result
+        self.before = outcome
         self._records = self._of_chosen(outcome)
         self._settles = outcome.settled is not None
         self._moves = self._settles or any(
-            not record.skipped and (record.attempts or not record.node) for record in self.before.pods
+            not record.skipped and (record.attempts or not record.node) for record in self.before.result.pods
         )
         """Whether pods wait or end in any case, so that a node without pods of its own may be missed, too."""
 
@@ -174,7 +174,7 @@ class _Drains:
                 name=name, nodes=members, lost=[], gone=[], moved=0, gained=0, held_by=held_by, absent=absent
             )
         outcome = self._scheduled(inventory, self._view.after(inventory), always=self._settles)
-        after, records = outcome.result, self._of_chosen(outcome)
+        records = self._of_chosen(outcome)
         ended = outcome.settled.places if outcome.settled is not None else {}
         lost, gone, unknown, moved, gained = [], [], [], 0, 0
         for key, was in (self._records if outcome.settled is None else self._settled_records).items():
@@ -186,11 +186,11 @@ class _Drains:
             elif now is None:
                 gone.append(name_of)
             elif was.node and not now.node:
-                undecided = after.is_undecided(now)
+                undecided = outcome.is_undecided(now)
                 said = now.message or now.waiting or None
                 running = not was.attempts
                 lost.append(LostPod(namespace=key[0], name=key[1], running=running, message=said, undecided=undecided))
-            elif self.before.is_undecided(was) or after.is_undecided(now):
+            elif self.before.is_undecided(was) or outcome.is_undecided(now):
                 unknown.append(name_of)
             elif was.node != now.node:
                 moved += bool(was.node)

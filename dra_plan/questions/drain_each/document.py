@@ -16,7 +16,7 @@ class LostPod(DocumentPart, frozen=True, kw_only=True):
     name: Text
     running: Annotated[bool, Meta(description="It runs there; else it waits, and the scheduler would bind it.")] = False
     message: Annotated[str | None, Meta(description="What the scheduler would say.")]
-    undecided: Annotated[bool, Meta(description="Whether a search was cut short for it.")] = False
+    undecided: Annotated[bool, Meta(description="Whether it is not known that it gets none.")] = False
     ended_by: Annotated[str, Meta(description="What ends it, where nothing would recreate it.")] = ""
 
 
@@ -33,7 +33,7 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
         list[ObjectName],
         Meta(
             description="Other pods of which it is not known whether they would lose a place: as it is or without "
-            "the node they are not bound, and a search for them was cut short."
+            "the node they are not bound, and a search for them was cut short or the input lacks what decides."
         ),
     ] = []
     held_by: HeldDrains = []

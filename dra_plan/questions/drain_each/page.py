@@ -18,7 +18,6 @@ from dra_plan.questions.drain_each.answer import DrainList
 from dra_plan.questions.drain_each.document import DrainedNode, DrainsDocument, LostPod
 from dra_plan.questions.drain_each.text import FORMATS
 from dra_plan.text import words
-from dra_plan.text.naming import CUT_SHORT
 
 MOST_NODES = 300
 """Nodes that can be picked, and have a row: those whose drain does most harm."""
@@ -85,7 +84,7 @@ def _numbers(node: DrainedNode) -> str:
         (node.moved, f"{words.counted(node.moved, 'pod')} would be bound to other nodes"),
         (len(node.gone), f"{words.counted(len(node.gone), 'pod')} would be gone, as nothing recreates them"),
         (node.gained, f"{words.counted(node.gained, 'pod')} without a node would get one"),
-        (len(node.undecided), f"of {words.counted(len(node.undecided), 'pod')} it is undecided: {CUT_SHORT}"),
+        (len(node.undecided), f"of {words.counted(len(node.undecided), 'pod')} it is undecided"),
     ]
     said = [part for number, part in parts if number]
     return f"{words.capital('; '.join(said))}." if said else ""

@@ -11,7 +11,7 @@ from dra_plan.text import preemption as naming
 from dra_plan.text.columns import Part, Screen, Table
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
-from dra_plan.text.naming import CUT_SHORT, NAMES, held, target
+from dra_plan.text.naming import NAMES, held, target, why_undecided
 from dra_plan.text.words import NOT_MADE, counted, listed
 
 HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "THE SCHEDULER SAYS")
@@ -67,7 +67,7 @@ def _undecided(document: DrainsDocument) -> Iterator[str]:
             alike.setdefault(listed(pods), []).append(node.name)
     for pods_named, nodes in alike.items():
         where = listed(nodes, NAMES + 1)
-        yield f"Drain of {where}: undecided whether {pods_named} would have a place, as {CUT_SHORT}."
+        yield f"Drain of {where}: undecided whether {pods_named} would have a place, as {why_undecided(document)}."
 
 
 def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
@@ -92,7 +92,7 @@ def none_lost(document: DrainsDocument) -> str:
     """
     unclear = dict.fromkeys((pod.namespace, pod.name) for node in document.nodes for pod in node.undecided)
     if unclear:
-        return f"Undecided for {counted(len(unclear), 'pod')}: {CUT_SHORT}"
+        return f"Undecided for {counted(len(unclear), 'pod')}: {why_undecided(document)}"
     lacks = any(warning.code == "pods-missing" for warning in document.warnings)
     whose = "No pod of the input" if lacks else "No pod"
     return f"{whose} loses its place, whichever of {counted(len(document.nodes), 'node')} is drained"

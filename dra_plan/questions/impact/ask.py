@@ -32,9 +32,9 @@ def impact(
 ) -> Impact:
     """What `objects` would do if they were applied to this cluster: who ends and when, who gets no place, what starts.
 
-    They are written as by `Cluster.applied`. A DeviceTaintRule among them says that the cluster serves these. With
-    `to_kubernetes_version` the cluster is of that release after; then `objects` may be None. The other arguments, and
-    what is raised, are those of `schedule`; UsageError if nothing changes.
+    They are written as by `Cluster.applied`. A DeviceTaintRule among them says that the cluster serves these;
+    with `to_kubernetes_version`, as the cluster is of that release after, only then. `objects` may then be None. The
+    other arguments, and what is raised, are those of `schedule`; UsageError if nothing changes.
     """
     from dataclasses import replace
 
@@ -49,10 +49,9 @@ def impact(
     asked = cluster.question(owners, {name: each for name, each in options.items() if name != "to_kubernetes_version"})
     after = cluster if objects is None else cluster.applied(required(objects, LoadedCluster, "objects", "a Cluster"))
     has_rules = objects is not None and bool(objects.inventory.taint_rules)
-    before, later = (
-        each.target_with(TAINT_RULES) if has_rules else each.target
-        for each in (cluster, cluster if version is None else cluster.at(version))
-    )
+    upgraded = cluster if version is None else cluster.at(version)
+    later = upgraded.target_with(TAINT_RULES) if has_rules else upgraded.target
+    before = cluster.target_with(TAINT_RULES) if has_rules and version is None else cluster.target
     written = None if objects is None else after.what_if[-1]
     change = WrittenChange(after.inventory, later, written)
     return replace(cluster.with_edits(impact_of(cluster.inventory, before, change, asked)), ignored=cluster.ignored)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan.api.inventory import Origin
+from dra_plan.questions.diff.document import undecided_outcomes
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument
 from dra_plan.questions.impact.gate import LOSSES
 from dra_plan.questions.impact.text import EFFECTS, UNSETTLED, when_it_ends
 from dra_plan.text.gate import Gate, Verdict
-from dra_plan.text.naming import CUT_SHORT, claim_set_name
+from dra_plan.text.naming import claim_set_name, why_not_known
 from dra_plan.text.reports import claim_sets, refusals
 from dra_plan.text.reports.claim_sets import Origins
 from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
@@ -59,6 +60,8 @@ def _pod(pod: AffectedPod, gate: Gate, at: Origin) -> ReportCase:
         return ReportCase(name)
     moment = when_it_ends(pod)
     reason = (pod.after.message or "") if pod.after is not None else ""
+    if pod.effect == "Undecided":
+        reason = why_not_known(undecided_outcomes([pod]))
     said = ", ".join(part for part in (EFFECTS[pod.effect], moment) if part)
     message = ": ".join(part for part in (said, reason) if part)
     return _failed(name, verdict, _CODES.get(pod.effect, "pod-ends"), message, at, f"Pod {pod.namespace}/{pod.name}")
@@ -70,7 +73,7 @@ def _others(document: ImpactDocument, gate: Gate, at: Origin) -> Iterator[Report
         if one.change == "Lost":
             yield _failed(name, Verdict.FAILED, "claims-lost", "its claims would fit nowhere", at)
         elif one.change == "Undecided":
-            yield _failed(name, gate.undecided, "undecided", CUT_SHORT, at)
+            yield _failed(name, gate.undecided, "undecided", why_not_known(undecided_outcomes([one])), at)
         else:
             yield ReportCase(name)
     for held in document.held_devices:

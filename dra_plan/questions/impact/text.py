@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 
 from dra_plan import shown
-from dra_plan.questions.diff.document import ChangedClaimSet, ComparedPod
+from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, ComparedSet, undecided_outcomes
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
 from dra_plan.text import refusals
 from dra_plan.text.columns import Folded, Part, Screen, Table
 from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
-from dra_plan.text.naming import CUT_SHORT, claim_set_name, release, sentence, target, written
+from dra_plan.text.naming import claim_set_name, fits_nowhere, release, sentence, target, why_not_known, written
 from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, counted, listed, when
 
@@ -158,13 +158,12 @@ def _claim_sets(document: ImpactDocument) -> Table:
     return made
 
 
-def _fits(state: object) -> str:
-    nodes = getattr(state, "fitting_nodes", None)
-    if nodes is None:
+def _fits(state: ComparedSet | None) -> str:
+    if state is None:
         return "not there"
-    if nodes:
-        return f"fits on {counted(len(nodes), 'node')}"
-    return "; ".join(["fits nowhere", *getattr(state, "messages", [])[:1]])
+    if state.fitting_nodes:
+        return f"fits on {counted(len(state.fitting_nodes), 'node')}"
+    return "; ".join([fits_nowhere(state.outcome.value), *state.messages[:1]])
 
 
 def _selectors(document: ImpactDocument) -> Table:
@@ -198,8 +197,9 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         yield "More is used than a quota allows: nothing ends for it, and nothing more is taken."
     if document.unsettled:
         yield f"{UNSETTLED}: {document.unsettled}."
-    if any(pod.effect == "Undecided" for pod in document.pods):
-        yield f"Undecided: {CUT_SHORT}."
+    changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
+    if any(one.change == "Undecided" for one in changes):
+        yield f"Undecided: {why_not_known(undecided_outcomes(changes))}."
     if document.applied:
         yield f"Applied: {applied(document)}."
 

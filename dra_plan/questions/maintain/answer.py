@@ -12,7 +12,7 @@ from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import answer_target, warnings
 from dra_plan.planner.answer import PrintedAnswer, counted
-from dra_plan.planner.nodes import choose_nodes, of_leaving, with_nodes
+from dra_plan.planner.nodes import choose_nodes, of_devices, of_leaving, of_preemption, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import let_go
 from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, Stop, Wave
@@ -86,6 +86,8 @@ def maintenance(
     told = [
         *inferred,
         *inventory.notices,
+        *of_devices(inventory),
+        *of_preemption(inventory, evicts=True),
         *of_leaving(Index(inventory), "a drain", nodes),
         *(upgrade.to.notices if upgrade.to is not None else ()),
         *back.notices(names),
@@ -97,7 +99,8 @@ def maintenance(
         search = _OrderSearch(rules, 1, tried=search.tried)
         waves = search.order(enlarged, (*names, *surge))
     path = (enlarged, *search.path)
-    outcome: MaintenanceOutcome = "Possible" if waves is not None else "Undecided" if search.cut else "Impossible"
+    known = not search.cut and not search.unclear
+    outcome: MaintenanceOutcome = "Possible" if waves is not None else "Impossible" if known else "Undecided"
     stop = search.stop if waves is None else None
     return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge), path)
 
@@ -113,8 +116,10 @@ class _OrderSearch:
     at_once: int
     tried: int = 0
     cut: bool = False
+    unclear: bool = False
+    """Whether a drain was left of which it is not known that it can't be carried out."""
     stop: Stop | None = None
-    """Where the attempt stopped that drained most nodes."""
+    """Where the attempt stopped that drained most nodes; of those that are not known, if there are any."""
     path: list[Inventory] = field(default_factory=list)
     """The cluster after each wave of the order, or else at the stop."""
     _failed: set[Hashable] = field(default_factory=set)
@@ -178,9 +183,15 @@ class _OrderSearch:
         found = wave(self.given, now, names)
         if isinstance(found, Done):
             return found
-        if len(names) == 1 and (self.stop is None or len(before) > len(self.stop.done)):
-            self.stop, self.path = structs.replace(found, done=before), [now]
+        if len(names) == 1:
+            self._stopped(structs.replace(found, done=before), now)
         return None
+
+    def _stopped(self, at: Stop, now: Inventory) -> None:
+        unclear = at.reason == "NotKnown"
+        if self.stop is None or (unclear, len(at.done)) > (self.unclear, len(self.stop.done)):
+            self.stop, self.path = at, [now]
+        self.unclear = self.unclear or unclear
 
 
 def _state(inventory: Inventory, left: Sequence[str]) -> Hashable:

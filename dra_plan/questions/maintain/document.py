@@ -9,12 +9,14 @@ from msgspec import Meta
 from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, PrintedDocument, PrintedWarning, Text
 
 MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
-"""Possible: there is such an order. Impossible: every order was tried. Undecided: none was found before the limit."""
+"""Possible: there is such an order. Impossible: every order was tried. Undecided: none was found before a
+limit, or the input lacks what decides."""
 
 
-StopReason = Literal["Budget", "NoPlace", "NotMadeAnew"]
+StopReason = Literal["Budget", "NoPlace", "NotMadeAnew", "NotKnown"]
 """Budget: one does not let the pod go. NoPlace: the pod made in its place, or one that it displaces, gets no node.
-NotMadeAnew: no controller recreates it."""
+NotMadeAnew: no controller recreates it. NotKnown: it gets no node as far as the scheduler was followed (`--max-steps`),
+or as the input tells, which lacks what decides."""
 
 
 class MovedPod(DocumentPart, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from dra_plan.text.columns import Part, Screen, Table
 from dra_plan.text.folding import device_cell
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
-from dra_plan.text.naming import target
+from dra_plan.text.naming import target, why_undecided
 from dra_plan.text.preemption import without
 from dra_plan.text.words import counted, listed
 
@@ -87,6 +87,8 @@ def no_order(document: MaintenanceDocument) -> str:
     drains = counted(document.tried, "drain")
     if document.outcome == "Impossible":
         return f"There is no such order: every one was tried ({drains})."
+    if document.stop is not None and document.stop.reason == "NotKnown":
+        return f"Not known: no order was found in {drains}, as {why_undecided(document)}."
     return f"Not known: no order was found in {drains}, and not every one was tried."
 
 
@@ -99,6 +101,10 @@ def stopped(stop: Stop) -> str:
             return f"{said}: budget {stop.budget} does not let it go (a replica more, or a lower budget, would)"
         case "NotMadeAnew":
             return f"{said}: no controller recreates it"
+        case "NotKnown":
+            return f"{said}, of which it is not known whether it would have a place: {without(stop.message)}".rstrip(
+                "."
+            )
     no_place = "which would have no place (a node more for the time, --surge, may help)"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 

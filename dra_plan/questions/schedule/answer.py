@@ -38,7 +38,7 @@ from dra_plan.planner.notices import of_new_fields
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.refused import RefusedOwner, accepted, entries
-from dra_plan.planner.settling import outlook_of, settled_result, simulation_of, with_successors
+from dra_plan.planner.settling import lacking, outlook_of, settled_result, simulation_of, with_successors
 from dra_plan.planner.suspended import resumed
 from dra_plan.planner.twice import of_devices_twice
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
@@ -120,14 +120,6 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
 def _unknown(pod: ScheduledPod, unknown: frozenset[tuple[str, str]]) -> ScheduledPod:
     return structs.replace(pod, outcome="Unknown") if (pod.namespace, pod.name) in unknown else pod
-
-
-def _lacking(inventory: Inventory, outcome: SimulationResult) -> frozenset[tuple[str, str]]:
-    """The pods that devices are refused to, or would be, where the input has no class or no slice at all."""
-    if not nodes.deciding(inventory):
-        return frozenset()
-    rejected = (record.pod for record in outcome.unbound if record.message and record.pod.spec.resource_claims)
-    return frozenset((pod.metadata.namespace, pod.metadata.name) for pod in rejected)
 
 
 def _refused_pod(pod: ObjectName) -> ScheduledPod:
@@ -218,7 +210,7 @@ def schedule_pods(
         tuple(told) if told is not None else None,
         settled,
         next_,
-        _lacking(inventory, outcome),
+        lacking(inventory, outcome),
         tuple(refused.values()),
     )
 

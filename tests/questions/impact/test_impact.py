@@ -165,7 +165,8 @@ def test_an_upgrade_evicts_what_a_rule_did_not_before() -> None:
     rule = taint_rule("recall", EVICTS, pool="a")
     cluster = Cluster.of([*FLEET, *runs("bare", "a"), rule], kubernetes_version="1.36")
     assert effects(cluster.impact(to_kubernetes_version="1.37")) == {"bare": "Gone"}
-    assert effects(cluster.impact(Cluster.of([rule]), to_kubernetes_version="1.37")) == {}
+    assert effects(cluster.impact(Cluster.of([rule]), to_kubernetes_version="1.37")) == {"bare": "Gone"}
+    assert effects(cluster.impact(Cluster.of([rule]))) == {}
 
 
 def test_what_changes_is_objects_or_a_release() -> None:
@@ -180,3 +181,20 @@ def test_what_changes_is_objects_or_a_release() -> None:
 def test_what_it_prints_of_an_upgrade(form: str, golden: Any) -> None:
     ran = in_process("impact", UPGRADE, "--to-kubernetes-version", "1.37", "-o", form)
     golden(Path(__file__).parent / "golden" / f"upgrade.{form}", ran.out)
+
+
+# What is not known
+
+
+def test_without_the_class_nothing_is_said_to_be_lost() -> None:
+    waits = pod("waits", templates={"gpu": "one"})
+    whole = [*FLEET, *runs("one", "a"), waits]
+    lacking = [each for each in whole if each["kind"] != "DeviceClass"]
+    found = of(lacking, slice_("b", "gpu-0", "gpu-1"))
+    assert effects(found) == {"waits": "Undecided"}
+    assert "Undecided: what decides it is not in the input." in str(found)
+    between = Cluster.of(whole).diff(Cluster.of(lacking))
+    assert {one.change for one in between.claim_sets} == {"Undecided"}
+    assert "not known whether anything changes there: what decides it is not in the input." in str(between)
+    drains = Cluster.of(lacking).drain_each()
+    assert all(lost.undecided for each in drains for lost in each.lost)

@@ -366,3 +366,24 @@ def test_the_driver_file_may_be_wrong() -> None:
         ran = in_process("maintain", RACKS, *options)
         assert (ran.status, ran.out) == (2, "")
     assert f"{RACKS}:1: DeviceClass gpu is not" in in_process("maintain", RACKS, "--to", RACKS).err
+
+
+# What is not known
+
+
+def test_a_place_that_is_not_known_is_no_proof() -> None:
+    """A class or a search that is missing refuses a pod as far as it was looked: that no order exists is not shown."""
+    objects = [*one_full_rack(), node("c"), slice_("c", "gpu-0")]
+    lacking = Cluster.of([each for each in objects if each["kind"] != "DeviceClass"]).maintain()
+    assert (lacking.outcome, lacking.stop.reason) == ("Undecided", "NotKnown")
+    assert "no order was found in 5 drains, as what decides it is not in the input." in str(lacking)
+    assert "classes-missing" in [each.code for each in lacking.document.warnings]
+    short = Cluster.of(objects).maintain(max_steps=1)
+    assert (short.outcome, short.stop.reason) == ("Undecided", "NotKnown")
+    assert "as a search was cut short (--max-steps)." in str(short)
+
+
+def test_without_budgets_in_the_input_it_says_so() -> None:
+    codes = [each.code for each in Cluster.of(one_full_rack()).maintain().document.warnings]
+    assert codes == ["disruption-budgets-missing"]
+    assert Cluster.load(RACKS).maintain().document.warnings == []
