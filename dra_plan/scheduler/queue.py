@@ -2,14 +2,16 @@
 
 Simulated: a pod never waits for the wall clock. While the active queue is empty, rejected pods in backoff are taken
 early, as kube-scheduler does since 1.33; pods that failed with an error wait out their backoff, and the simulated
-clock moves on. First the heap in which each part of the queue keeps its pods, then the queue.
+clock moves on. First the heap in which each part of the queue keeps its pods, then the pods that wait for an event,
+then the queue.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 from dra_plan.scheduler.cluster.nodes import PodInfo
 from dra_plan.scheduler.framework.interface import EnqueueExtensions, Plugin
@@ -18,6 +20,8 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 from .clock import Clock
 from .events import Action, Event, Interest, Resource, Wake, concerns
+
+_Key = TypeVar("_Key")
 
 # -- heap of pods ------------------------------------------------------------------------------------------------------
 # Pods sorted by fixed keys, from which any pod can be removed: each part of the queue is one.
@@ -66,6 +70,108 @@ class PodHeap:
         return None
 
 
+# -- pods that wait for an event ---------------------------------------------------------------------------------------
+# There can be thousands, and most events concern none of them: they are kept by what decides that.
+
+
+class _Refusers(NamedTuple):
+    """The pod's profile, and the plugins that rejected it or let it wait."""
+
+    profile: str
+    rejected_by: frozenset[str]
+    pending: frozenset[str]
+
+    def all_in(self, plugins: frozenset[str]) -> bool:
+        """Whether all of the plugins are among these."""
+        return self.rejected_by <= plugins and self.pending <= plugins
+
+
+class ParkedPods:
+    """Pods by uid, in the order in which they were put in. Who refused a pod does not change as long as it is here."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, QueuedPod] = {}
+        self._where: dict[str, _Refusers | None] = {}
+        """The refusers of each pod, None for one that is gated."""
+        self._gated: dict[str, QueuedPod] = {}
+        self._alike: dict[_Refusers, dict[str, QueuedPod]] = {}
+        self._users: dict[str, dict[str, QueuedPod]] = {}
+        """By the name of a claim, the pods that may use it."""
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._items
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """The pod with this uid, or None."""
+        return self._items.get(uid)
+
+    def values(self) -> Iterable[QueuedPod]:
+        """All pods, gated ones too."""
+        return self._items.values()
+
+    @property
+    def gated(self) -> list[QueuedPod]:
+        """The pods that a PreEnqueue plugin keeps here."""
+        return list(self._gated.values())
+
+    @property
+    def refusers(self) -> Iterable[_Refusers]:
+        """What plugins refused the pods that are not gated, each combination once."""
+        return self._alike.keys()
+
+    def refused(self, by: _Refusers) -> Iterable[QueuedPod]:
+        """The pods that just these plugins refused."""
+        return self._alike[by].values()
+
+    def users(self, names: Iterable[str], by: _Refusers) -> Iterator[QueuedPod]:
+        """Those of them that may use claims of these names, each once."""
+        found = {uid: item for name in names for uid, item in self._users.get(name, {}).items()}
+        return (item for uid, item in found.items() if self._where[uid] == by)
+
+    def put(self, item: QueuedPod) -> None:
+        """Add a pod."""
+        uid = item.uid
+        self._items[uid] = item
+        if item.gated_by:
+            self._where[uid] = None
+            self._gated[uid] = item
+        else:
+            by = self._where[uid] = _Refusers(item.profile, frozenset(item.rejected_by), frozenset(item.pending))
+            self._alike.setdefault(by, {})[uid] = item
+            for name in item.info.claim_names:
+                self._users.setdefault(name, {})[uid] = item
+
+    def pop(self, uid: str) -> QueuedPod | None:
+        """Remove a pod; None if it is not here."""
+        item = self._items.pop(uid, None)
+        if item is None:
+            return None
+        by = self._where.pop(uid)
+        if by is None:
+            del self._gated[uid]
+        else:
+            _take_out(self._alike, by, uid)
+            for name in item.info.claim_names:
+                _take_out(self._users, name, uid)
+        return item
+
+    def restate(self, uid: str, info: PodInfo) -> None:
+        """The pod has changed; it stays in its place."""
+        item = self._items[uid]
+        before, item.info = item.info.claim_names, info
+        if self._where[uid] is not None:
+            for name in before - info.claim_names:
+                _take_out(self._users, name, uid)
+            for name in info.claim_names - before:
+                self._users.setdefault(name, {})[uid] = item
+
+
+def _take_out(table: dict[_Key, dict[str, QueuedPod]], key: _Key, uid: str) -> None:
+    del table[key][uid]
+    if not table[key]:
+        del table[key]
+
+
 # -- the scheduling queue ----------------------------------------------------------------------------------------------
 
 INITIAL_BACKOFF = 1.0
@@ -94,7 +200,7 @@ class SchedulingQueue:
         self._idle = PodHeap()
         """Pods of groups that are backing off, and for which nothing has changed since their last attempt."""
         self._passes = 0
-        self._unschedulable: dict[str, QueuedPod] = {}
+        self._unschedulable = ParkedPods()
         self._in_flight: dict[str, QueuedPod] = {}
         self._interests: dict[str, dict[str, tuple[Plugin, list[Interest]]]] = {}
         self._happened = 0
@@ -119,7 +225,7 @@ class SchedulingQueue:
     @property
     def gated(self) -> list[QueuedPod]:
         """The pods that never entered the active queue, or were kept from entering it again."""
-        return [item for item in self._unschedulable.values() if item.gated_by]
+        return self._unschedulable.gated
 
     @property
     def to_be_tried(self) -> list[QueuedPod]:
@@ -163,7 +269,8 @@ class SchedulingQueue:
             item = next((item for place in self._places if (item := place.remove(uid)) is not None), None)
             parked = self._unschedulable.get(uid)
             if item is None and parked is not None and not parked.gated_by:
-                item = self._unschedulable.pop(uid)
+                self._unschedulable.pop(uid)
+                item = parked
             if item is not None:
                 self._begin(item)
                 found.append(item)
@@ -195,7 +302,7 @@ class SchedulingQueue:
         for place in self._places:
             place.remove(uid)
         self._in_flight.pop(uid, None)
-        self._unschedulable.pop(uid, None)
+        self._unschedulable.pop(uid)
 
     def _enter(self, item: QueuedPod, place: PodHeap) -> bool:
         """Move to a place unless PreEnqueue refuses."""
@@ -203,7 +310,7 @@ class SchedulingQueue:
         if refusal is not None:
             item.gated_by, item.gate_message = refusal.plugin, refusal.message
             item.rejected_by.add(refusal.plugin)
-            self._unschedulable[item.uid] = item
+            self._unschedulable.put(item)
             return False
         item.gated_by = item.gate_message = ""
         if not item.passed:
@@ -224,7 +331,7 @@ class SchedulingQueue:
         for event in replay:
             if self._wake(item, event):
                 return
-        self._unschedulable[item.uid] = item
+        self._unschedulable.put(item)
 
     def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
         """The attempt of a group's pod failed: it backs off, whatever could help it, and so is tried again at once.
@@ -265,17 +372,16 @@ class SchedulingQueue:
 
     def _hearing(self, event: Event) -> list[QueuedPod]:
         """The unschedulable pods that the event may concern, in the order in which they were put back."""
+        parked = self._unschedulable
+        found = parked.gated
         deaf = {each: (self._deaf_to(each, event), *self._of_users(each, event)) for each in self._frameworks}
-
-        def hears(item: QueuedPod) -> bool:
-            to_all, names, to_others = deaf[item.profile]
-            if item.rejected_by <= to_all and item.pending <= to_all:
-                return False
-            if to_others is to_all or not names.isdisjoint(item.info.claim_names):
-                return True
-            return not (item.rejected_by <= to_others and item.pending <= to_others)
-
-        found = [item for item in self._unschedulable.values() if item.gated_by or hears(item)]
+        for by in parked.refusers:
+            to_all, names, to_others = deaf[by.profile]
+            if by.all_in(to_others):
+                if not by.all_in(to_all):
+                    found += parked.users(names, by)
+            else:
+                found += parked.refused(by)
         found.sort(key=lambda item: item.order)
         return found
 
@@ -332,7 +438,7 @@ class SchedulingQueue:
             return
         plugin = self._interested(item, event)
         if plugin is not None:
-            del self._unschedulable[item.uid]
+            self._unschedulable.pop(item.uid)
             self._awake(item, event, plugin)
 
     def update(self, info: PodInfo, event: Event | None) -> None:
@@ -340,6 +446,8 @@ class SchedulingQueue:
         item = self.find(info.uid)
         if item is None:
             return
+        if item.uid in self._unschedulable:
+            self._unschedulable.restate(item.uid, info)
         item.info = info
         if event is not None and item.uid in self._unschedulable:
             self._reconsider(item, event)
@@ -348,7 +456,7 @@ class SchedulingQueue:
     def activate(self, uid: str) -> None:
         """Make a waiting pod active at once."""
         waiting = (self._backoff, self._error_backoff, self._idle)
-        item = self._unschedulable.pop(uid, None) or next(filter(None, (place.remove(uid) for place in waiting)), None)
+        item = self._unschedulable.pop(uid) or next(filter(None, (place.remove(uid) for place in waiting)), None)
         if item is not None:
             self._enter(item, self._active)
 
