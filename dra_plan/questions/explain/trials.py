@@ -103,10 +103,17 @@ class OwnerTrials:
         return owner in self._ground.closely and not is_over_time(self._ground.about.deadline)
 
     def _tries(self, owner: Owner) -> Callable[[Inventory], str | None]:
-        """Whether the owner's pods all get nodes in a changed input, with the other pods that wait if they are few."""
+        """Whether the owner's pods are all made and get nodes in a changed input.
+
+        That is with the other pods that wait if they are few.
+        """
+        owners_of = self._ground.owners_of
 
         def tried(changed: Inventory) -> str | None:
-            fates = self._ground.fates.of(self._changed(changed, owner), owner)
+            run = self._changed(changed, owner)
+            if any(owner in owners_of.of(each.pod) for each in run.not_made):
+                return None
+            fates = self._ground.fates.of(run, owner)
             good = [fate.record.node for fate in fates if fate.is_good and fate.record is not None]
             return good[0] if good and len(good) == len(fates) else None
 

@@ -36,7 +36,7 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.manifests.kinds import named
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.planner.creation import NotCreated, has_quotas, not_created
+from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.nodes import deciding, lacking_volumes, was_listed
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
@@ -59,7 +59,6 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
-from dra_plan.scheduler.simulation import Simulation
 
 if TYPE_CHECKING:
     from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
@@ -112,7 +111,7 @@ class _Verdicts:
         self._deadline, self._refusals = deadline, refusals
         self._inventory, self._view, self._question, self._plan = inventory, view, question, plan
         self._index = Index(inventory)
-        self._fates = Fates(self._index, self._is_made)
+        self._fates = Fates(self._index)
         self._owners_of = OwnersOfPods(self._index)
         self._states = OwnerStates(self._index, view.target)
         self._pods = {owner_of(pod): pod for pod in inventory.pods}
@@ -168,7 +167,7 @@ class _Verdicts:
 
     @cached_property
     def _run(self) -> VerdictRun:
-        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained, self._is_made)
+        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained)
 
     def _is_explained(self, pod: Pod) -> bool:
         return any(owner in self._closely for owner in self._owners_of.of(pod))
@@ -292,26 +291,10 @@ class _Verdicts:
         return structs.replace(made, verdict="Refused", node_name="", victims=[], last_message=last)
 
     @cached_property
-    def _not_made(self) -> Sequence[NotCreated]:
-        """The pods that quotas and limits keep from being made, of those that wait."""
-        if not has_quotas(self._inventory):
-            return ()
-        about = self._about
-        simulation = Simulation(about.inventory, target=about.view.target, view=about.view, common=self._common)
-        return not_created(about.inventory, [pod for pod in simulation.pods if not pod.spec.node_name])
-
-    @cached_property
-    def _kept_out(self) -> frozenset[str]:
-        return frozenset(each.pod.key for each in self._not_made)
-
-    def _is_made(self, pod: Pod) -> bool:
-        return pod.key not in self._kept_out
-
-    @cached_property
     def _forbidden(self) -> dict[Owner, list[NotCreated]]:
         """What admission says of pods that are not made, by owner."""
         found: dict[Owner, list[NotCreated]] = {}
-        for each in self._not_made:
+        for each in self._run.not_made:
             for owner in dict.fromkeys(self._owners_of.of(each.pod)):
                 found.setdefault(owner, []).append(each)
         return found
