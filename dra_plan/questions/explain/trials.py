@@ -24,6 +24,7 @@ from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
 from dra_plan.questions.explain.remedies import Remedies
 from dra_plan.questions.explain.rollouts import rollout_suggestions
+from dra_plan.questions.explain.volumes import OF_VOLUMES
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.node_refusals import NodeRefusals
@@ -62,22 +63,33 @@ class OwnerTrials:
         self._ground = ground
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict with what would become of the pod without its gates, or with the claims that do not exist."""
-        if made.verdict != "Held" or not self._is_tried(owner) or not self._ground.at_length:
+        """The verdict with what would become of the pod without its gates, volumes or claims that do not exist."""
+        if not self._is_tried(owner) or not self._ground.at_length:
             return made
-        changed = OwnedPods(self._ground.index, owner).freed(made.held_by, made.held)
+        changed = self._freed(made, OwnedPods(self._ground.index, owner))
         if changed is None:
             return made
         run = self._changed(changed, owner, self._ground.is_explained)
         fate = decisive(self._ground.fates.of(run, owner))
         if fate is None or fate.record is None or (fate.is_good and made.held_by == "MissingClaim"):
             return made  # which devices a claim would ask for that does not exist is not known
-        node = fate.record.node
-        if fate.verdict == "Unschedulable" and fate.record.refusals is not None:
-            made = self._ground.with_nodes(made, owner, fate.record, fate.record.refusals, run)
-        elif not fate.is_good:
+        then = AloneVerdict(verdict=fate.verdict, node_name=fate.record.node)
+        if fate.is_good:
+            return structs.replace(made, freed=then)
+        if fate.verdict != "Unschedulable" or fate.record.refusals is None:
             return made
-        return structs.replace(made, freed=AloneVerdict(verdict=fate.verdict, node_name=node))
+        told = self._ground.with_nodes(made, owner, fate.record, fate.record.refusals, run)
+        then = structs.replace(then, nodes=told.nodes, of_all_nodes=told.of_all_nodes)
+        return structs.replace(made, freed=then, volume_claims=told.volume_claims or made.volume_claims)
+
+    @staticmethod
+    def _freed(made: OwnerVerdict, pods: OwnedPods) -> Inventory | None:
+        """The input without what holds the pods, or without the volumes that keep them from all nodes alike."""
+        if made.verdict == "Held":
+            return pods.freed(made.held_by, made.held)
+        if made.verdict == "Unschedulable" and made.of_all_nodes and OF_VOLUMES.issuperset(made.refused_by):
+            return pods.without_volume_claims()
+        return None
 
     def with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
         """The verdict with the pods that it would preempt, if its preemptionPolicy is all that keeps it from that."""

@@ -52,11 +52,10 @@ from dra_plan.questions.explain.reasons import (
     refusing_nodes,
 )
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
-from dra_plan.questions.explain.volumes import needs_of
+from dra_plan.questions.explain.volumes import OF_VOLUMES, needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
-from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
 
@@ -339,11 +338,10 @@ class _Verdicts:
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
             made = self._with_nodes(made, owner, record, record.refusals, run)
-        made = self._trials.with_freed(made, owner)
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner)
-        made = self._trials.with_spared(self._unknown(made, record.pod), owner, record.pod)
-        return self._trials.with_remedies(made, owner)
+        made = self._trials.with_freed(self._unknown(made, record.pod), owner)
+        return self._trials.with_remedies(self._trials.with_spared(made, owner, record.pod), owner)
 
     @cached_property
     def _trials(self) -> OwnerTrials:
@@ -388,7 +386,7 @@ class _Verdicts:
         attempt = run.attempts.get(pod_uid(record.pod))
         of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
-        of_volumes = any(each.plugin in _OF_VOLUMES for found in refusals.of_nodes.values() for each in found)
+        of_volumes = any(each.plugin in OF_VOLUMES for found in refusals.of_nodes.values() for each in found)
         return structs.replace(
             made,
             of_all_nodes=refusals.of_all,
@@ -445,7 +443,7 @@ class _Verdicts:
         if made.verdict in ("Unschedulable", "Error") and pod.spec.resource_claims:
             lacking = deciding(self._inventory)
             missing = [resource for kind, resource in _RESOURCES.items() if kind in lacking]
-        if made.verdict == "Unschedulable" and _OF_VOLUMES.issuperset(made.refused_by):
+        if made.verdict == "Unschedulable" and OF_VOLUMES.issuperset(made.refused_by):
             missing += [found.plural for name in self._lacking_volumes(pod) if (found := named(name))]
         if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
             made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
@@ -456,17 +454,6 @@ class _Verdicts:
         """What a dump forgot, if it has none of the claims on volumes: then their volumes and classes, too."""
         lacking = lacking_volumes(self._inventory, [pod])
         return [*lacking, "PersistentVolume", "StorageClass"] if "PersistentVolumeClaim" in lacking else []
-
-
-_OF_VOLUMES = frozenset(
-    [
-        plugin_names.VOLUME_BINDING,
-        plugin_names.VOLUME_ZONE,
-        plugin_names.VOLUME_RESTRICTIONS,
-        plugin_names.NODE_VOLUME_LIMITS,
-    ]
-)
-"""Plugins that look at volumes: what they refuse is not known while there is no such object in the input."""
 
 
 _RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}
