@@ -57,6 +57,10 @@ def _split(given: list[str] | None) -> list[str] | None:
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": False}
 
 
+TAINT_RULES = "DRADeviceTaintRules"
+"""The gate of device taint rules."""
+
+
 def parse_gates(options: list[str] | None) -> dict[str, bool] | None:
     """Feature gates from `A=true,B=false,C`, where a name alone is true; a later one wins. UsageError otherwise."""
     from dra_plan.errors import UsageError

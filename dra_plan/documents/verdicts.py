@@ -165,11 +165,18 @@ class OtherPod(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
 
 
+OfAllNodes = Meta(description="It was refused before any node was looked at, so that each node has that one reason.")
+
+
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
-    """What would become of a pod if no other one waited."""
+    """What would become of a pod if no other one waited, or without what holds it."""
 
     verdict: Verdict
     node_name: str = ""
+    of_all_nodes: Annotated[bool, OfAllNodes] = False
+    nodes: Annotated[
+        list[RefusingNodes], Meta(description="Without what holds it: why each node would still refuse it.")
+    ] = []
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
@@ -255,9 +262,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it waits for, in the scheduler's words.")] = ""
     refused_by: Annotated[list[str], Meta(description="The plugins that refuse nodes, the commonest first.")] = []
-    of_all_nodes: Annotated[
-        bool, Meta(description="It was refused before any node was looked at, so that each node has that one reason.")
-    ] = False
+    of_all_nodes: Annotated[bool, OfAllNodes] = False
     total_nodes: Annotated[
         Amount, Meta(description="Those that were looked at: of a pod group with a topology key one domain.")
     ] = 0
@@ -283,7 +288,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     )
     freed: Annotated[
         AloneVerdict | None,
-        Meta(description="Of a held pod: what it would be without what holds it; `nodes` refuse it then."),
+        Meta(
+            description="Of a held pod, or one that its volumes keep from all nodes: what it would be without what "
+            "holds it, or without its volumes."
+        ),
     ] = None
     first: Annotated[list[OtherPod], Meta(description="Pods that come first and take the room that it would get.")] = []
     evicted_for: Annotated[list[OtherPod], Meta(description="It would get a node, and then be evicted for these.")] = []
@@ -298,6 +306,11 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         list[TaintEviction],
         Meta(description="Taints that are going to evict a pod that has its node, the earliest first; one a pod."),
     ] = []
+
+    @property
+    def told_nodes(self) -> list[RefusingNodes]:
+        """What keeps it from nodes one by one; where something holds it, or all nodes refuse it alike, without that."""
+        return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     @property
     def object(self) -> ObjectName:

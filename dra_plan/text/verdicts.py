@@ -36,7 +36,7 @@ MOST_EVICTIONS = 3
 """Pods of a workload that are told to be evicted, each with its taint."""
 
 
-def node_lines(of: OwnerVerdict, *, asks_for_devices: bool) -> Iterator[str]:
+def node_lines(of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool) -> Iterator[str]:
     """A line for each group of nodes, those nearest to taking the pod first."""
     if of.of_all_nodes:
         for reason in of.nodes[0].reasons if of.nodes else ():
@@ -274,28 +274,36 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     fitting = devices.fitting_nodes if devices is not None else []
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
+    if of.verdict != "Unknown":
+        yield from indented(_in_the_way(of, devices))
+        yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.freed is not None:
         yield f"  {_freed(of, of.freed)}"
-    is_known = of.verdict != "Unknown"
-    if is_known and of.nodes and not (devices is not None and is_told_elsewhere(of.nodes, fitting)):
-        is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
-        yield from indented(node_lines(of, asks_for_devices=is_searched))
-    if of.verdict != "Unknown":
-        yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
-    if of.verdict == "Unschedulable" and (said := in_vain(of.nodes)):
+        yield from indented(_in_the_way(of.freed, devices))
+    if of.verdict == "Unschedulable" and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
 
 
+def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None) -> Iterator[str]:
+    """What is in the way on each node, unless the stories of devices tell all of it."""
+    if devices is not None and is_told_elsewhere(of.nodes, devices.fitting_nodes):
+        return
+    is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
+    yield from node_lines(of, asks_for_devices=is_searched)
+
+
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
-    """What would become of a held pod without what holds it."""
+    """What would become of a pod without what holds it, or without the volumes that keep it from all nodes."""
     refused = f"no node could take it (0 of {of.total_nodes:,}):"
     match of.held_by:
         case "SchedulingGates":
             when = f"Without {'its gates' if len(of.held) > 1 else 'the gate'}"
         case "OtherScheduler":
             when = "If it were left to kube-scheduler"
-        case _:
+        case "MissingClaim":
             when = "Besides"
+        case _:
+            when = "Without its volumes"
     if then.verdict == "Unschedulable":
         return f"{when}, {refused}"
     evicts = " after evicting others" if then.verdict == "WouldPreempt" else ""

@@ -79,3 +79,25 @@ def test_a_pod_that_is_there_is_never_refused() -> None:
     objects = world("1", pod("p", uid="u-p"))
     assert verdict(objects, "pod/p")["verdict"] == "WouldBind"
     assert verdict(world("1", pod("p", uid=None)), "pod/p")["verdict"] == "Refused"
+
+
+def test_a_pod_that_is_refused_takes_no_room_where_a_change_is_tried() -> None:
+    """The workload's pod, of higher priority, would take the node that a change opens, were it ever made."""
+    taint = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
+    tolerating = pod(cpu="8", priority=10, tolerations=[{"key": "dedicated", "operator": "Exists"}])
+    objects = [node("a", cpu="8"), node("b", cpu="8", spec={"taints": [taint]}), quota(pods="1")]
+    objects += [placed("old", "a", cpu="8", priority=100), deployment("w", tolerating, 1)]
+    told = verdict([*objects, pod("p", cpu="8", namespace="elsewhere")], "pod/p")
+    assert told["verdict"] == "Unschedulable"
+    codes = [[change["code"] for change in one["changes"]] for one in told["suggestions"]]
+    assert codes == [["tolerate-node-taint"], ["remove-node-taint"]]
+
+
+def test_what_leaves_a_pod_refused_does_not_help() -> None:
+    """With less cpu one of the two pods fits; the other one is still refused."""
+    objects = [node("a", cpu="2"), quota(pods="2"), placed("old", "a", cpu="1"), deployment("w", pod(cpu="2"), 2)]
+    told = verdict(objects, "deploy/w")
+    assert (told["verdict"], told["forbidden"], told.get("suggestions", [])) == ("Refused", 1, [])
+    with_room = [quota(pods="3") if each["kind"] == "ResourceQuota" else each for each in objects]
+    [more] = list(verdict([*with_room, node("b", cpu="1")], "deploy/w")["suggestions"])
+    assert [change["code"] for change in more["changes"]] == ["lower-request"]

@@ -253,7 +253,8 @@ def test_what_is_in_the_way_besides_what_holds_it() -> None:
     gate = {"schedulingGates": [{"name": "x.io/gate"}]}
     [verdict] = explain([node("a"), pod("p", cpu="99", **gate)], "pod/p").to_dict()["verdicts"]
     assert verdict["verdict"] == "Held"
-    assert verdict["freed"] == {"verdict": "Unschedulable"}
+    freed = verdict["freed"]
+    assert (freed["verdict"], freed["nodes"][0]["nodes"], verdict.get("nodes", [])) == ("Unschedulable", ["a"], [])
     text = str(explain([node("a"), pod("p", cpu="99", **gate)], "pod/p"))
     assert "Without the gate, no node could take it (0 of 1):\n  a: cpu: needs 99, 8 of 8 free" in text
     assert "Without the gate, it would be bound to a now." in str(explain([node("a"), pod("p", **gate)], "pod/p"))
@@ -262,6 +263,38 @@ def test_what_is_in_the_way_besides_what_holds_it() -> None:
     lacking = [*gpus("a"), pod("p", cpu="99", claims={"g": "none"})]
     assert "Besides, no node could take it (0 of 1):\n  a: cpu: needs 99" in str(explain(lacking, "pod/p"))
     assert "Besides" not in str(explain([*gpus("a"), pod("p", claims={"g": "none"})], "pod/p"))
+
+
+def test_what_is_in_the_way_besides_volumes_that_refuse_all_nodes() -> None:
+    """The reasons that add up to the message stay apart from those that are found without the volumes."""
+    at_once = [storage_class("gp3", mode="Immediate"), volume_claim("data", of="gp3")]
+    world = [node("a"), node("b"), *at_once]
+    wants = {"labels": {"app": "x"}, "volumes": mounts("data"), "nodeSelector": {"pool": "h100"}}
+    objects = [*world, pod("p", cpu="99", **wants)]
+    [verdict] = explain(objects, "pod/p").to_dict()["verdicts"]
+    assert verdict["message"].startswith("0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims.")
+    assert [reason["plugin"] for reason in verdict["nodes"][0]["reasons"]] == ["VolumeBinding"]
+    [group] = verdict["freed"]["nodes"]
+    assert [reason["plugin"] for reason in group["reasons"]] == ["NodeAffinity", "NodeResourcesFit"]
+    assert text(objects, "pod/p").splitlines()[:6] == [
+        "pod/default/p is Pending: no node can take it (0 of 2).",
+        "  The scheduler says: pod has unbound immediate PersistentVolumeClaims",
+        "  PersistentVolumeClaim data has no volume yet (StorageClass gp3): kubectl describe pvc data says why.",
+        "  Without its volumes, no node could take it (0 of 2):",
+        "  2 nodes (a, b): wants pool=h100, has no label pool; cpu: needs 99, 8 of 8 free",
+        "  Waiting will not help: it asks for 99 cpu, and no node has more than 8.",
+    ]
+    told = text([*world, pod("p", volumes=mounts("data"))], "pod/p").splitlines()
+    assert "  Without its volumes, it would be bound to a now." in told
+    ephemeral = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]
+    told = text([*world, pod("p", cpu="9", volumes=ephemeral)], "pod/p").splitlines()
+    assert "  Without its volumes, no node could take it (0 of 2):" in told
+
+
+def test_volumes_of_which_nothing_is_known_are_not_tried_without() -> None:
+    told = explain([node("a"), pod("p", cpu="99", volumes=mounts("data"))], "pod/p")
+    assert told.document.verdicts[0].verdict == "Unknown"
+    assert "Without its volumes" not in str(told)
 
 
 def test_a_generated_claim_is_changed_in_its_template() -> None:

@@ -12,10 +12,9 @@ from dra_plan.cli.inputs import refuse_missing_files, tell_apart
 from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit, of_document
 from dra_plan.cli.whatif import Edits
-from dra_plan.options import QuirkOptions, ServedVersions, parse_gates
+from dra_plan.options import TAINT_RULES, QuirkOptions, ServedVersions, parse_gates
 from dra_plan.questions.diff import ask
 from dra_plan.questions.drain_each.ask import DrainEachOptions
-from dra_plan.questions.impact.ask import TAINT_RULES
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster

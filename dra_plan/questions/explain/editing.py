@@ -16,6 +16,7 @@ from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, pod_tem
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
+from dra_plan.scheduler.cluster.volumes import is_claim
 
 EditSpec = Callable[[PodSpec], PodSpec]
 
@@ -68,6 +69,14 @@ class OwnedPods:
                 names = {one.rpartition("/")[2] for one in held}
                 return self.editing(lambda spec: _without_claims(spec, names))(self.inventory)
         return None
+
+    def without_volume_claims(self) -> Inventory:
+        """The input with the pods without the volumes that are claims, their own or made for them."""
+
+        def without(spec: PodSpec) -> PodSpec:
+            return structs.replace(spec, volumes=[each for each in spec.volumes if not is_claim(each)])
+
+        return self.editing(without)(self.inventory)
 
     def _with(self, **fields: object) -> Inventory:
         return self.editing(lambda spec: structs.replace(spec, **fields))(self.inventory)

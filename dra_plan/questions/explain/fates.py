@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dra_plan.api.core import Pod
@@ -49,14 +49,14 @@ def decisive(fates: Sequence[Fate]) -> Fate | None:
 class Fates:
     """The fates of pods of one input; of pods that are not made nothing is said."""
 
-    def __init__(self, index: Index, is_made: Callable[[Pod], bool]) -> None:
-        self._inventory, self._index, self._is_made = index.inventory, index, is_made
+    def __init__(self, index: Index) -> None:
+        self._inventory, self._index = index.inventory, index
         self._pods = {owner_of(pod): pod for pod in index.inventory.pods}
 
     def of(self, run: VerdictRun, owner: Owner) -> list[Fate]:
         """What becomes of the owner's pods that have no node in the input."""
         records = (record for record in run.records.get(owner, ()) if record.attempts or not record.node)
-        return [self._fate(run, record) for record in records if not ended(record.pod) and self._is_made(record.pod)]
+        return [self._fate(run, record) for record in records if not ended(record.pod) and run.is_made(record.pod)]
 
     def _fate(self, run: VerdictRun, record: PodRecord) -> Fate:
         pod = record.pod

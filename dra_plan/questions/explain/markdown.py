@@ -138,7 +138,7 @@ def _device_lines(of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded
     if rest:
         yield ""
         yield escaped(rest)
-    if of.excluded and not (verdict is not None and verdict.nodes):
+    if of.excluded and not (verdict is not None and verdict.told_nodes):
         yield ""
         yield from _items(lines(of))
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):

@@ -122,7 +122,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     stories = stories_of(of, verdict)
     head = [*head, *summary_lines(of.absent, [] if tells_nodes(verdict, of) else of.leading, stories)]
     tail: list[str] = []
-    if of.excluded and not (verdict is not None and verdict.nodes):
+    if of.excluded and not (verdict is not None and verdict.told_nodes):
         tail += ["", *lines(of)]
     if verdict is None or verdict.verdict not in ("Unknown", "WouldBind", "WouldPreempt"):
         tail += _suggestion_lines(of, verdict, folded=folded)
@@ -164,7 +164,8 @@ def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
 
 def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
     """Whether the verdict has said already what is in the way on each node."""
-    return verdict is not None and bool(verdict.nodes) and not is_told_elsewhere(verdict.nodes, of.fitting_nodes)
+    nodes = verdict.told_nodes if verdict is not None else []
+    return bool(nodes) and not is_told_elsewhere(nodes, of.fitting_nodes)
 
 
 def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, least: int) -> int:
@@ -206,7 +207,8 @@ def _edits_generated(of: TriedChanges) -> bool:
 
 def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
     """That nothing helped, where devices alone are in the way; ""."""
-    alone = verdict is None or not verdict.nodes or is_told_elsewhere(verdict.nodes, ())
+    nodes = verdict.told_nodes if verdict is not None else []
+    alone = not (verdict is not None and verdict.of_all_nodes) and is_told_elsewhere(nodes, ())
     return in_vain(of) if alone and has_suggestions(of) else ""
 
 
@@ -233,7 +235,7 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
 def _is_enough(one: TriedChanges, verdict: OwnerVerdict) -> bool:
     """Whether nothing but devices, and what the changes lift, keeps the pod from the node on which it then fits."""
     lifted = {plugin for change in one.changes for plugin in _LIFTS.get(change.code, ())}
-    there = {reason.plugin for group in verdict.nodes if one.node in group.nodes for reason in group.reasons}
+    there = {reason.plugin for group in verdict.told_nodes if one.node in group.nodes for reason in group.reasons}
     return not verdict.of_all_nodes and there <= {DEVICES, *lifted}
 
 

@@ -32,6 +32,7 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED
 from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.planner.creation import not_created
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
@@ -147,20 +148,26 @@ class VerdictRun:
         explained: Callable[[Pod], bool],
         chosen: Callable[[Pod], bool] = lambda _pod: True,
     ) -> None:
-        """The run ends before this returns. Of `explained` pods it is kept why each node refused them."""
-        self._explained = explained
+        """The run ends before this returns. Of `explained` pods it is kept why each node refused them.
+
+        Pods that quotas and limits keep from being made are never tried.
+        """
+        self._explained, self._chosen = explained, chosen
         self.simulation = Simulation(
             about.inventory,
             target=about.view.target,
             max_steps=about.max_steps,
             deadline=about.deadline,
-            chosen=chosen,
+            chosen=self._is_chosen,
             ordered=True,
             common=common,
             view=about.view,
         )
         later = [pod for pod, _ in self.simulation.yet_to_be_made()]
         waiting = [pod for pod in self.simulation.pods if not pod.spec.node_name]
+        self.not_made = not_created(about.inventory, waiting)
+        """The pods that quotas and limits keep from being made, of those that wait."""
+        self._kept_out = {each.pod.key for each in self.not_made}
         self._open = [pod_uid(pod) for pod in (*waiting, *later) if explained(pod)]
         self._last_of_them = 0
         self._start = self._state
@@ -180,6 +187,13 @@ class VerdictRun:
         self._victims: dict[str, list[Eviction]] = {}
         for eviction in self.result.evictions:
             self._victims.setdefault(eviction.preemptor, []).append(eviction)
+
+    def is_made(self, pod: Pod) -> bool:
+        """Whether no quota and no limit keeps the pod from being made."""
+        return pod.key not in self._kept_out
+
+    def _is_chosen(self, pod: Pod) -> bool:
+        return self.is_made(pod) and self._chosen(pod)
 
     def _kept(self, framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> NodeRefusals | None:
         if not self._explained(pod):

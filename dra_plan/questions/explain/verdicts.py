@@ -7,9 +7,8 @@ made in `text/verdicts.py`.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,16 +34,14 @@ from dra_plan.documents.verdicts import (
     TaintEviction,
     Verdict,
 )
-from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.manifests.kinds import named
 from dra_plan.planner.claim_sets import ClaimSetPlan
-from dra_plan.planner.creation import NotCreated, has_quotas, not_created
+from dra_plan.planner.creation import NotCreated
 from dra_plan.planner.nodes import deciding, lacking_volumes, was_listed
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
-from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.reasons import (
     DeviceReasons,
@@ -54,16 +51,13 @@ from dra_plan.questions.explain.reasons import (
     last_message,
     refusing_nodes,
 )
-from dra_plan.questions.explain.remedies import Remedies
-from dra_plan.questions.explain.rollouts import rollout_suggestions
-from dra_plan.questions.explain.volumes import needs_of
+from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
+from dra_plan.questions.explain.volumes import OF_VOLUMES, needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
-from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
-from dra_plan.scheduler.simulation import Simulation
 
 if TYPE_CHECKING:
     from dra_plan.controllers.foreseen import ForeseenEviction, ForeseenEvictions
@@ -79,10 +73,6 @@ MOST_FIRST = 3
 
 MOST_HELPED = 10
 """Owners that were not named for which changes are tried."""
-
-
-MOST_RIVALS = 50
-"""Pods that wait with which a change is tried; where there are more, it is tried for the owner's alone."""
 
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
@@ -120,7 +110,7 @@ class _Verdicts:
         self._deadline, self._refusals = deadline, refusals
         self._inventory, self._view, self._question, self._plan = inventory, view, question, plan
         self._index = Index(inventory)
-        self._fates = Fates(self._index, self._is_made)
+        self._fates = Fates(self._index)
         self._owners_of = OwnersOfPods(self._index)
         self._states = OwnerStates(self._index, view.target)
         self._pods = {owner_of(pod): pod for pod in inventory.pods}
@@ -165,7 +155,7 @@ class _Verdicts:
     @cached_property
     def _about(self) -> RunQuestion:
         asked = self._question
-        taken = accepted(self._inventory, self._view.target, _everybody, refusals=self._refusals)
+        taken = accepted(self._inventory, self._view.target, everybody, refusals=self._refusals)
         return RunQuestion(taken.inventory, self._view, asked.max_steps, self._deadline)
 
     @cached_property
@@ -176,7 +166,7 @@ class _Verdicts:
 
     @cached_property
     def _run(self) -> VerdictRun:
-        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained, self._is_made)
+        return VerdictRun(self._about, self._owners_of, self._common, self._is_explained)
 
     def _is_explained(self, pod: Pod) -> bool:
         return any(owner in self._closely for owner in self._owners_of.of(pod))
@@ -300,26 +290,10 @@ class _Verdicts:
         return structs.replace(made, verdict="Refused", node_name="", victims=[], last_message=last)
 
     @cached_property
-    def _not_made(self) -> Sequence[NotCreated]:
-        """The pods that quotas and limits keep from being made, of those that wait."""
-        if not has_quotas(self._inventory):
-            return ()
-        about = self._about
-        simulation = Simulation(about.inventory, target=about.view.target, view=about.view, common=self._common)
-        return not_created(about.inventory, [pod for pod in simulation.pods if not pod.spec.node_name])
-
-    @cached_property
-    def _kept_out(self) -> frozenset[str]:
-        return frozenset(each.pod.key for each in self._not_made)
-
-    def _is_made(self, pod: Pod) -> bool:
-        return pod.key not in self._kept_out
-
-    @cached_property
     def _forbidden(self) -> dict[Owner, list[NotCreated]]:
         """What admission says of pods that are not made, by owner."""
         found: dict[Owner, list[NotCreated]] = {}
-        for each in self._not_made:
+        for each in self._run.not_made:
             for owner in dict.fromkeys(self._owners_of.of(each.pod)):
                 found.setdefault(owner, []).append(each)
         return found
@@ -363,75 +337,27 @@ class _Verdicts:
         made = structs.replace(made, node_name=node, message=record.message, waiting=record.waiting)
         made = self._with_group(structs.replace(made, kubelet=self._older_kubelet(record)), record.pod)
         if fate.verdict == "Unschedulable" and record.refusals is not None:
-            made = self._with_nodes(made, owner, record, record.refusals)
-        if fate.verdict == "Held":
-            made = self._with_freed(made, owner)
+            made = self._with_nodes(made, owner, record, record.refusals, run)
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner)
-        return self._with_remedies(self._with_spared(self._unknown(made, record.pod), owner, record.pod), owner)
+        made = self._trials.with_freed(self._unknown(made, record.pod), owner)
+        return self._trials.with_remedies(self._trials.with_spared(made, owner, record.pod), owner)
 
-    def _with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict with what would become of the pod without its gates, or with the claims that do not exist."""
-        if owner not in self._closely or not self._is_at_length or is_over_time(self._deadline):
-            return made
-        changed = OwnedPods(self._accepted, owner).freed(made.held_by, made.held)
-        if changed is None:
-            return made
-        run = self._changed(changed, owner, self._is_explained)
-        fate = decisive(self._fates.of(run, owner))
-        if fate is None or fate.record is None or (fate.is_good and made.held_by == "MissingClaim"):
-            return made  # which devices a claim would ask for that does not exist is not known
-        node = fate.record.node
-        if fate.verdict == "Unschedulable" and fate.record.refusals is not None:
-            made = self._with_nodes(made, owner, fate.record, fate.record.refusals, run)
-        elif not fate.is_good:
-            return made
-        return structs.replace(made, freed=AloneVerdict(verdict=fate.verdict, node_name=node))
-
-    @property
-    def _is_at_length(self) -> bool:
-        """Whether owners are told of at length."""
-        return bool(self._question.owners) or len(self.owners) <= MOST_HELPED
-
-    def _with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
-        """The verdict with the pods that it would preempt, if its preemptionPolicy is all that keeps it from that."""
-        if made.verdict != "Unschedulable" or pod.spec.preemption_policy != "Never":
-            return made
-        if owner not in self._closely or is_over_time(self._deadline):
-            return made
-        fates = self._fates.of(self._changed(OwnedPods(self._accepted, owner).preempting(), owner), owner)
-        return structs.replace(made, spared=list(next((fate.victims for fate in fates), ())))
-
-    def _with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict with what would help beside changes of claims, for owners that are told at length."""
-        if made.verdict != "Unschedulable" or owner not in self._closely or made.alone is not None:
-            return made
-        if not self._is_at_length:
-            return made
-        if made.of_all_nodes or is_over_time(self._deadline):
-            return made
-        found = Remedies(self._accepted, owner, self._tries(owner)).found(made)
-        found += rollout_suggestions(self._accepted, self._view, owner, self._question)
-        return structs.replace(made, suggestions=sorted(found, key=lambda one: suggestion_rank(one.changes)))
-
-    def _tries(self, owner: Owner) -> Callable[[Inventory], str | None]:
-        """Whether the owner's pods all get nodes in a changed input, with the other pods that wait if they are few."""
-
-        def tried(changed: Inventory) -> str | None:
-            fates = self._fates.of(self._changed(changed, owner), owner)
-            good = [fate.record.node for fate in fates if fate.is_good and fate.record is not None]
-            return good[0] if good and len(good) == len(fates) else None
-
-        return tried
-
-    def _changed(
-        self, changed: Inventory, owner: Owner, explained: Callable[[Pod], bool] = lambda _pod: False
-    ) -> VerdictRun:
-        """A run of a changed input: with all pods that wait if they are few, else with the owner's alone."""
-        waiting = sum(record.attempts > 0 for record in self._run.result.pods)
-        about = replace(self._about, inventory=changed, view=self._view.after(changed))
-        chosen = _everybody if waiting <= MOST_RIVALS else lambda pod: owner in self._owners_of.of(pod)
-        return VerdictRun(about, self._owners_of, Common(), explained, chosen)
+    @cached_property
+    def _trials(self) -> OwnerTrials:
+        ground = TrialGround(
+            index=self._accepted,
+            about=self._about,
+            question=self._question,
+            run=self._run,
+            owners_of=self._owners_of,
+            fates=self._fates,
+            closely=self._closely,
+            is_explained=self._is_explained,
+            at_length=bool(self._question.owners) or len(self.owners) <= MOST_HELPED,
+            with_nodes=self._with_nodes,
+        )
+        return OwnerTrials(ground)
 
     def _with_group(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
         """The verdict with how many pods of a group are there, and how many it needs, if the group holds the pod."""
@@ -454,13 +380,13 @@ class _Verdicts:
         owner: Owner,
         record: PodRecord,
         refusals: NodeRefusals,
-        run: VerdictRun | None = None,
+        run: VerdictRun,
     ) -> OwnerVerdict:
         plan = next(iter(self._sets.get(owner, ())), None)
-        attempt = (run or self._run).attempts.get(pod_uid(record.pod))
+        attempt = run.attempts.get(pod_uid(record.pod))
         of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
-        of_volumes = any(each.plugin in _OF_VOLUMES for found in refusals.of_nodes.values() for each in found)
+        of_volumes = any(each.plugin in OF_VOLUMES for found in refusals.of_nodes.values() for each in found)
         return structs.replace(
             made,
             of_all_nodes=refusals.of_all,
@@ -503,7 +429,7 @@ class _Verdicts:
         if made.verdict == "Undecided":
             made = structs.replace(made, verdict=fate.verdict, node_name=node, victims=list(fate.victims))
             refusals = fate.record.refusals
-            return made if refusals is None else self._with_nodes(made, owner, fate.record, refusals)
+            return made if refusals is None else self._with_nodes(made, owner, fate.record, refusals, alone)
         first = [rival for rival in rivals if rival.node == node] or rivals
         return structs.replace(
             made,
@@ -517,7 +443,7 @@ class _Verdicts:
         if made.verdict in ("Unschedulable", "Error") and pod.spec.resource_claims:
             lacking = deciding(self._inventory)
             missing = [resource for kind, resource in _RESOURCES.items() if kind in lacking]
-        if made.verdict == "Unschedulable" and _OF_VOLUMES.issuperset(made.refused_by):
+        if made.verdict == "Unschedulable" and OF_VOLUMES.issuperset(made.refused_by):
             missing += [found.plural for name in self._lacking_volumes(pod) if (found := named(name))]
         if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
             made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
@@ -528,17 +454,6 @@ class _Verdicts:
         """What a dump forgot, if it has none of the claims on volumes: then their volumes and classes, too."""
         lacking = lacking_volumes(self._inventory, [pod])
         return [*lacking, "PersistentVolume", "StorageClass"] if "PersistentVolumeClaim" in lacking else []
-
-
-_OF_VOLUMES = frozenset(
-    [
-        plugin_names.VOLUME_BINDING,
-        plugin_names.VOLUME_ZONE,
-        plugin_names.VOLUME_RESTRICTIONS,
-        plugin_names.NODE_VOLUME_LIMITS,
-    ]
-)
-"""Plugins that look at volumes: what they refuse is not known while there is no such object in the input."""
 
 
 _RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}
@@ -567,15 +482,6 @@ def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
     conditions = workload.status.conditions if isinstance(workload, Workload) else []
     found = (each for each in conditions if each.type == "ReplicaFailure" and each.status == "True" and each.message)
     return next(found, None)
-
-
-def _everybody(_pod: Pod) -> bool:
-    return True
-
-
-def is_over_time(deadline: float | None) -> bool:
-    """Whether the time is up."""
-    return deadline is not None and time.monotonic() > deadline
 
 
 def _number(minor: str) -> list[int]:

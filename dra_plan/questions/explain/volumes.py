@@ -14,6 +14,17 @@ from dra_plan.api.storage import PersistentVolumeClaim, StorageClass
 from dra_plan.documents.verdicts import VolumeClaimNeeds
 from dra_plan.near import nearest
 from dra_plan.scheduler.cluster.volumes import WAITS, Claim, pod_volumes
+from dra_plan.scheduler.framework import plugin_names
+
+OF_VOLUMES = frozenset(
+    [
+        plugin_names.VOLUME_BINDING,
+        plugin_names.VOLUME_ZONE,
+        plugin_names.VOLUME_RESTRICTIONS,
+        plugin_names.NODE_VOLUME_LIMITS,
+    ]
+)
+"""Plugins that look at volumes: what they refuse is not known while there is no such object in the input."""
 
 MOST_VALUES = 4
 """Values of a label that are named."""

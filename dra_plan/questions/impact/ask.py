@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from dra_plan.options import Allotted, Flag, PodOptions, spelled_out, within_its_time
+from dra_plan.options import TAINT_RULES, Allotted, Flag, PodOptions, spelled_out, within_its_time
 
 if TYPE_CHECKING:
     from dra_plan.loaded import LoadedCluster
@@ -55,7 +55,3 @@ def impact(
     written = None if objects is None else after.what_if[-1]
     change = WrittenChange(after.inventory, later, written)
     return replace(cluster.with_edits(impact_of(cluster.inventory, before, change, asked)), ignored=cluster.ignored)
-
-
-TAINT_RULES = "DRADeviceTaintRules"
-"""The gate of device taint rules."""

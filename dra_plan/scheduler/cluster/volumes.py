@@ -589,6 +589,11 @@ def _claims(pod: Pod) -> Iterator[ClaimUse]:
             yield ClaimUse(f"{pod.metadata.name}-{_text(volume, 'name')}", True)
 
 
+def is_claim(volume: Mapping[str, Any]) -> bool:
+    """Whether a volume of a pod is a claim, one that it names or one that is made for it."""
+    return any(_source(volume, kind) is not None for kind in ("persistentVolumeClaim", "ephemeral"))
+
+
 def _source(volume: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
     source = volume.get(kind)
     return source if isinstance(source, dict) else None
