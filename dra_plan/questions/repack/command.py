@@ -54,7 +54,7 @@ def repack(
         form, gate = parse(output), options.gate(fail_on=fail_on)
         asked = opened(context)
         if asked.owners:
-            raise UsageError(f"{asked.owners[0]}: no such file; room for pods of an owner is asked with --for")
+            raise UsageError(f"{asked.owners[0]}: no such file. To make room for a workload, use --for")
         found = ask.repack(asked.cluster, **given(context, ask.RepackOptions))
         reports.tell(None, page_of(asked.cluster, found))
         print_document(found.document, form)
