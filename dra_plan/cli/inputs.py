@@ -28,13 +28,6 @@ OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaim
 """Brings what `validate` judges that a cluster has."""
 
 
-DUMP = (
-    "kubectl get nodes,pods,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates"
-    " -A -o json > cluster.json"
-)
-"""Makes the file that answers most questions, with kubectl alone."""
-
-
 class Arguments(NamedTuple):
     """The arguments of a command, told apart."""
 
@@ -58,8 +51,8 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
     if _names_kind(owners):
         name = " ".join(owners)
         raise UsageError(
-            f"no manifests in which {name} could be looked up; a dump of a cluster is made with `{DUMP}`;"
-            f" from a cluster: {of_cluster(command, name)}"
+            f"no manifests in which {name} could be looked up; a dump of a cluster is made with `{live.DUMP}`;"
+            f" from a cluster: {live.of_cluster(command, name)}"
         )
     return Arguments(owners, [])
 
@@ -73,12 +66,7 @@ def no_manifests(command: str, *, dump: str = "") -> UsageError:
 
 def nothing_to_read(command: str) -> UsageError:
     """What is said where a command that plans is given nothing: how a dump is made, and how a cluster is asked."""
-    return no_manifests(of_cluster(command), dump=DUMP)
-
-
-def of_cluster(command: str, owner: str = "") -> str:
-    """The command line that asks the cluster of kubectl's current context."""
-    return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
+    return no_manifests(live.of_cluster(command), dump=live.DUMP)
 
 
 def _is_path(argument: str) -> bool:

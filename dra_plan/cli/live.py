@@ -31,6 +31,13 @@ PLUGIN = "kubectl-dra_plan"
 """How kubectl names the program of `kubectl dra-plan`."""
 
 
+DUMP = (
+    "kubectl get nodes,pods,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates"
+    " -A -o json > cluster.json"
+)
+"""Makes the file that answers most questions, with kubectl alone."""
+
+
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
 
@@ -100,6 +107,11 @@ def put_aside(context: Any) -> None:
 def is_plugin() -> bool:
     """Whether kubectl has called: `kubectl dra-plan COMMAND` starts the program `kubectl-dra_plan`."""
     return PLUGIN in sys.argv[0].replace("\\", "/").rpartition("/")[2]
+
+
+def of_cluster(command: str, owner: str = "") -> str:
+    """The command line that asks the cluster of kubectl's current context."""
+    return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
 
 
 def asked(context: typer.Context) -> Asked:
