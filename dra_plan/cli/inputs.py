@@ -12,6 +12,7 @@ import typer
 
 from dra_plan.cli import live, options, whatif
 from dra_plan.cli.declared import given
+from dra_plan.cli.live import DUMP, of_cluster
 from dra_plan.cli.telling import hush
 from dra_plan.errors import UsageError
 from dra_plan.interpreter import uncollected
@@ -51,8 +52,8 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
     if _names_kind(owners):
         name = " ".join(owners)
         raise UsageError(
-            f"no manifests in which {name} could be looked up; a dump of a cluster is made with `{live.DUMP}`;"
-            f" from a cluster: {live.of_cluster(command, name)}"
+            f"no manifests in which {name} could be looked up; a dump of a cluster is made with `{DUMP}`;"
+            f" from a cluster: {of_cluster(command, name)}"
         )
     return Arguments(owners, [])
 
@@ -66,7 +67,7 @@ def no_manifests(command: str, *, dump: str = "") -> UsageError:
 
 def nothing_to_read(command: str) -> UsageError:
     """What is said where a command that plans is given nothing: how a dump is made, and how a cluster is asked."""
-    return no_manifests(live.of_cluster(command), dump=live.DUMP)
+    return no_manifests(of_cluster(command), dump=DUMP)
 
 
 def _is_path(argument: str) -> bool:
