@@ -10,7 +10,7 @@ from dra_plan.text.columns import Screen, Table
 from dra_plan.text.findings import block, wrapped
 from dra_plan.text.formats import DATA, Format, choose, columns, whole
 
-REFUSERS = {"APIServer": "the API server", "Scheduler": "the scheduler", None: "nobody"}
+REFUSERS = {"APIServer": "the API server", "Scheduler": "the scheduler", None: "-"}
 """Who refuses, in words."""
 
 
