@@ -16,8 +16,9 @@ from dra_plan.cli.live import DUMP, of_cluster
 from dra_plan.cli.running import Exit, guarded
 
 EPILOG = (
-    "Exit status: 0 everything fits (explain: always, unless --require-fit is given); 1 something does not fit, or is "
-    "wrong; 2 usage or input error; 3 undecided, as a limit was reached; 4 internal error."
+    "Exit status: 0 everything fits (explain: always, unless --require-fit is given); 1 something "
+    "does not fit, or is wrong; 2 usage or input error; 3 undecided because a limit was reached; 4 "
+    "internal error."
 )
 
 

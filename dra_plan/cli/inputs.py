@@ -52,8 +52,8 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
     if _names_kind(owners):
         name = " ".join(owners)
         raise UsageError(
-            f"no manifests in which {name} could be looked up; a dump of a cluster is made with `{DUMP}`;"
-            f" from a cluster: {of_cluster(command, name)}"
+            f"no manifests to look up {name}. To make a dump: `{DUMP}`. To read the cluster: "
+            f"{of_cluster(command, name)}"
         )
     return Arguments(owners, [])
 
@@ -61,8 +61,8 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
 def no_manifests(command: str, *, dump: str = "") -> UsageError:
     """What is said where nothing is named to read; `command` does the same for a cluster, `dump` makes a file of it."""
     told = "name files or directories, or - for standard input"
-    made = f"; a dump of a cluster is made with `{dump}`" if dump else ""
-    return UsageError(f"no manifests: {told}{made}; from a cluster: {command}")
+    made = f". To make a dump: `{dump}`" if dump else ""
+    return UsageError(f"no manifests: {told}{made}. To read the cluster: {command}")
 
 
 def nothing_to_read(command: str) -> UsageError:
@@ -196,7 +196,7 @@ def _report_skipped(inventory: Inventory) -> None:
         from dra_plan.cli.printing import print_note
 
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()))
-        print_note(f"note: skipped, as planning does not use them: {counts}")
+        print_note(f"note: skipped, because planning does not use them: {counts}")
 
 
 _MOST_OVERRIDDEN = 5
@@ -210,7 +210,7 @@ def _report_overridden(inventory: Inventory) -> None:
     warned = {notice.object for notice in inventory.notices if notice.code == "object-overridden"}
     told = [(key, places) for key, places in inventory.overridden.items() if label(*key) not in warned]
     for (kind, namespace, name), (first, later) in told[:_MOST_OVERRIDDEN]:
-        print_note(f"note: {label(kind, namespace, name)} of {later} is taken, instead of the one in {first}")
+        print_note(f"note: {label(kind, namespace, name)} is taken from {later}, not from {first}")
     if len(told) > _MOST_OVERRIDDEN:
         more = len(told) - _MOST_OVERRIDDEN
         print_note(f"note: {more} more {'object is' if more == 1 else 'objects are'} taken from a later source")
@@ -229,7 +229,7 @@ def _report_kept_claims(inventory: Inventory) -> None:
     for key in templates:
         if pods := keeping_claims(key, index):
             told = f"pod {pods[0]} keeps its claim" if len(pods) == 1 else f"{len(pods)} pods keep their claims"
-            print_note(f"note: {told}, made of ResourceClaimTemplate {key[1]}/{key[2]} as it was")
+            print_note(f"note: {told}, created from the old ResourceClaimTemplate {key[1]}/{key[2]}")
 
 
 OPENED = "dra_plan.opened"

@@ -169,11 +169,15 @@ def told(snapshot: Snapshot) -> None:
     if info.emulation_version:
         version += f", which emulates {info.emulation_version}"
     gates = (
-        f"feature gates are those of the API server ({info.feature_gates_from.split()[-1]}), and the scheduler's may"
-        " differ: --scheduler-metrics or --feature-gates names them"
+        (
+            f"feature gates are those of the API server ({info.feature_gates_from.split()[-1]}). If "
+            "those of the scheduler differ, use --scheduler-metrics or --feature-gates"
+        )
         if info.feature_gates_from
-        else "its feature gates are not to be read (/metrics, /flagz), so the release's defaults stand in:"
-        " --feature-gates names others"
+        else (
+            "its feature gates could not be read (/metrics, /flagz), so the release's defaults "
+            "apply; to change them, use --feature-gates"
+        )
     )
     print_note(f"the cluster is Kubernetes {version}; {gates}")
 

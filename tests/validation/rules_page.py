@@ -11,20 +11,20 @@ from dra_plan.validation.rule import Rule
 
 UPDATES = """\
 With `--against OLD`, an object that OLD also has (same kind, namespace and name) is checked as an update. Errors that \
-the old object had too are not reported, except for objects that cannot be decoded. The spec of claims and templates is \
-immutable, so it is not checked again. The selectors and the configuration of a class are each checked as a whole if \
+the old object had too are not reported, except for objects that cannot be decoded. The spec of claims and templates \
+is immutable, so it is not checked again. The selectors and the configuration of a class are each checked as a whole if \
 anything in them has changed. Objects that only the new input has are new. These rules follow the API server's source; \
 no outcomes were recorded for them."""
 
 GROUPS = {
     "0": (
         "Schema and versions",
-        "These rules come from the schema of the object's API version. For workloads, only the pod template has a schema.",
+        "These rules come from the schema of the API version. Of workloads, only the pod template has one.",
     ),
     "1": ("API rules", "The API server refuses the object, or silently drops a field, when the object is written."),
     "2": (
         "Rules across objects",
-        "These rules depend on other objects. The input is checked as one cluster, so name the files with slices and classes too.",
+        "These rules depend on other objects. The input counts as one cluster, so include slices and classes.",
     ),
     "3": ("Updates", UPDATES),
 }
@@ -33,8 +33,8 @@ HEAD = """\
 # Rules of `dra-plan validate`
 <!-- Made from the code by `make golden`; a test fails when it is out of date. -->
 
-Each finding has the code of its rule. Codes are never reused. **error**: the API server or the scheduler refuses it, or \
-the request cannot be met. **warning**: probably a mistake. **info**: worth knowing. `--fail-on` sets the lowest \
+Each finding has the code of its rule. Codes are never reused. **error**: the API server or the scheduler refuses it, \
+or the request cannot be met. **warning**: probably a mistake. **info**: worth knowing. `--fail-on` sets the lowest \
 severity that gives exit status 1 (default: error). The finding also says who refuses the object (`refusedBy` in the \
 document); kubectl's own refusals count as those of the API server. `dra-plan rule CODE` prints the text of a rule.
 

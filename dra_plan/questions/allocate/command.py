@@ -35,13 +35,13 @@ def allocate(
     context: typer.Context,
     *,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to plan, instead of 2.")
+        bool, typer.Option("--allow-empty", help=("Exit with 0 instead of 2 if there is nothing to plan."))
     ] = False,
     trace: Annotated[
         bool,
         typer.Option(
             "--trace",
-            help="Before the answer, show the search step by step, for one claim set on one node (--node).",
+            help="Show the search step by step, for one workload on one node (--node).",
         ),
     ] = False,
     require_fit: options.CompetingFit = False,
@@ -74,7 +74,7 @@ def allocate(
     with Reporting(context, report) as reports:
         form = parse_lazily(output, _parse)
         if trace and output not in ("table", "wide"):
-            raise UsageError(f"--trace is for reading: it goes with -o table or wide, not with {output}")
+            raise UsageError(f"--trace needs -o table or wide, not {output}")
         heard = None
         if trace:
             from dra_plan.questions.allocate.trace import SearchTrace, with_trace

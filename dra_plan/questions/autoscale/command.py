@@ -49,7 +49,7 @@ def autoscale(
     form, gate = parse(output), options.gate(fail_on=fail_on)
     asked = opened(context)
     if asked.owners:
-        raise UsageError(f"{asked.owners[0]}: no such file; autoscale is about all pending pods")
+        raise UsageError(f"{asked.owners[0]}: no such file. autoscale takes no pods; it always plans all pending ones")
     found = ask.autoscale(asked.cluster, **node_groups(context) | given(context, ask.AutoscaleOptions))
     print_document(found.document, form)
     return of_document(found.document, JUDGE, gate)

@@ -450,7 +450,7 @@ def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | N
     index = Index(inventory)
     named = set(find(names, Known(inventory), namespace)) if names else None
     if named is not None and any(kind == CLAIM for kind, _, _ in named):
-        raise UsageError("copies are made of pods and workloads: a claim alone takes no place on a node")
+        raise UsageError("only pods and workloads can be copied; a claim alone takes no room on a node")
 
     def is_meant(found: Pod | AnyWorkload, *, waits: bool) -> bool:
         metadata = found.metadata

@@ -36,7 +36,7 @@ def capacity(
         int, typer.Option("--at-least", min=0, metavar="N", help="Exit with 1 unless there is room for N copies.")
     ] = 0,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to copy, instead of 2.")
+        bool, typer.Option("--allow-empty", help=("Exit with 0 instead of 2 if there is nothing to copy."))
     ] = False,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
@@ -68,8 +68,7 @@ def capacity(
         if not document.items and not allow_empty:
             raise nothing_to_do(
                 document.warnings,
-                "nothing to copy: the input has no pod that waits and no workload; name a pod, whatever has become of"
-                " it",
+                ("nothing to copy: the input has no pending pod and no workload; name a pod in any state"),
             )
         reports.tell(None, page_of(asked.cluster, found))
         print_document(document, form)

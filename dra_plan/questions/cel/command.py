@@ -31,7 +31,7 @@ def cel(
             "--device",
             autocompletion=completing.devices,
             metavar="DRIVER/POOL/DEVICE",
-            help="This device only, with the value of every sub-expression.",
+            help="Only this device, with the value of every sub-expression.",
         ),
     ] = None,
     output: options.Output = "table",
@@ -58,13 +58,13 @@ def cel(
     sources = [*(params["paths"] or ()), *(params["filenames"] or ())]
     if expression == "-":
         if "-" in sources:
-            raise UsageError("standard input can't be both the expression and a manifest")
+            raise UsageError("standard input cannot be both the expression and a manifest")
         expression = sys.stdin.read().rstrip("\r\n")
     from dra_plan.questions.cel.answer import parse_device, report_selector
 
     chosen = None if device is None else parse_device(device)
     if chosen is not None and not sources:
-        raise UsageError("--device needs the manifests that have the device: name files or directories")
+        raise UsageError("--device needs the manifests with the device: name files or directories")
     inventory = None
     if sources:
         from dra_plan.cli.inputs import load_cluster

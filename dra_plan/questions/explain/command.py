@@ -36,7 +36,7 @@ def explain(
     context: typer.Context,
     *,
     require_fit: Annotated[
-        bool, typer.Option("--require-fit", help="Exit with 1, not 0, unless everything is known to get a node.")
+        bool, typer.Option("--require-fit", help=("Exit with 1 unless everything is known to get a node."))
     ] = False,
     output: Annotated[
         str,
@@ -49,7 +49,8 @@ def explain(
         ),
     ] = "text",
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show every kind of node (text is folded to a screen otherwise).")
+        bool,
+        typer.Option("--verbose", "-v", help=("Show every kind of node (otherwise the text is folded to one screen).")),
     ] = False,
     report: options.Reports = None,
     progress: options.Progress = True,

@@ -53,7 +53,7 @@ def grow(
         form = parse(output)
         gate = options.gate(fail_on=fail_on)
         if not context.params["like"]:
-            raise UsageError("--like NODE or --like FILE says which nodes may be added")
+            raise UsageError("give the nodes to add with --like NODE or --like FILE")
         ask.read_prices(context.params["cost"])
         asked = opened(context)
         found = ask.grow(asked.cluster, *asked.owners, **options_of(context, asked, ask.GrowOptions))

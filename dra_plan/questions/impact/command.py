@@ -37,7 +37,7 @@ def impact(
     paths: Annotated[list[str] | None, typer.Argument(metavar="CLUSTER", hidden=True)] = None,
     objects: Annotated[
         list[str] | None,
-        typer.Option("--filename", "-f", metavar="PATH", help="What would be applied; repeatable."),
+        typer.Option("--filename", "-f", metavar="PATH", help="Objects to apply; repeatable."),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
@@ -68,7 +68,7 @@ def impact(
     with Reporting(context, report) as reports:
         form, gate, wanted = parse(output), options.gate(fail_on=fail_on), selected(context)
         if not objects and context.params["to_kubernetes_version"] is None:
-            raise UsageError("-f FILE says what would be applied; CLUSTER, or --live, what it is applied to")
+            raise UsageError("give the objects to apply with -f FILE, and the cluster with CLUSTER or --live")
         may_ask = live.asked(context).wanted or live.is_plugin()
         clusters, owners = tell_apart(paths, None, command="impact", live=may_ask)
         is_live = live.is_wanted(context, clusters, None)

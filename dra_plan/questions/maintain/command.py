@@ -27,9 +27,7 @@ def maintain(
     *,
     to: Annotated[
         list[str] | None,
-        typer.Option(
-            "--to", metavar="PATH", help="ResourceSlices and Nodes that nodes are given back with; repeatable."
-        ),
+        typer.Option("--to", metavar="PATH", help=("ResourceSlices and Nodes with which nodes come back; repeatable.")),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
@@ -60,7 +58,7 @@ def maintain(
         form, gate = parse(output), options.gate(fail_on=fail_on)
         asked = opened(context)
         if asked.owners:
-            raise UsageError(f"{asked.owners[0]}: no such file; maintain is about all pods of the nodes (--nodes)")
+            raise UsageError(f"{asked.owners[0]}: no such file. maintain takes nodes (--nodes), not pods")
         changed = load_cluster(to, None, recursive=context.params["recursive"], progress=False) if to else None
         found = ask.maintain(asked.cluster, to=changed, **given(context, ask.MaintainOptions))
         origins = asked.cluster.inventory.origins

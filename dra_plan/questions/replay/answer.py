@@ -154,7 +154,7 @@ def replay_cluster(
     return Replay(target, chance, settings, results, outcome, told)
 
 
-ONLY_ONE = "one order of nodes was tried; --orders 10 tells how much of the figures is chance"
+ONLY_ONE = "one node order was tried; --orders 10 shows how much of the figures is chance"
 
 
 def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:

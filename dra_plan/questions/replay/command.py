@@ -28,12 +28,12 @@ def replay(
     *,
     events: Annotated[
         str | None,
-        typer.Option("--events", metavar="FILE", help="What happens and when, JSON lines; or the last PATH.jsonl."),
+        typer.Option("--events", metavar="FILE", help="Events as JSON lines; or the last PATH.jsonl."),
     ] = None,
     config: options.SchedulerConfig = None,
     against: Annotated[
         str | None,
-        typer.Option("--against", metavar="NAME|FILE", help="Compare with this policy, or this configuration."),
+        typer.Option("--against", metavar="NAME|FILE", help=("Compare with this policy or configuration.")),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
@@ -64,7 +64,7 @@ def replay(
         context.params["paths"] = paths[:-1]
     asked = opened(context)
     if asked.owners:
-        raise UsageError(f"{asked.owners[0]}: no such file; -n and -l choose which waiting pods are scheduled")
+        raise UsageError(f"{asked.owners[0]}: no such file. Select pending pods with -n and -l")
     found = ask.replay(
         asked.cluster,
         read_events(events),
