@@ -111,12 +111,10 @@ def _internal(error: Exception) -> Exit:
         ours = part.startswith(("  File ", "\n"))  # a frame, or the words between two errors; the rest is a message
         print(shown.lines(part.removesuffix("\n")) if ours else shown.line(part.rstrip("\n")), file=sys.stderr)
     print(
-        (
-            f"\nerror: this is a defect in dra-plan, not in your input ({type(error).__name__}).\nReport "
-            "it to whoever gave you dra-plan, with the text above, the command, the manifests\n(or the "
-            f"smallest part of them that shows it), and these versions:\ndra-plan {__version__}, Python "
-            f"{platform.python_version()}, {system}"
-        ),
+        f"\nerror: this is a defect in dra-plan, not in your input ({type(error).__name__}).\n"
+        "Report it to the maintainers of your copy of dra-plan, with the text above, the command, the manifests\n"
+        "(or the smallest part of them that shows it), and these versions:\n"
+        f"dra-plan {__version__}, Python {platform.python_version()}, {system}",
         file=sys.stderr,
     )
     return Exit.INTERNAL

@@ -48,8 +48,9 @@ def snapshot(
       dra-plan snapshot --anonymize -o cluster.json
       dra-plan explain cluster.json.gz pod/train
 
-    The cluster of kubectl's current context is read through kubectl, and written as one List, with its version and
-    feature gates: every command reads it back. No Secret, no ConfigMap and no managedFields are ever asked for or kept.
+    Reads the cluster of kubectl's current context through kubectl, and writes it as one List, with its version and
+    feature gates. Every command can read the file. It never reads Secrets or ConfigMaps, and keeps no
+    managedFields.
 
     """
     from dra_plan.live.snapshot import cluster_role

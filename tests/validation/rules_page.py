@@ -12,9 +12,9 @@ from dra_plan.validation.rule import Rule
 UPDATES = """\
 With `--against OLD`, an object that OLD also has (same kind, namespace and name) is checked as an update. Errors that \
 the old object had too are not reported, except for objects that cannot be decoded. The spec of claims and templates \
-is immutable, so it is not checked again. The selectors and the configuration of a class are each checked as a whole if \
-anything in them has changed. Objects that only the new input has are new. These rules follow the API server's source; \
-no outcomes were recorded for them."""
+is immutable, so it is not checked again. The selectors and the configuration of a class are each checked as a whole \
+if anything in them has changed. Objects that only the new input has are new. These rules follow the API server's \
+source; no outcomes were recorded for them."""
 
 GROUPS = {
     "0": (

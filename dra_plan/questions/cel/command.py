@@ -43,9 +43,9 @@ def cel(
       dra-plan cel 'device.attributes["d"].model == "A100"' slices.yaml
       dra-plan cel - slices.yaml --device gpu.example.com/n1/gpu-0 < expr.cel
 
-    Prints the type of EXPRESSION, the cost that the API server estimates for it, and what it reads. With PATH (a file,
-    a directory, or - for standard input, with resource slices) it says for every device whether it matches; with
-    --device, what every sub-expression gives.
+    Prints the type of EXPRESSION, its cost as the API server estimates it, and what it reads. With PATH (resource
+    slices: a file, a directory, or - for standard input) it shows which devices match; with --device, also the
+    value of every sub-expression.
 
     """
     from dra_plan.cli.printing import print_document

@@ -71,11 +71,12 @@ def diff(
       dra-plan diff cluster.json --drain each
       dra-plan diff cluster.json --to-kubernetes-version 1.37
 
-    BEFORE is a file or directory with a cluster. The files after it are applied over it, or are a state of their own
-    if they have nodes (--before and --after always name states). Without files the second state is the first one,
-    changed by the what-if options or by --to-... options. Compared are claims, pods as kube-scheduler places them,
-    pools, and what selectors match. --drain each drains one node after the other, --drain each-by LABEL all nodes of a
-    value together. With --live, BEFORE is the cluster. Exit status 1 if anything is lost.
+    BEFORE is a file or directory with a cluster. The files after it are applied to it, or are a second state if
+    they have nodes; --before and --after always name states. Without files, the second state is the first one,
+    changed by what-if options or by --to-... options. With --live, BEFORE is the cluster. The command compares
+    claims, pods as kube-scheduler places them, pools, and what selectors match. --drain each drains one node after
+    the other, --drain each-by LABEL all nodes with the same value together. The exit status is 1 if anything is
+    lost.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected

@@ -63,12 +63,12 @@ def explain(
       dra-plan explain cluster.json deploy/serve --require-fit
       dra-plan explain cluster.json pod/train --moves 2
 
-    The verdict comes first: no node fits, held, refused, waiting for others, or its place. Then each node's reason:
-    taints, labels, cpu and memory, volumes, ports, quotas, and for devices the reason of each device. Suggestions were
-    tried; the node on which the pod then fits is named. PATH is a file, a directory, or - for standard input. Arguments
-    that are not files are names as kubectl takes them: pod/train, deploy/serve, po train, train, podgroup/gang.
+    The verdict comes first: no node fits, held, refused, waiting for others, or its node. Then come the reasons of
+    each node: taints, labels, cpu and memory, volumes, ports, quotas, and each device. Every suggestion was tried,
+    and names the node on which the pod then fits. PATH is a file, a directory, or - for standard input. Arguments
+    that are not files are names, as in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
 
-    The exit status is 0 whatever is found, unless --require-fit is given.
+    The exit status is 0 for every verdict, unless --require-fit is given.
 
     """
     from dra_plan.cli.inputs import keep_until_exit, node_groups, opened, options_of

@@ -45,10 +45,10 @@ def replay(
       dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
-    Pods arrive, end and are evicted, nodes come and go, in simulated time, through the scheduler's own queue and cycle.
-    The answer has waiting times, and how many devices are allocated, and how many are idle but of no use to the pods
-    that come. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}. PATH holds the
-    cluster: a file, a directory, or - for standard input.
+    Pods are created, end and are evicted, and nodes come and go, in simulated time, with the scheduler's own queue
+    and cycle. The answer has waiting times, and the devices that are allocated, or idle but not usable by the pods
+    of the run. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}. PATH has the cluster: a
+    file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

@@ -64,9 +64,9 @@ def schedule(
       dra-plan schedule cluster.json manifests/ --settle --require-fit
       dra-plan schedule --live -n team-a
 
-    Pods are taken in the scheduler's order and compete for nodes and devices; workloads count with all their replicas.
-    -n, -l and names (pod/train, deploy/serve, po train, train) choose which pending pods are scheduled. PATH holds the
-    cluster and its pods: a file, a directory, or - for standard input.
+    Pods are scheduled in the scheduler's order and compete for nodes and devices; workloads count with all their
+    replicas. -n, -l and names (pod/train, deploy/serve, po train, train) select pending pods. PATH has the cluster
+    and its pods: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened, options_of
