@@ -86,7 +86,7 @@ class GateOptions(TypedDict, total=False):
         str | None,
         Flag(
             "--kubernetes-version",
-            "Answer for this release (default: the release of the input, or 1.36).",
+            "Kubernetes release to simulate (default: the release of the input, or 1.36).",
             metavar="VERSION",
             complete="versions",
         ),
@@ -146,10 +146,7 @@ class ServedVersions(TypedDict, total=False):
         Mapping[str, bool] | None,
         Flag(
             "--runtime-config",
-            (
-                "API versions that the API server serves in addition to the stable ones, in the format "
-                "of its own option."
-            ),
+            ("API versions enabled in addition to the stable ones, in the format of kube-apiserver."),
             metavar="GROUP/VERSION=true,...",
             kind=list[str] | None,
             read=_served,
@@ -201,7 +198,7 @@ class Ties(TypedDict, total=False):
         str | None,
         Flag(
             "--ties",
-            ("Of several best nodes take the first (default), or a random one by --seed, as a cluster does."),
+            ("Of several best nodes, take the first (default) or a random one (--seed), as in a cluster."),
             metavar="first|random",
             complete="first|random",
         ),
@@ -230,7 +227,7 @@ class WithoutNodes(TypedDict, total=False):
 
     infer_nodes: Annotated[
         bool,
-        Flag("--infer-nodes", ("Create missing Node objects from the slices; their labels stay unknown.")),
+        Flag("--infer-nodes", ("Create missing Node objects from the slices; their labels are unknown.")),
     ]
 
 

@@ -56,7 +56,7 @@ SchedulerMetrics = Annotated[
     typer.Option(
         "--scheduler-metrics",
         metavar="URL|FILE",
-        help="Take the feature gates from the /metrics of kube-scheduler.",
+        help="Read the feature gates from kube-scheduler's /metrics.",
     ),
 ]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Directories(TypedDict, total=False):
     """How directories are read."""
 
-    recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
+    recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
 
 class Sources(TypedDict, total=False):
@@ -30,7 +30,7 @@ class Sources(TypedDict, total=False):
         list[str] | None,
         typer.Option("--filename", "-f", metavar="PATH", help="Same as PATH, as in kubectl; repeatable."),
     ]
-    recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
+    recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
 
 TimeLimit = Annotated[
@@ -83,12 +83,12 @@ class Messages(TypedDict, total=False):
         typer.Option(
             "--ignore-warning",
             metavar="CODE,...",
-            help="Ignore warnings with these codes, also in gates; repeatable.",
+            help="Ignore warnings with these codes, also for the exit status; repeatable.",
         ),
     ]
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Print no notes and warnings; gates still count warnings."),
+        typer.Option("--quiet", "-q", help=("Print no notes and warnings; they still count for the exit status.")),
     ]
 
 

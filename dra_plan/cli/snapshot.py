@@ -32,11 +32,11 @@ def snapshot(
     ] = False,
     context: Annotated[
         str | None,
-        typer.Option(
-            "--context", metavar="NAME", help=("Read the cluster of this context instead of the current one.")
-        ),
+        typer.Option("--context", metavar="NAME", help=("Use this kubeconfig context instead of the current one.")),
     ] = None,
-    kubeconfig: Annotated[str | None, typer.Option("--kubeconfig", metavar="FILE", help="Use this kubeconfig.")] = None,
+    kubeconfig: Annotated[
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help=("Use this kubeconfig file."))
+    ] = None,
     scheduler_metrics: live.SchedulerMetrics = None,
     time_limit: options.TimeLimit = None,
     progress: options.Progress = True,

@@ -115,7 +115,9 @@ class HeldDrain(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     budgets: Annotated[
         list[str],
-        Meta(description="The budget; several where pods stand under more than one, which are never evicted."),
+        Meta(
+            description=("The budget; several if pods have more than one budget, in which case they are never evicted.")
+        ),
     ]
     allowed: Annotated[Amount, Meta(description="Evictions that it allows now.")]
     pods: Annotated[list[str], Meta(description="The pods under it that have to leave.")]

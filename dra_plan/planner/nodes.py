@@ -22,8 +22,8 @@ def _no_nodes(inventory: Inventory) -> InputError:
     """That nothing can be said, and the command that brings all that is missing."""
     if inventory.cluster_info is not None and not was_listed(inventory, "Node"):
         return InputError(
-            "the input has no Node objects, as the user who took the snapshot may not list nodes: ask for the right, or"
-            " use --infer-nodes to take the node names from the slices"
+            "the input has no Node objects, because the user who took the snapshot may not list "
+            "nodes: get this right, or use --infer-nodes to take the node names from the slices"
         )
     lacking = of_devices(inventory)
     command = bringing([Notice("nodes-missing", "-", brings=("nodes",)), *lacking]) if lacking else NODES

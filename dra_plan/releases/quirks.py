@@ -143,17 +143,25 @@ DEFECTS = (
     Defect("Q1", "counters_by_pool_name", 140434, "counter totals are kept per pool name, so drivers that share a pool name share them", _TO_1_36_3),
     Defect("Q2", "distinct_remembers_last", 140438, "distinctAttribute remembers only the last value of each request", _TO_1_36_3),
     Defect("Q4", "rejection_leaks_counters", 140436, "a device refused for a taint or a constraint keeps its counters", _TO_1_36_2),
-    Defect("Q5", "shared_undo_keeps_counters", 140436, "giving back a shared device does not give back its counters", _TO_1_36_2),
+    Defect("Q5", "shared_undo_keeps_counters", 140436, (
+"releasing a shared device does not release "
+"its counters"
+), _TO_1_36_2),
     Defect("Q6", "duplicate_claim_config", 0, "a claim configuration for several requests appears several times", _TO_1_36_3),
     Defect("Q7", "negative_counter_blocks_pool", 0, "one over-committed counter blocks every counter-consuming device of the pool", RECORDED),
-    Defect("Q8", "admin_pays", 140729, "admin access pays counters and capacity", RECORDED),
+    Defect("Q8", "admin_pays", 140729, "admin access is charged counters and capacity", RECORDED),
     Defect("Q9", "admin_take_blocks", 0, "a device taken with admin access is refused to a later claim", RECORDED),
-    Defect("Q10", "all_drops_exhausted", 0, "All leaves out an exhausted shared device instead of failing", _TO_1_36_3),
+    Defect("Q10", "all_drops_exhausted", 0, (
+"a request for All devices skips an exhausted shared "
+"device instead of failing"
+), _TO_1_36_3),
     Defect("Q11", "all_with_constraint_fatal", 0, (
-"All with a failing constraint stops the pod on "
-"all nodes"
+"a request for All devices with a failing constraint stops the pod on all nodes"
 ), RECORDED),
-    Defect("Q12", "all_with_broken_pool_fatal", 141829, "All next to an unrelated broken pool stops the pod on all nodes", RECORDED),
+    Defect("Q12", "all_with_broken_pool_fatal", 141829, (
+"a request for All devices stops the pod on "
+"all nodes if an unrelated pool is broken"
+), RECORDED),
     Defect("Q14", "one_term_selectors_only", 141212, (
 "a device whose node selector has several terms "
 "cannot be allocated"
@@ -170,8 +178,7 @@ DEFECTS = (
     Defect("Q18", "literal_capacity_names", 0, "a capacity request without the driver's domain does not match a qualified name", RECORDED),
     Defect("Q19", "share_without_capacity_pays_twice", 140433, "a share without consumed capacity is charged its counters again", _TO_1_36_3),
     Defect("Q21", "late_all_failure_leaks", 0, (
-"if All fails late, its constraint entry and counters "
-"are left behind"
+"if a request for All devices fails late, its constraint entry and counters are left behind"
 ), _TO_1_36_2),
     Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared as text", RECORDED),
     Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units", RECORDED, (

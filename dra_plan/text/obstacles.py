@@ -214,7 +214,7 @@ _KINDS = {
     "capacity-request": "a capacity request is negative, or its steps cannot be counted",
     "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
     "all-and-constraint": "a request for all devices includes a device that its constraint refuses",
-    "invalid-pools": "nothing was found, and an invalid pool was skipped",
+    "invalid-pools": "no device was found, and an invalid pool was skipped",
     "invalid-pool": "the search reached an invalid pool",
     "node-selector-terms": (
         "a device's node selector has several terms, which this release cannot store in the allocation"
@@ -237,7 +237,7 @@ _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value":
 
 def suggestion(of: TriedChanges) -> str:
     """Changes that were tried together, and where the claims then fit."""
-    return f"{', and '.join(change(one) for one in of.changes)} (then it fits on {of.node})"
+    return f"{', and '.join(change(one) for one in of.changes)} (it then fits on {of.node})"
 
 
 def together(found: Sequence[TriedChanges]) -> list[str]:

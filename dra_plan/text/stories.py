@@ -88,7 +88,7 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
     if of.outcome is Outcome.REFUSED:
         return f"{name}: {REFUSED}."
     if of.outcome is Outcome.UNKNOWN:
-        return f"{name}: not known: {words.UNKNOWN}."
+        return f"{name}: unknown; {words.UNKNOWN}."
     if of.outcome is Outcome.FITS:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of.outcome is Outcome.ERROR:
@@ -100,7 +100,7 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
         return f"{name}: does not fit: there is no node."
     if not of.stories and of.excluded:
         return f"{name}: does not fit: the scheduler's rules keep it off {_all(total)}."
-    return f"{name}: does not fit on any of {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
+    return f"{name}: does not fit on any of the {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
 
 
 def _all(total: int) -> str:
@@ -238,8 +238,8 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0:
         return "No change was found to try."
     if tried == 1:
-        return "One change was tried, and it is not enough."
-    return f"{tried} changes were tried, alone and in pairs; none is enough."
+        return "One change was tried; it does not make the pod fit."
+    return f"{tried} changes were tried, alone and in pairs; none makes the pod fit."
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:

@@ -412,17 +412,18 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     "SchedulingGates": lambda of: (
         f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of.held)}"
     ),
-    "PodGroup": lambda of: f"it waits for its pod group {words.listed(of.held)}{_there(of)}",
+    "PodGroup": lambda of: f"it is waiting for its pod group {words.listed(of.held)}{_there(of)}",
     "MissingClaim": lambda of: (
-        f"it waits for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist"
+        (f"it is waiting for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist")
         if of.held
-        else "it waits for its claims, which do not exist yet"
+        else "it is waiting for its claims, which do not exist yet"
     ),
     "Volumes": lambda of: f"{_bound_to(of)}its volumes are not bound yet",
     "BindingConditions": lambda of: f"{_bound_to(of)}its devices are not ready yet",
     "Preemption": lambda of: (
-        f"it waits until {words.listed(of.held) or 'the pods that make room for it'}"
-        f" {'are' if len(of.held) > 1 or not of.held else 'is'} gone{f' from {of.node_name}' if of.node_name else ''}"
+        f"it is waiting until {words.listed(of.held) or 'the pods that make room for it'} "
+        f"{'are' if len(of.held) > 1 or not of.held else 'is'} "
+        f"gone{f' from {of.node_name}' if of.node_name else ''}"
     ),
     "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, which does not exist",
     "OtherScheduler": lambda of: (
@@ -453,7 +454,7 @@ def _bound_to(of: OwnerVerdict) -> str:
 
 
 def _suspended(whose: _Whose) -> str:
-    queue = f", as it waits in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
+    queue = f", because it is waiting in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
     suspended = "is suspended and " if whose.of.kind in ("Job", "CronJob") else ""
     return f" {suspended}has no pods now{queue}."
 
@@ -484,7 +485,7 @@ def _stuck(whose: _Whose) -> str:
 
 
 def _unknown(whose: _Whose) -> str:
-    return f": not known whether a node can take {whose.it}: the input has no {words.listed(whose.of.missing)}."
+    return f": unknown whether a node can take {whose.it}, because the input has no {words.listed(whose.of.missing)}."
 
 
 def _bound(whose: _Whose) -> str:

@@ -44,7 +44,7 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-UNKNOWN = "the input lacks what decides"
+UNKNOWN = "the input lacks the objects that decide this"
 """Why nothing is said of what does not fit by the input."""
 
 
@@ -122,10 +122,7 @@ def absent(of: AbsentName) -> str:
     there = wording.values(((one.value, one.count) for one in of.values), of.other_values)
     name = "driver" if of.kind == "driver" else of.name
     whose = class_selector(of.class_) if of.class_ else f"the selector of {request(of)}"
-    return (
-        f"No device on any node has {name} {value(of.wanted)}, which {whose} asks for; "
-        f"existing values: {', '.join(there)}."
-    )
+    return f"No device on any node has {name} {value(of.wanted)}, which {whose} requires; found: {', '.join(there)}."
 
 
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:
@@ -175,8 +172,15 @@ def problem(of: RequestDevices, what: str = "") -> str:
     if of.left == of.devices:
         has = f"only {of.left}" if of.left else "none"
         return f"{what} needs {counted(of.need, 'device')}{on_class}; the node has {has}"
-    left = "none" if of.left == 0 else f"only {of.left}"
-    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_available(f'{left} of {of.devices}', of.left)}"
+    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_left(of.left, of.devices)}"
+
+
+def _left(left: int, devices: int) -> str:
+    if left:
+        return _available(f"only {left} of {devices}", left)
+    if devices == 1:
+        return "the only one is not available"
+    return f"{'neither' if devices == 2 else 'none'} of the {devices} is available"  # noqa: PLR2004 - two are a pair
 
 
 def _available(number: str, left: int) -> str:
@@ -211,7 +215,7 @@ def summary(reasons: Sequence[LeadingReason]) -> str:
     total = sum(reason.nodes for reason in reasons)
     told = [f"{reason.nodes} {phrase(reason)}" for reason in reasons[:MOST]]
     rest = sum(reason.nodes for reason in reasons[MOST:])
-    told += [f"{rest} something else"] if rest else []
+    told += [f"{rest} other reasons"] if rest else []
     return f"{counted(total, 'node')}: {', '.join(told)}."
 
 
@@ -232,7 +236,7 @@ def phrase(reason: LeadingReason) -> str:
     """A few words."""
     name = reason.name
     if reason.code == "not-together":
-        return f"constraint on {name.rpartition('/')[2]}" if name else "requests collide"
+        return f"constraint on {name.rpartition('/')[2]}" if name else "requests conflict"
     if reason.class_:
         return f"not of class {reason.class_}"
     if reason.code in _NAMED and name:

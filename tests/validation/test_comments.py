@@ -79,7 +79,10 @@ def test_comment(text: str, spared: set[int], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("comment", "why"),
     [
-        ("# dra-plan: ignore=DRA999", "a comment that ignores findings: no rule 'DRA999': `dra-plan rule` lists the rules"),
+        (
+            "# dra-plan: ignore=DRA999",
+            "a comment that ignores findings: no rule 'DRA999': `dra-plan rule` lists the rules",
+        ),
         ("# dra-plan: ignore=DRA101,dra102", "a comment that ignores findings: no rule 'dra102'; did you mean DRA102?"),
         ("# dra-plan: ignore DRA101", "a comment has no effect: write the codes after `=`"),
         ("# dra-plan: ignore=DRA101 DRA102", "a comment has no effect: write the codes after `=`"),

@@ -42,7 +42,7 @@ def _competition(of: Competition) -> Iterator[Part]:
     """What `schedule` says of the pods together: it judges copies, rivals and all that pods ask for."""
     bound = of.pods - len(of.without_node)
     yield f"When they compete, the scheduler binds {bound} of {counted(of.pods, 'pod')}."
-    made = Table(("WITHOUT A NODE", "THE SCHEDULER SAYS"), flexible=(0, 1))
+    made = Table(("UNSCHEDULED PODS", "MESSAGE"), flexible=(0, 1))
     said: dict[str, list[str]] = {}
     for pod in of.without_node:
         said.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")

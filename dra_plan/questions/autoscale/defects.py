@@ -144,7 +144,7 @@ def _difference(found: LoopResult, other: LoopResult) -> str:
     if set(up.not_triggered) != set(without.not_triggered):
         return f"no group helps {_pods(len(without.not_triggered))} instead of {len(up.not_triggered)}"
     if up.error != without.error:
-        return "the loop goes on" if not without.error else "the loop ends with another error"
+        return "the loop continues" if not without.error else "the loop ends with another error"
     more = [name for name in other.down.removable if name not in found.down.removable]
     fewer = [name for name in found.down.removable if name not in other.down.removable]
     said = [*([f"{_nodes(more)} could go"] if more else []), *([f"{_nodes(fewer)} would stay"] if fewer else [])]

@@ -86,24 +86,24 @@ def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
             labels.setdefault(group.told_by, []).append(group)
     for label, groups in labels.items():
         named = listed([f"{group.group} ({counted(group.nodes, 'node')})" for group in groups], MOST_GROUPS)
-        yield f"From {label} of nodes: {named}."
+        yield f"Groups from the node label {label}: {named}."
     without = [name for name in ("min", "max") if any(getattr(group, name) is None for group in document.groups)]
     if labels and without:
         said = "".join(f",{name}=N" for name in without)
-        yield (f"Labels do not say {' and '.join(without)} of a group; set it with --group NAME{said}.")
-        yield "Groups without nodes are not found this way."
+        yield (f"Labels do not give {' and '.join(without)} of a group; set it with --group NAME{said}.")
+        yield "Node groups without nodes cannot be detected; add them with --group."
 
 
 def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     up, down = document.scale_up, document.scale_down
     if up.error:
-        yield f"The loop did not go on: {up.error}"
+        yield f"The loop stopped: {up.error}"
     open_ended = {group.group for group in document.groups if group.max is None}
     for one in up.plan:
         more = ", if its max, which is not known, allows it" if one.group in open_ended else ""
         yield f"Group {one.group} grows from {one.from_} to {one.to}{more}."
     if up.result == "ScaleUpNotNeeded" and not up.error:
-        yield ("No new node is needed: every pod that the scheduler has refused fits on an existing node.")
+        yield ("No new node is needed: every unschedulable pod fits on an existing node.")
     elif up.result == "ScaleUpNoOptionsAvailable":
         yield "No group grows: none would help a pending pod."
     elif up.result == "ScaleUpLimitedByMaxNodesTotal":

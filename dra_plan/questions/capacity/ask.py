@@ -20,8 +20,8 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
         Flag(
             "--possible/--no-possible",
             (
-                "Search for the best placement without a time limit, or not at all. The default is a few "
-                "seconds, and no search with --mix."
+                "Search for the best placement without a time limit, or not at all. By default, "
+                "search for a few seconds; with --mix, do not search."
             ),
         ),
     ]

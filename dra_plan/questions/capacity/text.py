@@ -105,7 +105,7 @@ def _captions(document: CapacityDocument) -> list[Part]:
     if not document.items:
         return []
     mixed = document.mix is not UNSET
-    more = "MORE: copies that kube-scheduler binds in addition to what runs, one after the other"
+    more = "MORE: additional copies that kube-scheduler would bind, created one at a time"
     more += ", taking turns." if mixed else "."
     best = " POSSIBLE: copies in the best choice of nodes and devices."
     sought = any(item.possible is not None for item in document.items)
@@ -167,7 +167,7 @@ def _spread(item: OwnerCapacity) -> str:
     evicted = item.scheduled.evicted
     if evicted:
         parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to be evicted for them")
-    none = "not known" if at_least([item]) else "none on any node"
+    none = "not known" if at_least([item]) else "no copies fit"
     return f"{copied_owner(item.owner)}: {', '.join(parts) or none}."
 
 
@@ -225,7 +225,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
         had = f"  Its 1 replica has {'a' if there else 'no'} node"
     missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}; the copies are in addition."
+        yield f"{had}; the copies are additional."
     elif of.missing <= copies:
         pending = "Its pending replica is" if of.missing == 1 else f"Its {of.missing:,} pending replicas are"
         yield f"  {pending} included in the {copies:,}."
@@ -235,7 +235,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
             if copies
             else f"whether {missing} would get one is"
         )
-        yield f"{had}: {some} not known."
+        yield f"{had}: {some} unknown."
     else:
         yield f"{had}: of {missing}, {copies:,} would get one." if copies else f"{had}: {missing} would get none."
 

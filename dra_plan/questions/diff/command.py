@@ -41,7 +41,7 @@ def diff(
     ] = None,
     after: Annotated[
         list[str] | None,
-        typer.Option("--after", metavar="PATH", help="The second state; repeatable."),
+        typer.Option("--after", metavar="PATH", help="The second state of the cluster; repeatable."),
     ] = None,
     restarted: Annotated[
         bool,

@@ -14,7 +14,7 @@ from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import NAMES, held, target, why_undecided
 from dra_plan.text.words import NOT_MADE, counted, listed
 
-HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "THE SCHEDULER SAYS")
+HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "MESSAGE")
 
 
 GONE = "gone: nothing recreates it, or it makes room for another pod"
@@ -78,7 +78,7 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
     for node in document.nodes:
         for row in _rows(node, short=False):
             made.add(*row)
-    pods = Table(("NODE", "POD", "THE SCHEDULER SAYS"), grouped=1, flexible=(1, 2))
+    pods = Table(("NODE", "POD", "MESSAGE"), grouped=1, flexible=(1, 2))
     for node in document.nodes:
         for pod in node.lost:
             pods.add(node.name, _lost(pod), _message(pod))

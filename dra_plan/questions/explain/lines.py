@@ -41,21 +41,19 @@ def _details(of: RoomForPod) -> Iterator[str]:
         yield f"{number}. {_STEPS[step.action](step)}{_with(step)}."
     if of.steps:
         yield (
-            "Proved: fewer pods are not enough."
+            "Proved: no plan moves fewer pods."
             if of.fewest
             else ("Fewer may be enough: not all sets of pods were tried.")
         )
     if any(step.devices_matter for step in of.steps):
         yield "The devices matter: the scheduler may choose others, and then a later step fails."
     if of.left_alone:
-        yield f"Left alone: {'; '.join(map(_alone, of.left_alone))}."
+        yield f"Not moved: {'; '.join(map(_alone, of.left_alone))}."
 
 
 _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
     "Fits": lambda _of: "there is enough room; no pod has to move",
-    "Moves": lambda of: (
-        f"enough if {counted(of.moved, 'running pod')} {_move(of.moved)}; each of them gets another place"
-    ),
+    "Moves": lambda of: f"{counted(of.moved, 'running pod')} {_move(of.moved)}, and each of them gets another node",
     "Preemption": lambda of: (
         f"enough if {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
         + (f" and {counted(of.moved, 'pod')} {_move(of.moved)}" if of.moved else "")
@@ -161,7 +159,10 @@ def _having(of: UnplannedOwner) -> Iterator[str]:
     for pending in of.pending_claims:
         yield f"Claim {pending.name} has no devices."
     for entry in of.missing_claims:
-        yield f"The claim of {entry} is not in the input, so its devices are not known (kubectl get resourceclaims -A)."
+        yield (
+            f"The claim for {entry} is not in the input, so its devices are unknown: add the "
+            "output of `kubectl get resourceclaims -A -o yaml`."
+        )
     if of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
         yield "It has no claims."
 

@@ -40,7 +40,7 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
     if document.beyond_help:
         number = len(document.beyond_help)
         yield f"No number of these nodes helps {counted(number, 'pod')}{in_this_order(document, helpless=True)}:"
-        made = Table(("POD", "THE SCHEDULER SAYS"), flexible=(0, 1))
+        made = Table(("POD", "MESSAGE"), flexible=(0, 1))
         for names, message in alike(document.beyond_help):
             made.add(names, message)
         yield made
@@ -132,7 +132,7 @@ def tried(numbers: Sequence[TriedNumber]) -> str:
 
 
 def _fewer(document: GrowthDocument) -> Iterator[Part]:
-    made = Table(("NOT ENOUGH", "WITHOUT A NODE", "THE SCHEDULER SAYS"), grouped=1, flexible=(0, 1, 2))
+    made = Table(("NEW NODES TRIED", "UNSCHEDULED PODS", "MESSAGE"), grouped=1, flexible=(0, 1, 2))
     for each in document.not_enough:
         for names, message in alike(each.unbound):
             made.add(tried(each.nodes), names, message)

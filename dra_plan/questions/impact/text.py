@@ -82,8 +82,8 @@ def headline(document: ImpactDocument) -> str:
     if ending:
         placed = counts["Moves"] + counts["Restarts"]
         said.append(
-            f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {placed} placed again,"
-            f" {counts['WithoutPlace']} without a place, {counts['Gone']} for good"
+            f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {placed} "
+            f"rescheduled, {counts['WithoutPlace']} left pending, {counts['Gone']} not recreated"
         )
     words: dict[PodEffect, str] = {
         "Starts": "would start",
@@ -92,7 +92,7 @@ def headline(document: ImpactDocument) -> str:
         "Refused": "would be refused",
     }
     waiting = ((counts[effect], word) for effect, word in words.items())
-    said += [f"{counted(number, 'waiting pod')} {word}" for number, word in waiting if number]
+    said += [f"{counted(number, 'pending pod')} {word}" for number, word in waiting if number]
     said += [f"{counted(counts['Undecided'], 'pod')} undecided"] if counts["Undecided"] else []
     if said:
         return "; ".join(said)
@@ -185,7 +185,7 @@ def _quotas(document: ImpactDocument) -> Table:
 def _sentences(document: ImpactDocument) -> Iterator[str]:
     hidden = [pod for pod in document.pods if pod.effect in _QUIET]
     if hidden:
-        yield f"{counted(len(hidden), 'waiting pod')} would get another reason (-o wide)."
+        yield f"{counted(len(hidden), 'pending pod')} would get another reason (-o wide)."
     for word, said in (("Lost", "has devices that no driver publishes any more"), ("Gained", "has its devices back")):
         held = [one.holder for one in document.held_devices if one.change == word]
         for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):

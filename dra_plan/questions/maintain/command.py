@@ -27,7 +27,9 @@ def maintain(
     *,
     to: Annotated[
         list[str] | None,
-        typer.Option("--to", metavar="PATH", help=("ResourceSlices and Nodes with which nodes come back; repeatable.")),
+        typer.Option(
+            "--to", metavar="PATH", help=("ResourceSlices and Nodes to use when nodes come back; repeatable.")
+        ),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",

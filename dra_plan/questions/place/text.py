@@ -173,9 +173,9 @@ def _between(document: PlacementDocument) -> str:
         some = f"at least {least} and " if least else ""
         return f"of {counted(pods, 'pod')} {some}at most {most} {AT_ONCE}"
     if pods == 1:
-        return "whether the pending pod can run is not known"
+        return "whether the pending pod can run is unknown"
     some = f"; at least {least} can" if least else ""
-    return f"whether all {pods:,} pods can run at the same time is not known{some}"
+    return f"whether all {pods:,} pods can run at the same time is unknown{some}"
 
 
 def _at_most(pods: int, most: int) -> str:
@@ -193,9 +193,9 @@ def proof(of: ImpossibilityProof) -> Paragraph:
     if len(of.pods) == 1:
         lines = [f"{names} has no place, even alone:"]
     else:
-        minimal = ", but the rest can if any one of them is left out" if of.minimal else ""
+        minimal = f", but any {len(of.pods) - 1} of them can" if of.minimal else ""
         lines = [
-            f"These {len(of.pods)} cannot run at the same time{minimal}: {names}.",
+            f"These {len(of.pods)} pods cannot run at the same time{minimal}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
@@ -252,11 +252,11 @@ def _priorities(document: PlacementDocument) -> Iterator[Part]:
         yield made
 
 
-_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: "whether more fit is not known."}
+_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: ("whether more fit is unknown.")}
 _BETTER = {
     True: "no placement is better.",
     False: "a better one exists.",
-    None: "whether a better one exists is not known.",
+    None: "whether a better one exists is unknown.",
 }
 
 

@@ -130,7 +130,9 @@ def _led(document: RepackDocument) -> Iterator[str]:
     if nodes:
         yield f"{cordoned(nodes)}. `-o script` prints the commands."
     if any(pod.owner is None for wave in document.waves for pod in wave.moved):
-        yield "Bare pods have to be deleted and created again, as no controller does it; `-o script` has the commands."
+        yield (
+            "Bare pods must be deleted and created again, because no controller does it; `-o script` has the commands."
+        )
 
 
 def cordoned(nodes: list[str]) -> str:

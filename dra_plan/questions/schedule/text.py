@@ -50,7 +50,7 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
     if told:
-        parts.append(f"Not shown (-o wide shows them): {', '.join(told)}.")
+        parts.append(f"Not shown: {', '.join(told)} (-o wide shows them).")
     return [*parts, target(document)]
 
 
