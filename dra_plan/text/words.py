@@ -180,7 +180,7 @@ def _left(left: int, devices: int) -> str:
         return _available(f"only {left} of {devices}", left)
     if devices == 1:
         return "the only one is not available"
-    return f"{'neither' if devices == 2 else 'none'} of the {devices} is available"  # noqa: PLR2004 - two are a pair
+    return f"{'neither' if devices == 2 else 'none'} of the {devices} is available"
 
 
 def _available(number: str, left: int) -> str:

@@ -50,17 +50,17 @@ class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
 
     kind: Literal["Impact"] = "Impact"
     upgraded_from: Annotated[
-        AnswerTarget | UnsetType, Meta(description="The release before; absent where it is the same.")
+        AnswerTarget | UnsetType, Meta(description="The release before; absent if it is the same.")
     ] = UNSET
     applied: list[AppliedObject]
-    pods: Annotated[list[AffectedPod], Meta(description="Those that run and end first.")]
+    pods: Annotated[list[AffectedPod], Meta(description="Running pods that end come first.")]
     claim_sets: Annotated[
-        list[ChangedClaimSet], Meta(description="What waits, or would be made, and fits in another way.")
+        list[ChangedClaimSet], Meta(description=("Pending or future pods and claims that fit differently."))
     ]
     selectors: list[ChangedSelector]
     held_devices: Annotated[list[HeldDevice], Meta(description="Devices of claims that came or went.")]
     pools: list[ChangedPool]
     quotas: list[ExceededQuota]
-    unsettled: Annotated[str, Meta(description="Why the cluster never comes to rest after; empty if it does.")] = ""
+    unsettled: Annotated[str, Meta(description=("Why the cluster never settles afterwards; empty if it does."))] = ""
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

@@ -50,11 +50,11 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
     """Where the best attempt stops."""
 
     node: Text
-    done: Annotated[list[str], Meta(description="The nodes that were drained and given back before.")]
+    done: Annotated[list[str], Meta(description="The nodes that were drained and uncordoned before.")]
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod that stops it.")]
     reason: StopReason
-    message: Annotated[str, Meta(description="What the scheduler says of it.")] = ""
-    budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that does not let it go.")] = ""
+    message: Annotated[str, Meta(description="The message of the scheduler for it.")] = ""
+    budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that protects it.")] = ""
 
 
 class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
@@ -64,6 +64,6 @@ class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
     outcome: MaintenanceOutcome
     waves: list[Wave]
     stop: Annotated[Stop | None, Meta(description="Null if there is an order.")]
-    surge: Annotated[list[str], Meta(description="Nodes that are there for the time, drained last and removed.")] = []
-    tried: Annotated[Amount, Meta(description="Drains that were carried out to find it.")]
+    surge: Annotated[list[str], Meta(description="Temporary nodes, drained last and removed.")] = []
+    tried: Annotated[Amount, Meta(description="The number of drains that were simulated.")]
     warnings: list[PrintedWarning]

@@ -68,7 +68,7 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 
     @property
     def moves(self) -> int:
-        """How many pods move."""
+        """The number of moves."""
         return sum(len(wave.moved) for wave in self.waves)
 
     def _document(self) -> RepackDocument:
