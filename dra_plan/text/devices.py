@@ -226,16 +226,16 @@ def _passed(slot: ChosenDevice) -> Lines:
     """The devices before the one that was chosen, but for those of other classes."""
     for passed in slot.passed_over:
         if passed.code != "selector-false" or not passed.class_:
-            yield f"passed over {words.counted(passed.count, 'device')}: {removed(passed)}"
+            yield f"skipped {words.counted(passed.count, 'device')}: {removed(passed)}"
 
 
 def _not(alternative: PassedAlternative) -> Lines:
     """Why an earlier alternative was not chosen."""
     what = f"alternative {alternative.request.rpartition('/')[2]}"
     if alternative.problem is None:
-        yield f"passed over {what}: with it, nothing was left for the rest"
+        yield f"skipped {what}: with it, nothing was left for the rest"
         return
-    yield f"passed over, as {words.problem(alternative, what)}:"
+    yield f"skipped, because {words.problem(alternative, what)}:"
     yield from indented(funnel_lines(alternative))
 
 

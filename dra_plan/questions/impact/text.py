@@ -186,7 +186,10 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     hidden = [pod for pod in document.pods if pod.effect in _QUIET]
     if hidden:
         yield f"{counted(len(hidden), 'pending pod')} would get another reason (-o wide)."
-    for word, said in (("Lost", "has devices that no driver publishes any more"), ("Gained", "has its devices back")):
+    for word, said in (
+        ("Lost", "has devices that no driver publishes any more"),
+        ("Gained", ("gets its devices back")),
+    ):
         held = [one.holder for one in document.held_devices if one.change == word]
         for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):
             yield f"Claim {name} {said}."
