@@ -33,7 +33,9 @@ class Curve:
     @property
     def top(self) -> float:
         """The end of the scale: all there is, or the next round number."""
-        return self.all or rounded(max((value for line in self.lines for value in (*line.values, *line.most)), default=0))
+        return self.all or rounded(
+            max((value for line in self.lines for value in (*line.values, *line.most)), default=0)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,13 @@ class Curves:
     moments: Sequence[float]
     labels: Sequence[str]
     curves: Sequence[Curve]
+    stops: Sequence[int] = ()
+    """The numbers of the moments at which the slider stops."""
+
+    @property
+    def steps(self) -> list[float]:
+        """Where each step of the slider is, from 0 to 100: the beginning, and the stops."""
+        return [0.0, *(self.at[number] for number in self.stops)]
 
     @property
     def at(self) -> list[float]:

@@ -80,7 +80,7 @@ def _data(page: Page) -> dict[str, Any]:
         "opens_on": page.opens_on,
         "before": page.before,
         "steps": page.steps,
-        "at": page.curves.at if page.curves is not None else [],
+        "at": page.curves.steps if page.curves is not None else [],
         "moments": [moment.plain(texts) for moment in page.moments],
         "picks": [pick.plain(texts, marks) for pick in page.picks],
         "scenes": [fleet.plain(scene, texts) for scene in page.scenes],

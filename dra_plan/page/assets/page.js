@@ -55,7 +55,7 @@ function start(/** @type {PageData} */ data) {
   // -- the list of what was asked: those that fail first ---------------------------------------------------------------
 
   const rank = (/** @type {number} */ at) =>
-    at === data.opens_on ? -1 : ["bad", "other", "good"].indexOf(picks[at].tone);
+    at === data.opens_on && !slider ? -1 : ["bad", "other", "good"].indexOf(picks[at].tone);
   const order = [...picks.keys()].sort((one, other) => rank(one) - rank(other) || one - other);
 
   function drawList() {
@@ -102,7 +102,8 @@ function start(/** @type {PageData} */ data) {
   }
 
   function drawTabs() {
-    const tabs = TONES.filter(([of]) => !of || picks.some((pick) => pick.tone === of));
+    const tones = TONES.filter(([of]) => !of || picks.some((pick) => pick.tone === of));
+    const tabs = tones.length > 2 ? tones : [];
     id("tabs")?.replaceChildren(
       ...tabs.map(([of, name]) => {
         const count = picks.filter((pick) => !of || pick.tone === of).length;
