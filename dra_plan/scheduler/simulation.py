@@ -19,6 +19,7 @@ from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.allocator.search import DeviceOrder
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import Dependents, ended, is_ready
 from dra_plan.errors import UsageError
@@ -415,6 +416,13 @@ class Simulation:
         self.cluster.add_pod(pod)
         self.scheduler.enqueue(pod)
         return self.scheduler.records.of(pod)
+
+    def arrive_group(self, group: PodGroup) -> None:
+        """Create a pod group now, with its claims."""
+        group, claims = self._admission.arriving_group(group)
+        for claim in claims:
+            self.cluster.put_claim(claim)
+        self.cluster.add_group(group)
 
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
         """All plugins of a class, over the profiles."""
