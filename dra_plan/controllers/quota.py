@@ -230,9 +230,10 @@ class QuotaLedger:
     def refuses(self, obj: object) -> str:
         """Why the object is refused, "" if it is not; then it is charged, and to be created."""
         refusal = self._quotas.refuses(obj, self._used)
-        if not refusal:
+        quotas = [] if refusal else self._quotas.of(obj)
+        if quotas:
             charges = self._quotas.charges(obj)
-            for quota in self._quotas.of(obj):
+            for quota in quotas:
                 used = self._used.get(quota_key(quota), Counter[str]())
                 for name in used:
                     used[name] += charges.get(name, 0)

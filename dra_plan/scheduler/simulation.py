@@ -319,6 +319,7 @@ class Simulation:
         self._gated = configuration.gated(target.features)
         registry = _registry(self.config, plugins)
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
+        self._plugins: dict[type[Plugin], list[Any]] = {}
         on_wake = self.tracer.wakes.append if self.tracer else lambda _wake: None
         queue = SchedulingQueue(self.clock, self.frameworks, on_wake)
         cycle = Cycle(self.handle, self.handle.extenders, chance.picker())
@@ -426,8 +427,11 @@ class Simulation:
 
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
         """All plugins of a class, over the profiles."""
-        found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
-        return [plugin for plugin in found if isinstance(plugin, kind)]
+        known = self._plugins.get(kind)
+        if known is None:
+            found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
+            known = self._plugins[kind] = [plugin for plugin in found if isinstance(plugin, kind)]
+        return known
 
     @property
     def dynamic_resources(self) -> list[DynamicResources]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-EVENT_FILES = (".jsonl",)
+EVENT_FILES = (".jsonl", ".csv")
 """How files are named that hold events, and no manifests."""
 
 
@@ -28,7 +28,7 @@ def replay(
     *,
     events: Annotated[
         str | None,
-        typer.Option("--events", metavar="FILE", help="What happens and when, JSON lines; or the last PATH.jsonl."),
+        typer.Option("--events", metavar="FILE", help="What happens and when: the last PATH.jsonl or PATH.csv, too."),
     ] = None,
     config: options.SchedulerConfig = None,
     against: Annotated[
@@ -47,13 +47,15 @@ def replay(
 
     Pods arrive, end and are evicted, nodes come and go, in simulated time, through the scheduler's own queue and cycle.
     The answer has waiting times, and how many devices are allocated, and how many are idle but of no use to the pods
-    that come. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}. PATH holds the
-    cluster: a file, a directory, or - for standard input.
+    that come. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
+    time, action, object, name, count and duration. PATH holds the cluster: a file, a directory, or - for standard
+    input.
 
     """
     from dra_plan.cli.inputs import opened
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
+    from dra_plan.questions.replay.csv_events import read_csv
     from dra_plan.questions.replay.gate import JUDGE
     from dra_plan.questions.replay.text import parse
 
@@ -67,7 +69,7 @@ def replay(
         raise UsageError(f"{asked.owners[0]}: no such file; -n and -l choose which waiting pods are scheduled")
     found = ask.replay(
         asked.cluster,
-        read_events(events),
+        read_csv(events, asked.cluster.inventory) if (events or "").endswith(".csv") else read_events(events),
         **{**given(context, ask.ReplayOptions), "namespace": asked.namespace, "selector": asked.selector},
         config=None if config is None else _Named.read(config, "--config"),
         against=_against(against),
