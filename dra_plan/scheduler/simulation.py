@@ -100,6 +100,8 @@ class Scheduler:
         """The moment up to which time may pass while pods wait for it; what is due later is left for the next run."""
         self.attempts = 0
         """How often a pod, or a group of pods, was tried."""
+        self.refusals = 0
+        """How often a pod that was tried by itself got no node."""
         self._later: list[_Later] = []
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
@@ -122,9 +124,13 @@ class Scheduler:
             event = Event(Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
-    def run(self) -> None:
-        """Schedule until nothing changes any more, it is enough, or late: pods still to be tried are cut short then."""
-        while True:
+    def run(self, *, to_refusal: bool = False) -> None:
+        """Schedule until nothing changes any more, it is enough, or late: pods still to be tried are cut short then.
+
+        `to_refusal`: no further than to the first pod that gets no node; the next run goes on from there.
+        """
+        refusals = self.refusals
+        while not to_refusal or self.refusals == refusals:
             allotted.check()
             if self.is_late() or self.enough():
                 self._cut_short()
@@ -174,6 +180,7 @@ class Scheduler:
             self.bindings.add(binding)
             self._postpone(f"bind {pod.key}", lambda: self.bindings.run(binding))
         else:
+            self.refusals += 1
             self._failures.handle(item, result)
         if self._tracer:
             self._tracer.current.node, self._tracer.current.message = result.node, result.message
