@@ -105,6 +105,9 @@ def stopped(stop: Stop) -> str:
             return f"{said}, of which it is not known whether it would have a place: {without(stop.message)}".rstrip(
                 "."
             )
+        case "NoNewDevices":
+            back = f"{after} drain of {stop.node} works, but the node comes back with other devices, and pod {stop.pod}"
+            return f"{back}, which stays on it, gets none of them: {without(stop.message)}".rstrip(".")
     no_place = "which would have no place (a node more for the time, --surge, may help)"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 
