@@ -231,6 +231,20 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
 
+DEVICES = "DynamicResources"
+"""The plugin that looks at devices."""
+
+TRIED = ("Unschedulable", "Error")
+"""Verdicts for which changes are tried with the whole scheduler."""
+
+_LIFTS = {
+    "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
+    "tolerate-node-taint": ("TaintToleration",),
+    "remove-node-taint": ("TaintToleration",),
+}
+"""The plugins that no longer refuse a node after a change."""
+
+
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     """What becomes of an owner, with all pods of the input that wait, and why."""
 
@@ -275,8 +289,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
-            description="Changes of the pod, its workload or a node with which it gets one, beside changes of claims: "
-            "each was tried with the whole scheduler."
+            description="Changes with which it gets a node, each tried with the whole scheduler; where there are too "
+            "many owners or nodes for that, those that make its claims fit where nothing else is in the way."
         ),
     ] = []
     scheduled: Annotated[PodOutcome | Literal[""], Meta(description="What `schedule` calls it, of a pod.")] = ""
@@ -311,6 +325,16 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     def told_nodes(self) -> list[RefusingNodes]:
         """What keeps it from nodes one by one; where something holds it, or all nodes refuse it alike, without that."""
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
+
+    def is_met_by(self, tried: TriedChanges) -> bool:
+        """Whether nothing but devices, and what the changes lift, is in the way on the node on which its claims fit.
+
+        That stands in for trying changes with the whole scheduler.
+        """
+        lifted = {plugin for change in tried.changes for plugin in _LIFTS.get(change.code, ())}
+        groups = [group for group in self.told_nodes if tried.node in group.nodes]
+        there = {reason.plugin for group in groups for reason in group.reasons}
+        return not self.of_all_nodes and there <= {DEVICES, *lifted}
 
     @property
     def object(self) -> ObjectName:

@@ -10,6 +10,7 @@ from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
+    DEVICES,
     AloneVerdict,
     ChangedReason,
     LastMessage,
@@ -23,10 +24,6 @@ from dra_plan.documents.verdicts import (
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.naming import named, object_name
-
-DEVICES = "DynamicResources"
-"""The plugin that looks at devices."""
-
 
 MOST_NAMES = 2
 """Nodes that a line names."""

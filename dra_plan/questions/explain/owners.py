@@ -10,7 +10,7 @@ from msgspec import UNSET
 from dra_plan.allocator import Outcome
 from dra_plan.documents.claim_sets import ExplainedClaimSet
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.documents.verdicts import TRIED, OwnerVerdict
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -30,7 +30,7 @@ from dra_plan.text.stories import (
     summary_lines,
     worth_telling,
 )
-from dra_plan.text.verdicts import DEVICES, UNTOLD, eviction_lines, is_told_elsewhere, verdict_line, verdict_lines
+from dra_plan.text.verdicts import UNTOLD, eviction_lines, is_told_elsewhere, verdict_line, verdict_lines
 from dra_plan.text.words import counted, listed
 
 MOST_LINES, WIDTH, FOOTER = 25, 80, 2
@@ -186,7 +186,8 @@ def _suggestion_lines(
     told = told_suggestions(of, verdict)
     if told:
         yield from _help_lines(told, folded=folded)
-        if any(_edits_generated(one) for one in of.suggestions):
+        made = verdict.suggestions if verdict is not None and verdict.verdict in TRIED else of.suggestions
+        if any(map(_edits_generated, made)):
             yield ANEW
     elif said := nothing_helps(of, verdict):
         yield ""
@@ -209,7 +210,13 @@ def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
     """That nothing helped, where devices alone are in the way; ""."""
     nodes = verdict.told_nodes if verdict is not None else []
     alone = not (verdict is not None and verdict.of_all_nodes) and is_told_elsewhere(nodes, ())
-    return in_vain(of) if alone and has_suggestions(of) else ""
+    if not alone or not has_suggestions(of):
+        return ""
+    return STILL_NONE if verdict is not None and of.suggestions else in_vain(of)
+
+
+STILL_NONE = "With each change that was found to make its claims fit, it still gets no node."
+"""Said where the whole scheduler has another pod, or another rule, take the room."""
 
 
 def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
@@ -224,19 +231,14 @@ def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
-    """What would help, a line each; claims of which any one has to be released are told in one."""
-    found = list(verdict.suggestions) if verdict is not None else []
-    for one in of.suggestions if of is not None else ():
-        if verdict is None or (one.changes not in [each.changes for each in found] and _is_enough(one, verdict)):
-            found.append(one)
-    return obstacles.together(found)
+    """What would help, a line each; claims of which any one has to be released are told in one.
 
-
-def _is_enough(one: TriedChanges, verdict: OwnerVerdict) -> bool:
-    """Whether nothing but devices, and what the changes lift, keeps the pod from the node on which it then fits."""
-    lifted = {plugin for change in one.changes for plugin in _LIFTS.get(change.code, ())}
-    there = {reason.plugin for group in verdict.told_nodes if one.node in group.nodes for reason in group.reasons}
-    return not verdict.of_all_nodes and there <= {DEVICES, *lifted}
+    What the verdict has was tried with the whole scheduler; without that it is what makes the claims fit.
+    """
+    if verdict is not None and (of is None or verdict.verdict in TRIED):
+        return obstacles.together(verdict.suggestions)
+    found = of.suggestions if of is not None else []
+    return obstacles.together([one for one in found if verdict is None or verdict.is_met_by(one)])
 
 
 def explained(document: ExplanationDocument) -> list[str]:
@@ -246,11 +248,3 @@ def explained(document: ExplanationDocument) -> list[str]:
     claim_sets = document.claim_sets
     many = copies(claim_sets)
     return [*([judged_alone([listed(many)])] if many else []), *left_out(claim_sets)]
-
-
-_LIFTS = {
-    "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
-    "tolerate-node-taint": ("TaintToleration",),
-    "remove-node-taint": ("TaintToleration",),
-}
-"""The plugins that no longer refuse a node after a change."""

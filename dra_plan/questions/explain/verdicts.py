@@ -356,6 +356,7 @@ class _Verdicts:
             is_explained=self._is_explained,
             at_length=bool(self._question.owners) or len(self.owners) <= MOST_HELPED,
             with_nodes=self._with_nodes,
+            plan_of=self._plan_of,
         )
         return OwnerTrials(ground)
 
@@ -382,7 +383,7 @@ class _Verdicts:
         refusals: NodeRefusals,
         run: VerdictRun,
     ) -> OwnerVerdict:
-        plan = next(iter(self._sets.get(owner, ())), None)
+        plan = self._plan_of(owner)
         attempt = run.attempts.get(pod_uid(record.pod))
         of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
@@ -395,6 +396,10 @@ class _Verdicts:
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
         )
+
+    def _plan_of(self, owner: Owner) -> ClaimSetPlan | None:
+        """The first of the plans of the owner's claim sets."""
+        return next(iter(self._sets.get(owner, ())), None)
 
     def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
         """Those of the nodes that the question is about."""
