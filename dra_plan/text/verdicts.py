@@ -110,8 +110,8 @@ def _has(names: Sequence[str]) -> str:
 
 def _devices(of: NodeObstacle) -> str:
     if of.room and of.devices is not None:
-        match = {"0": "no device here matches", "1": "only 1 here matches"}.get(
-            of.room, f"at most {of.room} here match"
+        match = {"0": "no device on it matches", "1": "only 1 on it matches"}.get(
+            of.room, f"at most {of.room} on it match"
         )
         return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
     said = words.cell(of.devices) if of.devices is not None else ""
@@ -147,7 +147,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
         case "In":
             return f"{key}={' or '.join(of.values)}"
         case "NotIn":
-            return f"{key} other than {' or '.join(of.values)}"
+            return f"{key} instead of {' or '.join(of.values)}"
         case "Exists":
             return f"a label {key}"
         case "DoesNotExist":
@@ -196,8 +196,8 @@ def _spread(of: NodeObstacle) -> str:
 
 def _volume(of: NodeObstacle) -> str:
     if of.volume:
-        return f"volume {of.volume} of claim {of.claim} can't be used there"
-    return f"claim {of.claim} can't get a volume there"
+        return f"volume {of.volume} of claim {of.claim} cannot be used there"
+    return f"claim {of.claim} cannot get a volume there"
 
 
 def _volume_claim(of: VolumeClaimNeeds) -> str:
@@ -232,7 +232,7 @@ _WORDS: dict[str, Callable[[NodeObstacle], str]] = {
     "Devices": _devices,
     "Taint": _taint,
     "Cordoned": lambda _of: "cordoned",
-    "NodeName": lambda of: f"the pod names node {''.join(of.values)}",
+    "NodeName": lambda of: f"the pod's nodeName is {''.join(of.values)}",
     "Label": _label,
     "Port": _port,
     "Affinity": _affinity,
@@ -264,7 +264,7 @@ def in_vain(groups: Sequence[RefusingNodes]) -> str:
         same = [one for each in of_resources for one in each if one.resource == resource]
         largest = max((one.room for one in same), key=_number)
         any_more = f"more than {largest}" if largest != "0" else "any"
-        return f"Waiting will not help: it asks for {same[0].need} {resource}, and no node has {any_more}."
+        return f"Waiting will not help: it requests {same[0].need} {resource}, and no node has {any_more}."
     devices = [one for each in never for one in each if one.devices is not None]
     requests = {one.devices.request for one in devices if one.devices is not None and one.room}
     if len(devices) >= len(groups) and len(requests) == 1:
@@ -299,7 +299,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     yield headline(alike)
     yield from indented(_below(of))
     if of.verdict == "Suspended" and devices is not None:
-        yield "  What one of its pods would get when it starts:"
+        yield "  What one of its pods would get if it started now:"
     fitting = devices.fitting_nodes if devices is not None else []
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
@@ -329,7 +329,7 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
         case "SchedulingGates":
             when = f"Without {'its gates' if len(of.held) > 1 else 'the gate'}"
         case "OtherScheduler":
-            when = "If it were left to kube-scheduler"
+            when = "If kube-scheduler placed it"
         case "MissingClaim":
             when = "Besides"
         case _:
@@ -434,7 +434,7 @@ def _held(whose: _Whose) -> str:
     if of.held_by == "Order" and of.kind != "Pod":
         there, ready = of.wanted - of.pods, f"{words.listed(of.held)} is" if of.held else "those before it are"
         are = "pods exists" if there == 1 else "pods exist"
-        return f": {there} of its {of.wanted} {are}; its controller makes the next one when {ready} ready."
+        return f": {there} of its {of.wanted} {are}; its controller creates the next one when {ready} ready."
     return f"{_pending(whose)}: {_HOLDS[whose.of.held_by](whose.of)}."
 
 
@@ -455,11 +455,11 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
         f"it waits until {words.listed(of.held) or 'the pods that make room for it'}"
         f" {'are' if len(of.held) > 1 or not of.held else 'is'} gone{f' from {of.node_name}' if of.node_name else ''}"
     ),
-    "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, and there is no such node",
+    "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, which does not exist",
     "OtherScheduler": lambda of: (
-        f"it is left to scheduler {words.listed(of.held)} (schedulerName); if none of that name runs, it stays Pending"
+        f"its schedulerName is {words.listed(of.held)}; if no scheduler of that name runs, it stays Pending"
     ),
-    "Order": lambda _: "its StatefulSet makes it once the pods before it are ready",
+    "Order": lambda _: "its StatefulSet creates it once the earlier pods are ready",
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
 }
 
@@ -473,7 +473,10 @@ def _there(of: OwnerVerdict) -> str:
     """How many of the group's pods are there, if those are too few."""
     if of.group_pods >= of.group_least:
         return ""
-    return f": {of.group_pods} of the {of.group_least} pods that it needs {'is' if of.group_pods == 1 else 'are'} there"
+    return (
+        f": {of.group_pods} of the {of.group_least} pods that it needs "
+        f"{'is' if of.group_pods == 1 else 'are'} in the input"
+    )
 
 
 def _bound_to(of: OwnerVerdict) -> str:
@@ -483,7 +486,7 @@ def _bound_to(of: OwnerVerdict) -> str:
 def _suspended(whose: _Whose) -> str:
     queue = f", as it waits in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
     suspended = "is suspended and " if whose.of.kind in ("Job", "CronJob") else ""
-    return f" {suspended}wants no pods now{queue}."
+    return f" {suspended}has no pods now{queue}."
 
 
 def _refused(whose: _Whose) -> str:
@@ -539,8 +542,8 @@ _KINDS = {
 
 def _bound(whose: _Whose) -> str:
     if whose.of.kind not in ("Pod", "ResourceClaim"):
-        return ": all its pods have their nodes already."
-    return f" has its node already{f': {whose.nodes}' if whose.nodes else ''}."
+        return ": all its pods already have nodes."
+    return f" already has a node{f': {whose.nodes}' if whose.nodes else ''}."
 
 
 _HEADLINES: dict[str, Callable[[_Whose], str]] = {
@@ -553,9 +556,9 @@ _HEADLINES: dict[str, Callable[[_Whose], str]] = {
     "Refused": _refused,
     "Stuck": _stuck,
     "Bound": _bound,
-    "Finished": lambda _whose: " has finished, or goes.",
+    "Finished": lambda _whose: " has finished, or is being deleted.",
     "Unknown": _unknown,
-    "Undecided": lambda _whose: ": undecided, as a search was cut short (--max-steps, --timeout).",
+    "Undecided": lambda _whose: ": undecided, because a search was cut short (--max-steps, --timeout).",
 }
 
 
@@ -569,8 +572,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield words.scheduler_says(of.waiting)
     if of.verdict == "Stuck":
         yield (
-            "Claims get devices when the scheduler binds the pod. This one has its node already, from its nodeName or"
-            " from a scheduler that knows no claims: delete it, and let kube-scheduler choose the node."
+            "Claims get devices when the scheduler binds the pod. This pod already has a node, from "
+            "its nodeName or from a scheduler without support for claims. Delete it, and let "
+            "kube-scheduler choose the node."
         )
     if of.missing and of.verdict != "Unknown":
         what = "devices" if "resourceslices" in of.missing or "deviceclasses" in of.missing else "volumes"
@@ -578,19 +582,19 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.verdict == "Unknown":
         yield f"If the cluster has any, add the output of: kubectl get {','.join(of.missing)} -A -o yaml"
         if "resourceslices" in of.missing:
-            yield "If it has none, no node with such devices is there yet, or their driver does not run."
+            yield ("If it has none, the cluster has no node with such devices yet, or their driver does not run.")
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
     if of.kubelet:
         yield (
-            f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane: it may not know such claims,"
-            " and then the pod does not start."
+            f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane. If it "
+            "does not support such claims, the pod does not start."
         )
     if of.last_message is not None:
         yield _last(of, of.last_message)
     if of.not_tried:
-        yield f"{words.counted(of.not_tried, 'pod')} that wait were not tried."
+        yield f"{words.counted(of.not_tried, 'pod')} were not tried."
 
 
 def _last(of: OwnerVerdict, last: LastMessage) -> str:

@@ -100,5 +100,5 @@ def title(verdicts: Sequence[OwnerVerdict]) -> str:
     if len(verdicts) == 1:
         return headline(verdicts).removesuffix(".").removesuffix(":")
     if not failing:
-        return f"{words.counted(len(verdicts), 'owner')}, none of them in trouble"
+        return f"{words.counted(len(verdicts), 'owner')}, none of them pending"
     return f"{len(failing)} of {words.counted(len(verdicts), 'owner')} get{'s' if len(failing) == 1 else ''} no node"

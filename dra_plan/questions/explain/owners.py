@@ -48,7 +48,7 @@ MOST_BLOCKS = 4
 WHOLE = "-v shows"
 
 
-ONE_MORE = "  What follows is about the claims of one more pod like these."
+ONE_MORE = "  The following is about one more pod like these."
 """Said of a workload whose pods all have their nodes."""
 
 
@@ -153,7 +153,7 @@ def _not_told(stories: int, *, are_named: bool) -> str:
 FEW = 2
 """Kinds of nodes of which each is told whole."""
 
-RELEASED = "  Devices that its claims hold now are not in use and out of reach: kube-scheduler takes them back first."
+RELEASED = "  The devices of its claims are on other nodes and not in use: kube-scheduler frees them first."
 """Said of a pod that would be bound although its claims, as they are, do not fit (DynamicResources' PostFilter)."""
 
 
@@ -211,8 +211,8 @@ def _suggestion_lines(
 
 
 ANEW = (
-    "  Templates and claims can't be edited: delete and create the template, then delete the pod"
-    " (and create it, if it has no controller)."
+    "  Templates and claims cannot be edited. Delete and create the template, then delete the pod "
+    "(and create it again if it has no controller)."
 )
 
 
