@@ -89,9 +89,9 @@ def _without_devices(before: Inventory, now: Inventory, names: set[str]) -> Iter
     gone = _published(before) - _published(now)
     devices = devices_of(before) if gone else {}
     for pod in now.pods:
-        if pod.spec.node_name in names and not ended(pod) and belongs_to_node(pod):
-            if not gone.isdisjoint(devices.get(pod_key(pod), ())):
-                yield pod
+        stays = pod.spec.node_name in names and not ended(pod) and belongs_to_node(pod)
+        if stays and not gone.isdisjoint(devices.get(pod_key(pod), ())):
+            yield pod
 
 
 def _published(inventory: Inventory) -> set[str]:

@@ -71,7 +71,9 @@ def replay(
         raise UsageError(f"{asked.owners[0]}: no such file. Select pending pods with -n and -l")
     found = ask.replay(
         asked.cluster,
-        read_csv(events, asked.cluster.inventory) if (events or "").endswith(".csv") else read_events(events),
+        read_csv(events, asked.cluster.inventory)
+        if events is not None and events.endswith(".csv")
+        else read_events(events),
         **{**given(context, ask.ReplayOptions), "namespace": asked.namespace, "selector": asked.selector},
         config=None if config is None else _Named.read(config, "--config"),
         against=_against(against),
