@@ -286,5 +286,8 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the set then fits.")]
-    patches: Annotated[list[ObjectPatch], Meta(description=("The changes, object by object, ready to apply."))]
+    would_bind: Annotated[
+        Amount, Meta(description="For a workload: the number of its pods that then get nodes, if not all of them do.")
+    ] = 0
+    patches: Annotated[list[ObjectPatch], Meta(description="The changes, object by object, ready to apply.")]
     feature_gates: Annotated[dict[str, bool], Meta(description="Gates to set as well.")] = {}

@@ -237,7 +237,9 @@ _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value":
 
 def suggestion(of: TriedChanges) -> str:
     """Changes that were tried together, and where the claims then fit."""
-    return f"{', and '.join(change(one) for one in of.changes)} (it then fits on {of.node})"
+    some = f"{of.would_bind} of its pods then {'gets a node' if of.would_bind == 1 else 'get nodes'}"
+    then = some if of.would_bind else f"it then fits on {of.node}"
+    return f"{', and '.join(change(one) for one in of.changes)} ({then})"
 
 
 def together(found: Sequence[TriedChanges]) -> list[str]:

@@ -172,15 +172,18 @@ def problem(of: RequestDevices, what: str = "") -> str:
     if of.left == of.devices:
         has = f"only {of.left}" if of.left else "none"
         return f"{what} needs {counted(of.need, 'device')}{on_class}; the node has {has}"
+    if of.removed and all(each.step == "selector" for each in of.removed):
+        return f"{what} needs {counted(of.need, 'device')}{on_class}; {_left(of.left, of.devices, 'matches', 'match')}"
     return f"{what} needs {counted(of.need, 'device')}{on_class}; {_left(of.left, of.devices)}"
 
 
-def _left(left: int, devices: int) -> str:
+def _left(left: int, devices: int, one: str = "is available", several: str = "are available") -> str:
+    """How many devices of some are left, or match."""
     if left:
-        return _available(f"only {left} of {devices}", left)
+        return f"only {left} of {devices} {one if left == 1 else several}"
     if devices == 1:
-        return "the only one is not available"
-    return f"{'neither' if devices == 2 else 'none'} of the {devices} is available"
+        return f"the only one {one.replace('is ', 'is not ').replace('matches', 'does not match')}"
+    return f"{'neither' if devices == 2 else 'none'} of the {devices} {one}"
 
 
 def _available(number: str, left: int) -> str:
@@ -252,7 +255,7 @@ _NAMED = {
     "counter-short": "counter",
     "not-tolerated": "taint",
     "attribute-missing": "no attribute",
-    "claim-elsewhere": "out of reach of claim",
+    "claim-elsewhere": "can't reach those of claim",
     "class-missing": "no class",
     "selector-false": "selector on",
 }

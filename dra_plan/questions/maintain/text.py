@@ -103,6 +103,9 @@ def stopped(stop: Stop) -> str:
             return f"{said}: no controller recreates it"
         case "NotKnown":
             return f"{said}, which may have no place: {without(stop.message)}".rstrip(".")
+        case "NoNewDevices":
+            back = f"{after} drain of {stop.node} works, but the node comes back with other devices, and pod {stop.pod}"
+            return f"{back}, which stays on it, gets none of them: {without(stop.message)}".rstrip(".")
     no_place = "which would have no place (a temporary node, --surge, may help)"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 

@@ -20,7 +20,8 @@ _OF_A_UNIT = 3
 Value = Callable[[FleetSample], float]
 
 
-def _share(sample: FleetSample) -> float:
+def share(sample: FleetSample) -> float:
+    """How much of all devices is allocated, in percent."""
     return 100 * sample.allocated / sample.devices if sample.devices else 0.0
 
 
@@ -31,7 +32,7 @@ def _written(value: float, digits: int = 0) -> str:
 FEW: tuple[tuple[str, Value, int, str], ...] = (
     ("BOUND", lambda one: one.bound, 0, ""),
     ("WAITING", lambda one: one.waiting, 0, ""),
-    ("ALLOCATED", _share, 1, "%"),
+    ("ALLOCATED", share, 1, "%"),
     ("FRAGMENTED", lambda one: one.fragmented, 1, ""),
     ("IDLE NODES", lambda one: one.whole_idle_nodes, 0, ""),
 )
@@ -50,12 +51,12 @@ ALL: tuple[tuple[str, Value, int, str], ...] = (
 
 def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
     """A row a moment, of each run; with several orders the mean and the range."""
-    return [_samples(document, FEW), *_sentences(document), target(document)]
+    return [samples(document, FEW), *_sentences(document), target(document)]
 
 
 def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
     """The same with more columns, and what is allocated by model, and of each pod when it came, was bound and ended."""
-    parts: list[Part] = [_samples(document, ALL)]
+    parts: list[Part] = [samples(document, ALL)]
     models = Table(("RUN", "MODEL", "DEVICES", "ALLOCATED"), grouped=1)
     pods = Table(("RUN", "POD", "NODE", "ARRIVED", "WAITED", "ENDED", "MESSAGE"), grouped=1, flexible=(1, 6))
     for run in document.runs:
@@ -70,7 +71,8 @@ def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
     return [*parts, *_sentences(document), target(document)]
 
 
-def _samples(document: ReplayDocument, columns: tuple[tuple[str, Value, int, str], ...]) -> Table:
+def samples(document: ReplayDocument, columns: tuple[tuple[str, Value, int, str], ...]) -> Table:
+    """A row a moment, of each run."""
     several = len(document.runs) > 1
     made = Table((*(["RUN"] if several else []), "TIME", *(column[0] for column in columns)), grouped=int(several))
     for run in document.runs:
