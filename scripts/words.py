@@ -46,19 +46,21 @@ REFUSED = {
     r"\bCLAIM SET\b": "WORKLOAD",
     r"\b[Mm]end(?:s|ed)? it\b": "fix",
     r": wanted ": ": expected ",
-    r"\b(?:is|are|can't be|would be) told\b": "shown, known",
+    r"\b[Tt]old\b": "shown, known, reported",
+    r"\bbeside\b": "next to, in addition to",
+    r"\bpass(?:es|ed|ing)? over\b": "skip",
+    r"\bas things are\b": "now, already",
+    r"\bnone of 1\b": "the only one is not",
+    r"\b[Tt]he least [a-z]+ that\b": "the lowest, the smallest",
+    r"\bon the mean\b": "on average",
 }
 """What is refused, as patterns, and what is better."""
 
 REFUSED_IN_PAGES = {
-    r"\btold\b": "shown, reported",
     r"\bof which\b": "a sentence of its own",
     r"\bby itself\b": "alone",
-    r"\bon the mean\b": "on average",
-    r"\bpassed over\b": "skipped",
     r"\bdoes? not do\b": "is not enough",
     r"\bstands? (?:in|beside|below|above|on|behind|there)\b": "is",
-    r"\bas things are\b": "now, already",
 }
 """What is refused in pages as well."""
 

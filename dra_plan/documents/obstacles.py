@@ -23,7 +23,7 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
     resource: Annotated[str, Meta(description="The resource that is short; `pods` if the node takes no more pods.")] = (
         ""
     )
-    message: Annotated[str, Meta(description="The message of the scheduler for it.")]
+    message: Annotated[str, Meta(description="The message of the scheduler for this obstacle.")]
     nodes_with_copies: Annotated[Amount, Meta(description="The number of nodes with copies.")]
     other_nodes: Annotated[Amount, Meta(description="The number of nodes without copies.")]
     alone: Annotated[Amount, Meta(description="Nodes where this is the only reason.")]

@@ -64,7 +64,7 @@ def _headline(document: ReplayDocument) -> str:
         used = f"{100 * document.runs[0].used:.1f}%"
     waiting = document.runs[0].samples[-1].waiting
     left = f"; {words.counted(int(waiting), 'pod')} still {'waits' if waiting == 1 else 'wait'}" if waiting else ""
-    return f"{duration(document.seconds)}: {used} of all devices allocated on the mean{left}"
+    return f"{duration(document.seconds)}: {used} of all devices allocated on average{left}"
 
 
 # -- moments -----------------------------------------------------------------------------------------------------------
