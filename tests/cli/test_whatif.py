@@ -39,7 +39,7 @@ def test_the_table_says_what_was_changed() -> None:
         (("--drain", "gpu-c"), "unknown node 'gpu-c' (did you mean 'gpu-a'?)"),
         (("--add-nodes", "gpu-a"), "--add-nodes: 'gpu-a' is not N=NODE or N=FILE"),
         (("--add-nodes", "x=gpu-a"), "--add-nodes: 'x=gpu-a' is not N=NODE or N=FILE"),
-        (("--add-nodes", "0=gpu-a"), "0 nodes can't be added: from 1 to 10,000 at a time"),
+        (("--add-nodes", "0=gpu-a"), "cannot add 0 nodes: expected 1 to 10,000"),
         (("--without", "gpu-a"), "'gpu-a' is not KIND/NAME or KIND/NAMESPACE/NAME"),
         (("--cordon", "gpu-a-new-1", "--add-nodes", "1=gpu-a"), "unknown node 'gpu-a-new-1' (did you mean 'gpu-a'?)"),
     ],
@@ -68,7 +68,7 @@ def test_help_has_them_in_a_part_of_their_own(command: str) -> None:
 
 def test_room_on_an_excluded_node_is_the_reason() -> None:
     row = in_process("allocate", QUICKSTART, "train", "--cordon", "gpu-a").out.splitlines()[1]
-    assert row.endswith("room only on gpu-a, but refused: cordoned")
+    assert row.endswith("only gpu-a would have room, but refused: cordoned")
 
 
 def test_that_all_nodes_are_excluded_is_a_reason() -> None:

@@ -33,7 +33,7 @@ ALONE = {**META, "kind": "PartialObjectMetadataList", "items": [POD, POD]}
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (FORBIDDEN, f"the API server's refusal instead of objects: {FORBIDDEN['message']} (Forbidden, 403)"),
+        (FORBIDDEN, f"an error of the API server instead of objects: {FORBIDDEN['message']} (Forbidden, 403)"),
         (TABLE, "a table instead of objects: use -o json, or Accept: application/json"),
         (ALONE, "only metadata, without spec and status: use -o json, or Accept: application/json"),
         (POD, "only metadata, without spec and status: use -o json, or Accept: application/json"),

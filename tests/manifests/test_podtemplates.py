@@ -199,7 +199,7 @@ def test_what_can_not_be_planned_is_said(spec, why):
     [warning] = Cluster.of(objects).schedule().to_dict()["warnings"]
     assert warning["code"] == "workload-not-planned"
     assert warning["object"] == "Anything w"
-    assert warning["message"].startswith("spec.template looks like a pod template, but is none that can be planned: ")
+    assert warning["message"].startswith("spec.template looks like a pod template, but cannot be planned: ")
     assert why in warning["message"]
 
 

@@ -85,13 +85,13 @@ def test_together_none_of_the_owners_gives_up_what_it_has() -> None:
 def test_where_nothing_else_helps_that_is_said() -> None:
     told = Cluster.of([*CLUSTER, *WEB]).capacity("sts/web")
     assert told.to_dict()["items"][0]["nextCopy"]["suggestions"] == []
-    assert "  No change was found with which one more fits; its own pods keep their devices.\n" in str(told)
+    assert "  No change was found that makes room for one more; its own pods keep their devices.\n" in str(told)
 
 
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        (2, "2 of its 2 replicas have a node; the copies are further ones."),
+        (2, "2 of its 2 replicas have a node; the copies are additional."),
         (3, "Its pending replica is included in the 2."),
         (4, "Its 2 pending replicas are included in the 2."),
         (6, "2 of its 6 replicas have a node: of the 4 pending ones, 2 would get one."),
