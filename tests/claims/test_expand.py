@@ -471,8 +471,8 @@ def test_shared_claims():
     (notice,) = expand(from_dicts(objects)).notices
     assert (notice.code, notice.object, notice.source) == ("shared-claim", "ResourceClaim default/x", "objects[0]")
     assert notice.message == (
-        "used by Pod default/p, Pod default/q and Job default/w: the first of them to be scheduled decides for all; "
-        "each is planned here as if it came first"
+        "used by Pod default/p, Pod default/q and Job default/w: the first of them to be scheduled decides for all. "
+        "Here each is planned as if it came first"
     )
 
 

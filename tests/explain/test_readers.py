@@ -128,7 +128,7 @@ def kafka(ready: str) -> list[Object]:
 
 def test_an_ordered_set_says_for_whom_it_waits() -> None:
     said = text(kafka("False"), "sts/kafka")
-    assert "1 of its 3 pods exists; its controller makes the next one when kafka-0 is ready.\n" in said
+    assert "1 of its 3 pods exists; its controller creates the next one when kafka-0 is ready.\n" in said
 
 
 def test_a_pod_whose_victims_are_leaving_waits_for_them() -> None:

@@ -124,7 +124,7 @@ def test_of_replicas_of_a_count_that_was_ended_it_is_not_said_that_they_get_no_n
 ) -> None:
     told = Cluster.of([*gpus("a"), template("one"), web(4)]).capacity("sts/web", **options)
     assert f"  None of its 4 replicas has a node: {said}\n" in str(told)
-    assert "none on any node" not in str(told)
+    assert "no copies fit" not in str(told)
 
 
 def test_together_no_owner_is_at_its_end_where_the_copy_of_another_is_undecided() -> None:

@@ -57,7 +57,7 @@ def test_what_the_lack_decides_is_unknown(objects: list[Object], tmp_path: Path)
     for command in ("allocate", "schedule"):
         assert in_process(command, str(path)).status == 3
         assert in_process(command, str(path), "--require-fit").status == 1
-    assert "not known whether a node can take it: the input has no " in in_process("explain", str(path)).out
+    assert "unknown whether a node can take it, because the input has no " in in_process("explain", str(path)).out
 
 
 def test_what_fits_and_what_a_whole_cluster_refuses_is_known() -> None:

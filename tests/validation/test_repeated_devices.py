@@ -55,10 +55,10 @@ def test_without_nodes_only_what_is_certain_is_an_error() -> None:
 
 def test_the_slice_that_the_node_sees_is_named() -> None:
     report = dra_plan.validate(slices("a", "b", "b", "a"), select=["DRA21"])
-    assert [(one.code, one.object, one.message.split(" is in ")[1]) for one in report.findings] == [
-        ("DRA217", "ResourceSlice s1", "ResourceSlice s0 too, for other nodes"),
-        ("DRA213", "ResourceSlice s2", "ResourceSlice s1 too"),
-        ("DRA213", "ResourceSlice s3", "ResourceSlice s0 too"),
+    assert [(one.code, one.object, one.message.split(" is also in ")[1]) for one in report.findings] == [
+        ("DRA217", "ResourceSlice s1", "ResourceSlice s0, for other nodes"),
+        ("DRA213", "ResourceSlice s2", "ResourceSlice s1"),
+        ("DRA213", "ResourceSlice s3", "ResourceSlice s0"),
     ]
 
 
