@@ -84,8 +84,8 @@ def test_a_pool_that_claims_have_devices_of_is_missed():
     lacking = [each for each in objects if not (each["kind"] == "ResourceSlice" and each["spec"]["nodeName"] == "b")]
     for document in answers(lacking):
         assert lacks(document) == {
-            "slices-missing": "claims have devices of pools without a ResourceSlice in the input (gpu.example.com/b), so"
-            " the other devices of these pools are not known: add the output of `kubectl get resourceslices -o yaml`"
+            "slices-missing": "claims have devices of pools without a ResourceSlice in the input (gpu.example.com/b),"
+            " so the other devices of these pools are not known: add the output of `kubectl get resourceslices -o yaml`"
         }
 
 
@@ -161,7 +161,7 @@ def test_volumes_of_pods_that_are_to_be_scheduled():
     }
     objects += [volume_claim("c", bound="v"), volume_claim("d")]
     assert lacks(answers(objects)[2])["volumes-missing"].endswith(
-        "and no PersistentVolume and no StorageClass is in the input: add the output of "
+        "and the input has no PersistentVolume and no StorageClass: add the output of "
         "`kubectl get persistentvolumes,storageclasses -A -o yaml`"
     )
     objects += [on_csi("v"), storage_class()]

@@ -225,7 +225,8 @@ def test_what_is_not_decided_is_not_told_as_no_loss() -> None:
 def test_only_diff_drains_each(command: str) -> None:
     like = ("--like", "gpu-a") if command == "grow" else ()
     ran = in_process(command, QUICKSTART, "--drain", "each", *like)
-    told = f"only `dra-plan diff --drain each` drains each node in turn; for `dra-plan {command}`, name a node: --drain NODE"
+    only = "only `dra-plan diff --drain each` drains each node in turn"
+    told = f"{only}; for `dra-plan {command}`, name a node: --drain NODE"
     assert (ran.status, ran.err) == (2, f"error: --drain each: {told}\n")
 
 
