@@ -20,7 +20,7 @@ TOPICS = {
         "explain": "Explain why pods are pending, and what would help.",
         "schedule": "Show where the scheduler puts each pod, and why not.",
         "allocate": "Show where claims fit and which devices they get.",
-        "pools": "Show the resource pools and what is left of them.",
+        "pools": "Show the resource pools and their free devices.",
     },
     "Plan": {
         "capacity": "Count how many more copies of a pod fit.",

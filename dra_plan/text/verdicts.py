@@ -122,7 +122,7 @@ def _devices(of: NodeObstacle) -> str:
         said = (
             f"{of.devices.request} needs {of.devices.need}, {most}{of.devices.left or 'none'} available ({first}{told})"
         )
-    return f"devices: {said}{', as pods that come first take some' if of.taken_before else ''}"
+    return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
 
 
 def _taint(of: NodeObstacle) -> str:

@@ -14,7 +14,7 @@ INTRODUCTION = """# Known defects of Kubernetes
 With `--quirks upstream` (the default) the result is that of the release, including its defects. If one of them changes
 the answer on your input, `allocate`, `explain` and `diff` name it (warning `upstream-defect`), with the answer that the
 API promises. `schedule`, `capacity`, `grow` and `place` reproduce the defects, but do not say which ones mattered.
-`--quirks fixed` answers without them. A release only gets the defects that it has.
+`--quirks fixed` answers without them. Each release has only its own defects.
 
 Began is the first recorded release with the defect; those that began with the oldest one may be older. Ended is the
 first recorded release without it; `-` if the newest still has it. Recorded releases: RECORDED.

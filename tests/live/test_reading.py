@@ -432,7 +432,7 @@ def test_a_list_that_fails_is_missing_as_a_whole(failing, planned):
             ("poddisruptionbudgets.policy", "Failed")
         ]
         return
-    with pytest.raises(UnreadClusterError, match="cannot read .*, so nothing is planned: connection refused"):
+    with pytest.raises(UnreadClusterError, match=r"cannot read .*, so nothing is planned: connection refused"):
         snapshot.read(Failing(Answers()))
 
 

@@ -39,7 +39,8 @@ def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
 def _helpless(document: GrowthDocument) -> Iterator[Part]:
     if document.beyond_help:
         number = len(document.beyond_help)
-        yield f"No number of these nodes helps {counted(number, 'pod')}{in_this_order(document, helpless=True)}:"
+        stay = f"{counted(number, 'pod')} {'stays' if number == 1 else 'stay'} pending"
+        yield f"However many of these nodes are added, {stay}{in_this_order(document, helpless=True)}:"
         made = Table(("POD", "MESSAGE"), flexible=(0, 1))
         for names, message in alike(document.beyond_help):
             made.add(names, message)
@@ -68,10 +69,10 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     if document.refusals and not document.pods:
         return
     waiting = document.pods - len(document.beyond_help)
-    pods = f"{counted(document.pods, 'pod')} that {'waits' if document.pods == 1 else 'wait'} for a node"
+    pods = counted(document.pods, "pending pod")
     before = f"Without new nodes the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
-        yield f"{before}, with the new ones {waiting}. {_least(document)}"
+        yield f"{before}, and with the new ones {waiting}. {_least(document)}"
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
     else:

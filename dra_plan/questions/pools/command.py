@@ -26,7 +26,7 @@ def pools(
     output: options.Output = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Show the resource pools and what is left of them.
+    """Show the resource pools and their free devices.
 
     Examples:
       dra-plan pools --live

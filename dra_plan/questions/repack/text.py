@@ -70,7 +70,7 @@ def headline(document: RepackDocument) -> str:
             moves = counted(document.moves, "pod")
             waves = counted(len(document.waves), "wave")
             them = "It gets another node" if document.moves == 1 else "Each of them gets another node"
-            return f"Moving {moves}, in {waves}, makes {_found(document)}. {them}"
+            return f"Moving {moves} in {waves} makes {_found(document)}. {them}"
         case "Impossible" if document.asked == "Most" and document.found == document.at_most:
             return f"{_as_it_is(document)}; no moves make room for more (proved)"
         case "Impossible":
@@ -105,7 +105,7 @@ def _room(document: RepackDocument) -> str:
     devices, _, rest = document.room.partition("x")
     model = rest.rpartition("=")[0] or rest
     where = "one node" if document.rooms == 1 else f"each of {document.rooms} nodes"
-    return f"room for {devices} free {model} on {where}"
+    return f"room for {devices} {model} on {where}"
 
 
 def _found(document: RepackDocument) -> str:
