@@ -148,8 +148,10 @@ def test_that_a_pod_is_beyond_help_may_hang_on_a_tie() -> None:
         numbers[name] = Cluster.of(objects).grow(like=name)
     told = {name: {pod.name: pod.fits_alone for pod in plan.document.beyond_help} for name, plan in numbers.items()}
     assert told == {"a": {"huge": False}, "c": {"big": True, "huge": False}}
-    assert str(numbers["a"]).startswith("No number of these nodes helps 1 pod:")
-    assert str(numbers["c"]).startswith("No number of these nodes helps 2 pods in this order of nodes:")
+    assert str(numbers["a"]).startswith("However many of these nodes are added, 1 pod stays pending:")
+    assert str(numbers["c"]).startswith(
+        "However many of these nodes are added, 2 pods stay pending in this order of nodes:"
+    )
     assert numbers["c"].document.tied
 
 
@@ -214,7 +216,7 @@ def test_what_no_number_of_nodes_helps_is_said_first() -> None:
         ("gated", "waiting for scheduling gates: [wait]"),
     ]
     assert plan.document.kinds[0].count == 1
-    assert str(plan).startswith("No number of these nodes helps 2 pods:\n")
+    assert str(plan).startswith("However many of these nodes are added, 2 pods stay pending:\n")
 
 
 def test_a_gang_needs_a_spare_node_for_each_of_its_pods() -> None:
@@ -252,8 +254,8 @@ def test_names_choose_which_pods_are_scheduled() -> None:
 @pytest.mark.parametrize(
     ("fitting", "said"),
     [
-        (3, "the scheduler binds 3 of 5 pods that wait for a node. New nodes like bare would not help the other 2."),
-        (0, "the scheduler binds 0 of 2 pods that wait for a node. New nodes like bare would not help any of them."),
+        (3, "the scheduler binds 3 of 5 pending pods. New nodes like bare would not help the other 2."),
+        (0, "the scheduler binds 0 of 2 pending pods. New nodes like bare would not help any of them."),
     ],
 )
 def test_nodes_that_do_not_help_the_others_are_said_not_to(fitting: int, said: str) -> None:
