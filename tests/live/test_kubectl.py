@@ -118,8 +118,8 @@ def test_each_recorded_refusal_through_kubectl(user, kubectl, tmp_path):
     assert (tmp_path / "s.json").exists() is not refused
     said = {
         "planner": 'the rule that allows it: {apiGroups: ["storage.k8s.io"]',
-        "viewer": "nodes, resourcequotas, limitranges, persistentvolumes: this user may not list them",
-        "noslices": "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: this user may not list them",
+        "viewer": "nodes, resourcequotas, limitranges, persistentvolumes: you may not list them",
+        "noslices": "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: you may not list them",
         "nobody": 'lists nothing that planning reads: nodes is forbidden: User "nobody" cannot list',
         "__bad": "cannot read the cluster: You must be logged in to the server (Unauthorized)",
         None: 'User "system:anonymous" cannot list resource "nodes"',
