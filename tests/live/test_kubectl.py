@@ -141,8 +141,8 @@ def test_the_plugin_reads_paths_that_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr("dra_plan.cli.live.is_plugin", lambda: True)
     monkeypatch.setenv("KUBECTL_PATH", str(tmp_path / "absent"))
     assert in_process("pools", "fixtures/quickstart").status == 0
-    assert "KUBECTL_PATH names no program" in in_process("pools").err
-    assert "KUBECTL_PATH names no program" in in_process("explain", "pod/train").err
+    assert "KUBECTL_PATH: cannot start this program" in in_process("pools").err
+    assert "KUBECTL_PATH: cannot start this program" in in_process("explain", "pod/train").err
 
 
 # Broken servers, and broken kubectls
@@ -241,7 +241,10 @@ def test_nobody_listens(kubectl, tmp_path):
     [
         ("#!/bin/sh\necho 'error: context \"prod\" does not exist' >&2\nexit 1\n", 'context "prod" does not exist'),
         ("#!/bin/sh\nexit 3\n", "kubectl ended with status 3"),
-        ("#!/bin/sh\necho 'E1122 07:00:00.1 1 memcache.go:2] noise' >&2\necho 'error: x' >&2\nexit 1\n", "read: x"),
+        (
+            "#!/bin/sh\necho 'E1122 07:00:00.1 1 memcache.go:2] noise' >&2\necho 'error: x' >&2\nexit 1\n",
+            "the cluster: x",
+        ),
         ("#!/bin/sh\nprintf '\\033[2J::error::gone' >&2\nexit 1\n", "\\x1b[2J:\\u003aerror:\\u003agone"),
     ],
 )

@@ -125,9 +125,7 @@ def test_evictions_without_disruption_budgets():
 def test_priorities_that_only_their_classes_know():
     """A pod of a cluster knows its priority; one of a manifest only names it."""
     objects = [node("a"), pod("p", priorityClassName="high"), pod("q", priorityClassName="system-node-critical")]
-    assert lacks(answers(objects)[2])["priority-classes-missing"].startswith(
-        "PriorityClass high is not in the input"
-    )
+    assert lacks(answers(objects)[2])["priority-classes-missing"].startswith("PriorityClass high is not in the input")
     known = [node("a"), pod("p", priorityClassName="high", priority=7)]
     assert lacks(answers(known)[2]) == {}
 
