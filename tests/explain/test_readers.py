@@ -232,7 +232,7 @@ def test_what_differs_between_nodes_is_not_told_of_all() -> None:
     labels = {"app": "x"}
     held = [placed(f"p{name}", name, labels=labels) for name in ("a", "b")]
     text = str(explain([*apart, *held, pod("new", labels=labels, affinity=anti)], "pod/new"))
-    assert "a pod to keep away from runs on each (on the first default/pa, kubernetes.io/hostname=a)" in text
+    assert "pod anti-affinity: a pod with app=x is in their kubernetes.io/hostname (a: default/pa)" in text
 
 
 def test_the_emptiest_domain_is_named() -> None:

@@ -161,7 +161,7 @@ def test_a_gate_on_warnings_does_not_count_ties(tmp_path: Path) -> None:
     ran = in_process("grow", str(path), "--like", "b", "--fail-on", "warning")
     assert ran.status == 0
     assert "No new node is needed for them in this order of nodes." in ran.out
-    assert "in a cluster timing decides" in ran.out
+    assert "In a cluster timing decides" in ran.out
 
 
 def check_cheapest(seed: int) -> None:
@@ -292,7 +292,7 @@ def test_the_limit_leaves_a_lower_bound() -> None:
     objects = [*gpus("a", each=1), template("one"), *many(9, templates={"gpu": "one"})]
     found = Cluster.of(objects).grow(like="a", limit=5)
     assert (found.document.outcome, found.document.at_least, found.document.at_most) == ("Undecided", 6, None)
-    assert "with 5 like a not every pod is bound, and more were not tried" in str(found)
+    assert "with 5 like a, not every pod is bound, and more were not tried" in str(found)
     assert Cluster.of(objects).grow(like="a", limit=8).document.kinds[0].count == 8
 
 
@@ -326,11 +326,11 @@ def test_kinds_of_which_no_node_can_be_made_are_refused() -> None:
         ({"like": []}, "no kind of node to add"),
         ({"like": 3}, "like: expected a list of paths, got 3"),
         ({"like": "node-1", "cost": {"node-2": 3}}, "a cost of 'node-2', which is not in like: 'node-1' is"),
-        ({"like": "node-1", "cost": {"node-1": 0}}, "a number above 0 is wanted"),
-        ({"like": "node-1", "cost": {"node-1": float("nan")}}, "a number above 0 is wanted"),
+        ({"like": "node-1", "cost": {"node-1": 0}}, "expected a number above 0"),
+        ({"like": "node-1", "cost": {"node-1": float("nan")}}, "expected a number above 0"),
         ({"like": "node-1", "cost": {"node-1": "much"}}, "cost: expected a number for"),
         ({"like": "node-1", "limit": 0}, "at least 1"),
-        ({"like": "node-1", "limit": 10_001}, "from 1 to 10,000"),
+        ({"like": "node-1", "limit": 10_001}, "expected 1 to 10,000"),
     ],
 )
 def test_wrong_questions_are_refused(options: Plain, told: str) -> None:
