@@ -225,7 +225,7 @@ def test_a_broken_server_ends_the_run(name, kubectl, tmp_path, monkeypatch):
     monkeypatch.setattr("dra_plan.live.Kubectl", lambda *named: Kubectl(*named, silence=_silence(name)))
     ran = ask(tmp_path, Answers(faults={SLICES: BROKEN[name][0]}), "explain", "pod/too-big")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.startswith("cannot read error: resourceslices.resource.k8s.io, so nothing is planned: ")
+    assert ran.err.startswith("error: cannot read resourceslices.resource.k8s.io, so nothing is planned: ")
     assert ran.err.count("\n") == 1
 
 
