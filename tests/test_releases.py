@@ -134,7 +134,7 @@ def test_gates_of_1_37() -> None:
 def test_gates_whose_prerequisite_is_switched_off_are_told() -> None:
     """What the API server of 1.36.2 says of that set: two gates are enabled but depend on one that is not."""
     target = releases.target("1.36", {"DRAResourceClaimDeviceStatus": False})
-    assert [notice.message.partition(";")[0] for notice in target.notices] == [
+    assert [notice.message.partition(",")[0] for notice in target.notices] == [
         "DRADeviceBindingConditions has no effect without DRAResourceClaimDeviceStatus",
         "DRAResourceClaimGranularStatusAuthorization has no effect without DRAResourceClaimDeviceStatus",
     ]

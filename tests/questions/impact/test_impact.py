@@ -87,7 +87,7 @@ def test_a_new_pod_that_gets_no_node_is_no_loss() -> None:
     full = [*FLEET, *runs("one", "a"), *runs("two", "b")]
     found = of(full, pod("late", templates={"gpu": "one"}))
     assert effects(found) == {"late": "Waits"}
-    assert "No pod that runs ends" in str(found)
+    assert "No running pod ends" in str(found)
 
 
 def test_a_quota_that_is_less_than_what_is_used() -> None:
