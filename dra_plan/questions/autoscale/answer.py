@@ -223,8 +223,10 @@ def _disagreeing(then: ThenBound) -> list[Notice]:
     return [
         Notice(
             "scale-up-not-enough",
-            f"kube-scheduler does not bind {pods} of the plan on the new nodes: the autoscaler counts cpu and memory,"
-            " and kube-scheduler decides again, with its own choice of nodes",
+            (
+                f"kube-scheduler does not bind {pods} of the plan on the new nodes: the autoscaler "
+                "counts cpu and memory, and kube-scheduler then chooses nodes by its own rules"
+            ),
             f"Pod {left[0]}",
         )
     ]

@@ -157,7 +157,7 @@ def _leaving(room: RoomForPod) -> Iterator[DrawnMove]:
     for step in room.steps:
         name = f"{step.namespace}/{step.name}"
         if step.from_node:
-            yield DrawnMove(name, step.from_node, goes.get(name, step.node or ""), lost="finds no other place")
+            yield DrawnMove(name, step.from_node, goes.get(name, step.node or ""), lost=("finds no other node"))
 
 
 def _starting(room: RoomForPod) -> Iterator[DrawnPod]:

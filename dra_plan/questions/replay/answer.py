@@ -171,7 +171,7 @@ def enlarged(inventory: Inventory, steps: Sequence[EventStep]) -> Inventory:
     return replace(inventory, nodes=list(nodes.values()), slices=list(slices.values()))
 
 
-ONLY_ONE = "one order of nodes was tried; --orders 10 tells how much of the figures is chance"
+ONLY_ONE = "one node order was tried; --orders 10 shows how much of the figures is chance"
 
 
 def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:
