@@ -155,7 +155,7 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         yield "The search was cut short: these are the bounds by then."
     yield from _groups(document)
     if document.proof is not None:
-        yield proof(document.proof)
+        yield proof(document.proof, gangs=bool(document.groups))
     if document.refused_afterwards:
         yield Paragraph(list(_refused(document)))
     yield from _priorities(document)
@@ -180,8 +180,8 @@ def _at_most(pods: int, most: int) -> str:
     return f"of {counted(pods, 'pod')} no more than {most} {AT_ONCE}"
 
 
-def proof(of: ImpossibilityProof) -> Paragraph:
-    """The set that can't be placed, and what is in the way."""
+def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
+    """The set that can't be placed, and what is in the way; where there are `gangs`, they count for nothing in it."""
     names = listed([_pod(pod) for pod in of.pods])
     if of.group is not None:
         lines = [f"Too few pods of podgroup {_pod(of.group)} are asked about, wherever they have room: {names}."]
@@ -190,6 +190,7 @@ def proof(of: ImpossibilityProof) -> Paragraph:
         lines = [f"{names} has no place, even alone:"]
     else:
         minimal = ", and without any one of them the others can" if of.minimal else ""
+        minimal += ", if parts of gangs may run" if of.minimal and gangs else ""
         lines = [
             f"These {len(of.pods)} can't run at the same time{minimal}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
