@@ -184,8 +184,10 @@ def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str
     if of.pods < of.min_count:
         yield f"  It never starts: minCount of pod group {of.pod_group} is {of.min_count}."
     elif of.waiting == of.pods and (scheduled.copies or scheduled.ended not in OPEN_ENDS):
-        number = "the 1" if scheduled.copies == 1 else f"one of the {scheduled.copies:,}"
-        yield f"  Its own pods are pending: they are {number}." if scheduled.copies else "  Its own pods stay pending."
+        own = f"Its {counted(of.pods, 'pending pod')}"
+        verb = "is" if of.pods == 1 else "are"
+        had = f"{verb} included in the {scheduled.copies:,}" if scheduled.copies else "would not get a node"
+        yield f"  {own} {had}."
     elif 0 < of.waiting < of.pods:
         yield f"  {of.waiting:,} of its own {of.pods:,} pods are pending, and left out of the count."
 
