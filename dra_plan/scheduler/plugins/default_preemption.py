@@ -150,11 +150,11 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         if not victims:
             return
         self._preempting.add(preemptor.uid)
+        for other in self._handle.nominator.on(chosen.node):
+            if other.priority < preemptor.priority:
+                self._handle.nominator.clear(other.uid)
 
         def carry_out() -> None:
-            for other in self._handle.nominator.on(chosen.node):
-                if other.priority < preemptor.priority:
-                    self._handle.nominator.clear(other.uid)
             for victim in victims[:-1]:
                 remove_victim(self._handle, victim, self.name)
             # once the last victim is gone nothing keeps the pod out of the queue
