@@ -170,7 +170,7 @@ def _words(edit: AppliedEdit) -> str:
             told = _applied(edit)
         case "AddNodes":
             nodes = "1 node" if edit.count == 1 else f"{edit.count} nodes"
-            told = f"{edit.like} like {nodes} added"
+            told = f"{nodes} like {edit.like} added"
         case "Evict" | "Bind":
             name = edit.object.name if edit.object else ""
             told = f"pod/{name} on {edit.node}" if edit.node else f"pod/{name} evicted"

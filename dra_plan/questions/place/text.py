@@ -193,12 +193,8 @@ def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
     if len(of.pods) == 1:
         lines = [f"{names} has no place, even alone:"]
     else:
-<<<<<<< HEAD
         minimal = f", but any {len(of.pods) - 1} of them can" if of.minimal else ""
-=======
-        minimal = ", and without any one of them the others can" if of.minimal else ""
-        minimal += ", if parts of gangs may run" if of.minimal and gangs else ""
->>>>>>> plan
+        minimal += " (if parts of gangs may run)" if of.minimal and gangs else ""
         lines = [
             f"These {len(of.pods)} pods cannot run at the same time{minimal}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
