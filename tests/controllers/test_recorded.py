@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pytest import MonkeyPatch
 
 from dra_plan import Cluster
 from dra_plan.controllers.settle import Settling
@@ -60,7 +59,9 @@ def test_the_cluster_drew_one_of_the_best_nodes(name: str) -> None:
     assert drawn == 1
 
 
-def test_with_a_slower_kubelet_and_a_quicker_claim_controller_it_ends_as_recorded(monkeypatch: MonkeyPatch) -> None:
+def test_with_a_slower_kubelet_and_a_quicker_claim_controller_it_ends_as_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """All victims but one end before a StatefulSet goes on; their claims are free before anybody is tried."""
 
     def schedule(self: Settling) -> None:

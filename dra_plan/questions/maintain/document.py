@@ -50,6 +50,14 @@ class Wave(DocumentPart, frozen=True, kw_only=True):
     given_back: Annotated[list[GivenBackNode], Meta(description="Those of the nodes that are changed by then.")] = []
 
 
+class PlacedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod and its node."""
+
+    namespace: str
+    name: Text
+    node: Text
+
+
 class Stop(DocumentPart, frozen=True, kw_only=True):
     """Where the best attempt stops."""
 
@@ -59,6 +67,13 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
     reason: StopReason
     message: Annotated[str, Meta(description="What the scheduler says of it.")] = ""
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that does not let it go.")] = ""
+    started: Annotated[
+        list[PlacedPod],
+        Meta(description="Pods that waited, and got a node in the drains before: room that is missing."),
+    ] = []
+    not_made_anew: Annotated[
+        list[PlacedPod], Meta(description="Pods of all nodes to drain that no controller recreates.")
+    ] = []
 
 
 class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):

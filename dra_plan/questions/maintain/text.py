@@ -54,6 +54,7 @@ def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     yield from _changes(document)
     if document.stop is not None:
         yield f"{stopped(document.stop)}."
+        yield from beside(document.stop)
 
 
 def headline(document: MaintenanceDocument) -> str:
@@ -86,10 +87,22 @@ def no_order(document: MaintenanceDocument) -> str:
     """That there is no order, or that none was found."""
     drains = counted(document.tried, "drain")
     if document.outcome == "Impossible":
-        return f"There is no such order: every one was tried ({drains})."
+        return f"No order works: every one was tried ({drains})."
     if document.stop is not None and document.stop.reason == "NotKnown":
         return f"Not known: no order was found in {drains}, as {why_undecided(document)}."
     return f"Not known: no order was found in {drains}, and not every one was tried."
+
+
+def beside(stop: Stop) -> Iterator[str]:
+    """Pods that waited and have got room meanwhile, and what is in the way whatever the order."""
+    if stop.started:
+        names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
+        them = "it" if len(stop.started) == 1 else "them"
+        yield f"Before that, waiting pods got a node: {names}; --without pod/NAMESPACE/NAME leaves {them} out."
+    bare = [pod for pod in stop.not_made_anew if f"{pod.namespace}/{pod.name}" != stop.pod]
+    if bare:
+        names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in bare], 4)
+        yield f"In the way in any order: {names}, which no controller recreates."
 
 
 def stopped(stop: Stop) -> str:
@@ -108,7 +121,7 @@ def stopped(stop: Stop) -> str:
         case "NoNewDevices":
             back = f"{after} drain of {stop.node} works, but the node comes back with other devices, and pod {stop.pod}"
             return f"{back}, which stays on it, gets none of them: {without(stop.message)}".rstrip(".")
-    no_place = "which would have no place (a node more for the time, --surge, may help)"
+    no_place = "which would have no place"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 
 
