@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dra_plan.allocator import View
-from dra_plan.allocator.pools import PoolID
+from dra_plan.allocator import PoolID, View
 from dra_plan.api.core import PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta

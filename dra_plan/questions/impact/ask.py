@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from dra_plan.options import TAINT_RULES, Allotted, Flag, PodOptions, spelled_out, within_its_time
 
@@ -55,7 +55,7 @@ def impact(
     after = cluster
     if objects is not None:
         has_rules = bool(required(objects, LoadedCluster, "objects", "a Cluster").inventory.taint_rules)
-        refused = _refused(objects, has_rules=has_rules, **options)
+        refused = _refused(objects.with_gate(TAINT_RULES) if has_rules else objects, options)
         after = cluster.edited(Apply(_taken(objects, refused)))
     upgraded = cluster if version is None else cluster.at(version)
     later = upgraded.target_with(TAINT_RULES) if has_rules else upgraded.target
@@ -77,15 +77,14 @@ def _of_rules(cluster: LoadedCluster) -> Notice:
     return Notice("taint-rules-taken-as-on", said)
 
 
-def _refused(objects: LoadedCluster, *, has_rules: bool, **options: Unpack[ImpactOptions]) -> list[ApiServerRefusal]:
+def _refused(objects: LoadedCluster, options: ImpactOptions) -> list[ApiServerRefusal]:
     """What the API server refuses of the objects by themselves; of pods and workloads it is asked with the cluster."""
     from dra_plan.api.core import Pod
     from dra_plan.manifests import kinds
     from dra_plan.planner.refused import of_manifests
     from dra_plan.questions.validate.ask import validate
 
-    served = objects.with_gate(TAINT_RULES) if has_rules else objects
-    findings = validate(served, select=_ALONE, runtime_config=options.get("runtime_config")).findings
+    findings = validate(objects, select=_ALONE, runtime_config=options.get("runtime_config")).findings
     asked_later = {kind.name for kind in kinds.every() if kind.holder == "workloads"} | {Pod.__name__}
     return of_manifests(findings, asked_later)
 
@@ -99,7 +98,7 @@ def _taken(objects: LoadedCluster, refused: list[ApiServerRefusal]) -> Inventory
     gone = {(each.kind, each.namespace, each.name) for each in (one.owners[0] for one in refused)}
     names = ["/".join(filter(None, each)) for each in sorted(gone)]
     kept = objects.without(*names).inventory
-    known = {
+    known: dict[str, Any] = {
         lookup: {key: said for key, said in getattr(kept, lookup).items() if key not in gone}
         for lookup in ("origins", "as_written", "texts")
     }

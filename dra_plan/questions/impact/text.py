@@ -93,8 +93,8 @@ def headline(document: ImpactDocument) -> str:
     }
     new = sum(pod.before is None for pod in document.pods if pod.effect == "Starts")
     if new or counts["Waits"]:
-        parts = ((new, "gets a node" if new == 1 else "get a node"), (counts["Waits"], "without a node"))
-        kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
+        starting = (new, "gets a node" if new == 1 else "get a node"), (counts["Waits"], "without a node")
+        kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
         said.append(f"{counted(new + counts['Waits'], 'new pod')}: {kinds}")
         counts["Starts"] -= new
     waiting = ((counts[effect], word) for effect, word in words.items())
@@ -230,8 +230,8 @@ def _of_devices(document: ImpactDocument) -> Iterator[str]:
             users = [f"{user.kind.lower()}/{user.name}" for user in one.used_by]
             stopping.setdefault((one.erring, pools, one.error), []).extend(users)
     for (number, pools, error), users in stopping.items():
-        one = len(users) == 1
-        said = f"The selector{'' if one else 's'} of {listed(users, 4)} stop{'s' if one else ''} with an error on"
+        alone = len(users) == 1
+        said = f"The selector{'' if alone else 's'} of {listed(users, 4)} stop{'s' if alone else ''} with an error on"
         yield (
             f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of these,"
             " the attempt ends, and the pod gets no node, not even another one."
