@@ -301,13 +301,16 @@ class Settling:
                 made |= self._carry_out(self._due(step))
         made |= self._release()
         self._stopped.clear()
-        made |= self._carry_out(self._due(resource_claims.generate, self._server.generating()))
+        generating = self._server.generating()
+        if generating is not None:
+            made |= self._carry_out(self._due(resource_claims.generate, generating))
         self._server.show_made()
         return made
 
     def _release(self) -> bool:
         """Free and delete the claims that pods no longer need; whether there are any."""
-        return self._carry_out(self._due(resource_claims.release, self._server.releasing()))
+        releasing = self._server.releasing()
+        return releasing is not None and self._carry_out(self._due(resource_claims.release, releasing))
 
     def _due(self, step: Callable[[ClusterState], Iterable[Action]], state: ClusterState | None = None) -> list[Action]:
         """What a controller wants done now. Failures are noted; what comes later is asked again then.

@@ -19,6 +19,7 @@ from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.allocator.search import DeviceOrder
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import Dependents, ended, is_ready
 from dra_plan.errors import UsageError
@@ -340,6 +341,7 @@ class Simulation:
         self._gated = configuration.gated(target.features)
         registry = _registry(self.config, plugins)
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
+        self._plugins: dict[type[Plugin], list[Any]] = {}
         on_wake = self.tracer.wakes.append if self.tracer else lambda _wake: None
         queue = SchedulingQueue(self.clock, self.frameworks, on_wake)
         cycle = Cycle(self.handle, self.handle.extenders, chance.picker())
@@ -438,10 +440,20 @@ class Simulation:
         self.scheduler.enqueue(pod)
         return self.scheduler.records.of(pod)
 
+    def arrive_group(self, group: PodGroup) -> None:
+        """Create a pod group now, with its claims."""
+        group, claims = self._admission.arriving_group(group)
+        for claim in claims:
+            self.cluster.put_claim(claim)
+        self.cluster.add_group(group)
+
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
         """All plugins of a class, over the profiles."""
-        found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
-        return [plugin for plugin in found if isinstance(plugin, kind)]
+        known = self._plugins.get(kind)
+        if known is None:
+            found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
+            known = self._plugins[kind] = [plugin for plugin in found if isinstance(plugin, kind)]
+        return known
 
     @property
     def dynamic_resources(self) -> list[DynamicResources]:

@@ -195,7 +195,7 @@ def test_what_a_drained_set_does_not_make_is_lost() -> None:
 
 def test_a_pod_behind_others_is_explained() -> None:
     drained = ordered_on_a(room=1).drain("a")
-    assert "its StatefulSet makes it once the pods before it are ready" in str(drained.explain("pod/s-2"))
+    assert "its StatefulSet creates it once the earlier pods are ready" in str(drained.explain("pod/s-2"))
 
 
 def test_a_drained_set_with_fewer_replicas_makes_no_more() -> None:

@@ -17,7 +17,7 @@ from dra_plan.cli.running import Exit
 from dra_plan.placement.limits import StepBudget
 from dra_plan.placement.node_kinds import PlacementCluster
 from dra_plan.placement.verify import CarriedOut
-from dra_plan.questions.capacity import answer as capacity_possible
+from dra_plan.questions.capacity import possible as capacity_possible
 from tests.build import GPU, deployment, gpus, node, placed, pod, request, slice_, template
 from tests.cli.running import in_process
 from tests.limits import at_most

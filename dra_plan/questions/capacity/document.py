@@ -25,7 +25,7 @@ from dra_plan.documents.suggestions import SHAPES
 
 
 class NodeCopies(DocumentPart, frozen=True, kw_only=True):
-    """How many copies a node holds."""
+    """How many copies a node holds; of gangs, how many of their pods."""
 
     name: Text
     copies: Amount
@@ -119,19 +119,39 @@ class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
     ]
 
 
+class CopiedGang(DocumentPart, frozen=True, kw_only=True):
+    """The gang that a copy is: a pod group of its own with all its pods. It counts when all of them are bound."""
+
+    pod_group: Annotated[Text, Meta(description="The group that is copied, in the owner's namespace.")]
+    pods: Annotated[int, Meta(ge=1, description="How many pods a copy has.")]
+    min_count: Annotated[int, Meta(ge=1, description="How many of them have to find a place at the same time.")]
+    topology_key: Annotated[str, Meta(description="The label in whose value the nodes of one gang agree.")] = ""
+    waiting: Annotated[
+        Amount, Meta(description="Pods of the group that have no node: they stay aside, and are among the copies.")
+    ]
+    fitting: Annotated[
+        Amount | None,
+        Meta(
+            description="How many pods of one more gang would find a node, one after the other; `nextCopy` is about "
+            "the pod after these. Null where each of them would, or no gang was refused."
+        ),
+    ] = None
+
+
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
-    """How many copies of one pod, or of one workload's pods, there is room for."""
+    """How many copies of one pod, of one workload's pods or of one gang there is room for."""
 
     owner: CopiedOwner
+    gang: Annotated[CopiedGang | None, Meta(description="Null where each pod is scheduled by itself.")] = None
     replicas: Annotated[
-        OwnerReplicas | None, Meta(description="Null for a pod, and for what has no number of replicas.")
+        OwnerReplicas | None, Meta(description="Null for a pod, a gang, and for what has no number of replicas.")
     ]
     scheduled: ScheduledCopies
     possible: Annotated[
         PossibleCopies | None,
         Meta(
-            description="Null with --no-possible, with --mix, and where pods have to go for copies or the API "
-            "server creates no more."
+            description="Null with --no-possible, with --mix, where pods have to go for copies or the API "
+            "server creates no more, and for gangs with claims of their own."
         ),
     ]
     next_copy: Annotated[NextCopy | None, Meta(description="Null where the scheduler refused no copy.")]

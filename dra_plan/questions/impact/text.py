@@ -43,7 +43,7 @@ MOST_ROWS = 40
 """Rows of pods that a table has; `-o wide` has all."""
 
 
-UNSETTLED = "After that the cluster comes to no rest"
+UNSETTLED = "Afterwards the cluster never settles"
 """What is said of a cluster that never settles."""
 
 
@@ -104,7 +104,7 @@ def headline(document: ImpactDocument) -> str:
         return "; ".join(said)
     rest = [*document.claim_sets, *document.selectors, *document.held_devices, *document.quotas, *document.pods]
     rest += [*document.broken_pools, *(rule for rule in document.taints if rule.devices and rule.effect != "None")]
-    return "No pod that runs ends, and none starts" if rest or document.refusals else NOTHING
+    return "No running pod ends, and none starts" if rest or document.refusals else NOTHING
 
 
 def _pods(document: ImpactDocument, *, whole: bool) -> Table:
@@ -200,9 +200,9 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     yield from _of_devices(document)
     lost = lost_selectors(document)
     if lost:
-        yield f"{lost}: pods that run stay, the next get none."
+        yield f"{lost}: running pods stay, but new ones get no device."
     if document.quotas:
-        yield "More is used than a quota allows: nothing ends for it, and nothing more is taken."
+        yield ("More is used than a quota allows. No running pod ends because of it, and no new one is accepted.")
     if document.unsettled:
         yield f"{UNSETTLED}: {document.unsettled}."
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
@@ -239,7 +239,7 @@ def _of_devices(document: ImpactDocument) -> Iterator[str]:
 
 
 _TAINTED = {
-    "NoSchedule": ": pods that run stay, and the next get one only with a toleration",
+    "NoSchedule": ": running pods stay, and new ones need a toleration to get one",
     "None": ", which does nothing",
 }
 """What an effect means for pods, where none ends."""

@@ -91,8 +91,8 @@ def _without_devices(before: Inventory, now: Inventory, names: set[str]) -> Iter
     gone = _published(before) - _published(now)
     devices = devices_of(before) if gone else {}
     for pod in now.pods:
-        is_there = pod.spec.node_name in names and not ended(pod) and belongs_to_node(pod)
-        if is_there and not gone.isdisjoint(devices.get(pod_key(pod), ())):
+        stays = pod.spec.node_name in names and not ended(pod) and belongs_to_node(pod)
+        if stays and not gone.isdisjoint(devices.get(pod_key(pod), ())):
             yield pod
 
 

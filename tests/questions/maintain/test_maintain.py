@@ -410,7 +410,7 @@ def test_a_place_that_is_not_known_is_no_proof() -> None:
     objects = [*one_full_rack(), node("c"), slice_("c", "gpu-0")]
     lacking = Cluster.of([each for each in objects if each["kind"] != "DeviceClass"]).maintain()
     assert (lacking.outcome, lacking.stop.reason) == ("Undecided", "NotKnown")
-    assert "no order was found in 5 drains, as what decides it is not in the input." in str(lacking)
+    assert "no order was found in 5 drains, as the input lacks what decides." in str(lacking)
     assert "classes-missing" in [each.code for each in lacking.document.warnings]
     short = Cluster.of(objects).maintain(max_steps=1)
     assert (short.outcome, short.stop.reason) == ("Undecided", "NotKnown")
@@ -432,5 +432,5 @@ def test_who_took_the_room_and_who_is_in_the_way_is_told() -> None:
     assert (found.outcome, found.stop.pod) == ("Impossible", "default/serve-b")
     assert [(each.name, each.node) for each in found.stop.started] == [("waits", "a")]
     assert [(each.name, each.node) for each in found.stop.not_made_anew] == [("bare", "b")]
-    assert "waiting pods got a node: default/waits (on a)" in str(found)
-    assert "In the way in any order: default/bare (on b), which no controller recreates." in str(found)
+    assert "pending pods were scheduled: default/waits (on a)" in str(found)
+    assert "No order can drain default/bare (on b): no controller recreates it." in str(found)
