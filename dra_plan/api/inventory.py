@@ -85,6 +85,7 @@ NOTES = frozenset(
         "release-not-recorded",
         "rules-of-another-release",
         "several-best-nodes",
+        "taint-rules-taken-as-on",
     }
 )
 """The codes of facts about a release, and about what a cluster decides at random: no input is wrong for them."""
