@@ -150,7 +150,7 @@ DEFECTS = (
     Defect("Q9", "admin_take_blocks", 0, "a device taken with admin access is refused to a later claim", RECORDED),
     Defect("Q10", "all_drops_exhausted", 0, "All leaves out an exhausted shared device instead of failing", _TO_1_36_3),
     Defect("Q11", "all_with_constraint_fatal", 0, "All and a constraint that fails stop the pod on all nodes", RECORDED),
-    Defect("Q12", "all_with_broken_pool_fatal", 141829, "All next to an unrelated broken pool stops the pod on all nodes", RECORDED),
+    Defect("Q12", "all_with_broken_pool_fatal", 141829, "All on a node with any broken pool stops the pod on all nodes", RECORDED),
     Defect("Q14", "one_term_selectors_only", 141212, "a device whose node selector has several terms can't be allocated", RECORDED),
     Defect("Q15", "counter_slices_everywhere", 0, "a pool with shared counters is looked at on every node", ("1.35.6", "1.36.2", "1.36.3")),
     Defect("Q16", "first_slice_counts", 0, "where slices disagree on their number, the first one listed decides", RECORDED),

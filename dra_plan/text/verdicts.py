@@ -23,6 +23,7 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
+from dra_plan.text.devices import removed
 from dra_plan.text.naming import named, object_name
 
 MOST_NAMES = 2
@@ -33,15 +34,22 @@ MOST_EVICTIONS = 3
 """Pods of a workload that are told to be evicted, each with its taint."""
 
 
-def node_lines(of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool) -> Iterator[str]:
-    """A line for each group of nodes, those nearest to taking the pod first."""
+def node_lines(
+    of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False
+) -> Iterator[str]:
+    """A line for each group of nodes, nearest to taking the pod first; `without_devices` if these are not known."""
     if of.of_all_nodes:
         for reason in of.nodes[0].reasons if of.nodes else ():
             yield words.scheduler_says(reason.message)
         return
+    others = not all(any(one.is_reserved for one in group.about) for group in of.nodes)
     for group in of.nodes:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
-        told = [phrase(reason) for reason in group.reasons if not _is_echo(reason, group)]
+        reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
+        reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
+        told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
+        if not told:
+            continue
         yield f"{_who(group.nodes)}: {'devices fit; ' if fit else ''}{'; '.join(told)}"
 
 
@@ -83,11 +91,21 @@ def obstacle(of: NodeObstacle) -> str:
 def _resource(of: NodeObstacle) -> str:
     if of.resource == "pods":
         return f"no room for another pod: it has {of.room} of {of.room}" if of.room else "no room for another pod"
+    if of.unhealthy:
+        return f"{of.resource}: needs {of.need}, the device plugin offers 0 of {of.unhealthy} (it is down, or they are)"
     if of.room in ("", "0"):
         near = f"; there is {of.near}" if of.near else ""
         return f"{of.resource}: needs {of.need}, the node has none{near}"
     left, room = words.in_unit_of(of.need, of.left), words.in_unit_of(of.need, of.room)
-    return f"{of.resource}: needs {of.need}, {'at most ' if of.left_from else ''}{left} of {room} free"
+    need = f"{of.need} ({', '.join(of.parts)})" if of.parts else of.need
+    said = f"{of.resource}: needs {need}, {'at most ' if of.left_from else ''}{left} of {room} free"
+    if not of.holders:
+        return said
+    return f"{said} ({'on the first ' if of.varies else ''}{words.listed(of.holders)} {_has(of.holders)} the rest)"
+
+
+def _has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def _devices(of: NodeObstacle) -> str:
@@ -97,6 +115,13 @@ def _devices(of: NodeObstacle) -> str:
         )
         return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
     said = words.cell(of.devices) if of.devices is not None else ""
+    if of.devices is not None and of.removed and of.devices.left is not None:
+        told = "; ".join(f"{each.count} {removed(each)}" for each in of.removed)
+        most = "at most " if of.devices.left_from is not None else ""
+        first = "on the first " if of.devices.nodes > 1 else ""
+        said = (
+            f"{of.devices.request} needs {of.devices.need}, {most}{of.devices.left or 'none'} available ({first}{told})"
+        )
     return f"devices: {said}{', as pods that come first take some' if of.taken_before else ''}"
 
 
@@ -139,17 +164,21 @@ def _port(of: NodeObstacle) -> str:
 
 
 def _affinity(of: NodeObstacle) -> str:
-    where = f"{of.topology_key}={of.domain}" if of.domain else ""
-    if not where:
-        return f"pod affinity: the node has no label {of.topology_key}"
+    key, where = of.topology_key, f"{of.topology_key}={of.domain}"
+    if not of.domain:
+        return f"pod affinity: the node has no label {key}"
+    pods = f"with {of.selector}" if of.selector else "that its term selects"
     if of.term == "affinity":
-        return f"pod affinity: no pod that it wants to be with is there ({of.topology_key if of.varies else where})"
+        other = f"; namespace {words.listed(of.elsewhere)} has such pods" if of.elsewhere else ""
+        return f"pod affinity: no pod {pods} in {f'their {key}' if of.varies else where}{other}"
     if of.term == "existing":
-        whose = f"a pod (on the first {of.pod}, {where})" if of.varies else f"pod {of.pod} on {where}"
-        return f"{whose} wants no such pod near it (anti-affinity)"
+        mine = f"pods {pods} such as this one"
+        if of.varies:
+            return f"a pod in their {key} ({of.domain}: {of.pod}) keeps {mine} away (its anti-affinity)"
+        return f"pod {of.pod} keeps {mine} away from {where} (its anti-affinity)"
     if of.varies:
-        return f"pod anti-affinity: a pod to keep away from runs on each (on the first {of.pod}, {where})"
-    return f"pod anti-affinity: pod {of.pod} runs there ({where})"
+        return f"pod anti-affinity: a pod {pods} is in their {key} ({of.domain}: {of.pod})"
+    return f"pod anti-affinity: pod {of.pod} ({of.selector or 'of its term'}) is in {where}"
 
 
 def _spread(of: NodeObstacle) -> str:
@@ -158,6 +187,9 @@ def _spread(of: NodeObstacle) -> str:
     there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'such pod')}"
     if of.varies:
         there = f"too many such pods in their {of.topology_key} ({of.domain} has {of.pods})"
+    if of.min_domains:
+        few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
+        return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
     emptiest = f"{of.emptiest}, the emptiest, has" if of.emptiest else "the emptiest has"
     return f"topology spread: {there}, {emptiest} {of.least}, and maxSkew is {of.max_skew}"
 
@@ -271,7 +303,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     fitting = devices.fitting_nodes if devices is not None else []
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
-    if of.verdict != "Unknown":
+    if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_in_the_way(of, devices))
         yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.freed is not None:
@@ -283,10 +315,11 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
 
 def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None) -> Iterator[str]:
     """What is in the way on each node, unless the stories of devices tell all of it."""
+    unknown = isinstance(of, OwnerVerdict) and bool(of.missing)
     if devices is not None and is_told_elsewhere(of.nodes, devices.fitting_nodes):
         return
     is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
-    yield from node_lines(of, asks_for_devices=is_searched)
+    yield from node_lines(of, asks_for_devices=is_searched and not unknown, without_devices=unknown)
 
 
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
@@ -300,7 +333,8 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
         case "MissingClaim":
             when = "Besides"
         case _:
-            when = "Without its volumes"
+            when = "Whatever its volumes need" if of.missing else "Without its volumes"
+            when = "Besides" if of.refused_by == [DEVICES] else when
     if then.verdict == "Unschedulable":
         return f"{when}, {refused}"
     evicts = " after evicting others" if then.verdict == "WouldPreempt" else ""
@@ -459,7 +493,13 @@ def _refused(whose: _Whose) -> str:
         all_of_them = refused in (0, max(of.pods, of.wanted))
         which = "its pods" if all_of_them else f"{refused} of its {max(of.pods, of.wanted)} pods"
         return f": the API server refuses {_CLAIM_OF if _is_about_claims(of) else ''}{which}."
+    if of.findings and all(one.code == _OF_ITS_PODS for one in of.findings):
+        return ": the API server refuses its pods."
     return f": the API server refuses {'its claim' if whose.is_pod and _is_about_claims(of) else 'it'}."
+
+
+_OF_ITS_PODS = "DRA226"
+"""The finding that a workload is accepted, and its pods are not."""
 
 
 _CLAIM_OF = "the claims of "
@@ -478,7 +518,23 @@ def _stuck(whose: _Whose) -> str:
 
 
 def _unknown(whose: _Whose) -> str:
-    return f": not known whether a node can take {whose.it}: the input has no {words.listed(whose.of.missing)}."
+    return f": not known whether a node can take {whose.it}: the input has no {_none_of(whose.of.missing)}."
+
+
+def _none_of(resources: Sequence[str]) -> str:
+    """`PersistentVolumeClaims, PersistentVolumes or StorageClasses`."""
+    names = [_KINDS.get(one, one) for one in resources]
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
+
+
+_KINDS = {
+    "deviceclasses": "DeviceClasses",
+    "resourceslices": "ResourceSlices",
+    "resourceclaims": "ResourceClaims",
+    "persistentvolumeclaims": "PersistentVolumeClaims",
+    "persistentvolumes": "PersistentVolumes",
+    "storageclasses": "StorageClasses",
+}
 
 
 def _bound(whose: _Whose) -> str:
@@ -516,6 +572,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
             "Claims get devices when the scheduler binds the pod. This one has its node already, from its nodeName or"
             " from a scheduler that knows no claims: delete it, and let kube-scheduler choose the node."
         )
+    if of.missing and of.verdict != "Unknown":
+        what = "devices" if "resourceslices" in of.missing or "deviceclasses" in of.missing else "volumes"
+        yield f"Its {what} are not known: the input has no {_none_of(of.missing)}."
     if of.verdict == "Unknown":
         yield f"If the cluster has any, add the output of: kubectl get {','.join(of.missing)} -A -o yaml"
         if "resourceslices" in of.missing:

@@ -173,7 +173,10 @@ def problem(of: RequestDevices, what: str = "") -> str:
         has = f"only {of.left}" if of.left else "none"
         return f"{what} needs {counted(of.need, 'device')}{on_class}; the node has {has}"
     left = "none" if of.left == 0 else f"only {of.left}"
-    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_available(f'{left} of {of.devices}', of.left)}"
+    number = f"{left} of {of.devices}"
+    if of.removed and all(each.step == "selector" for each in of.removed):
+        return f"{what} needs {counted(of.need, 'device')}{on_class}; {number} {'matches' if of.left < 2 else 'match'}"
+    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_available(number, of.left)}"
 
 
 def _available(number: str, left: int) -> str:
@@ -245,7 +248,7 @@ _NAMED = {
     "counter-short": "counter",
     "not-tolerated": "taint",
     "attribute-missing": "no attribute",
-    "claim-elsewhere": "out of reach of claim",
+    "claim-elsewhere": "can't reach those of claim",
     "class-missing": "no class",
     "selector-false": "selector on",
 }

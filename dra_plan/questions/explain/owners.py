@@ -10,7 +10,7 @@ from msgspec import UNSET
 from dra_plan.allocator import Outcome
 from dra_plan.documents.claim_sets import ExplainedClaimSet
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.documents.verdicts import TRIED, OwnerVerdict
+from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -113,13 +113,15 @@ def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
 
 def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded: bool) -> Lines:
     """The first lines with what is told of the devices; nodes that the verdict tells of are not told of again."""
+    faults = _missing_classes(verdict, of)
+    head = [*head[:1], *indented(faults), *head[1:]]
     if verdict is not None and _is_told_whole(verdict, of):
         yield from head
-        yield from [RELEASED] if verdict.verdict != "Unknown" else []
+        yield from [RELEASED] if not verdict.missing else []
         return
     if of.fault is not None:
         head = [*head, *indented(obstacles.fault(of.fault))]
-    stories = stories_of(of, verdict)
+    stories = [story for story in stories_of(of, verdict) if not faults or story.fault is None]
     head = [*head, *summary_lines(of.absent, [] if tells_nodes(verdict, of) else of.leading, stories)]
     tail: list[str] = []
     if of.excluded and not (verdict is not None and verdict.told_nodes):
@@ -129,7 +131,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     told, rest = worth_telling(stories)
     paragraphs = [paragraph(story) for story in told]
     if folded:
-        kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) else 1)
+        kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) and not _devices_first(verdict) else 1)
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
             rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
@@ -157,7 +159,7 @@ RELEASED = "  Devices that its claims hold now are not in use and out of reach: 
 
 def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
     """Whether what is known of devices would say something else than the verdict: it looks at claims as they are."""
-    if verdict.verdict == "Unknown":
+    if verdict.missing:
         return True
     return verdict.verdict in ("WouldBind", "WouldPreempt") and of.outcome is Outcome.DOES_NOT_FIT
 
@@ -166,6 +168,20 @@ def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
     """Whether the verdict has said already what is in the way on each node."""
     nodes = verdict.told_nodes if verdict is not None else []
     return bool(nodes) and not is_told_elsewhere(nodes, of.fitting_nodes)
+
+
+def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> list[str]:
+    """That a class does not exist, where something else is told besides, or devices are not known."""
+    if verdict is None or verdict.verdict == "Unknown" or not (verdict.missing or verdict.freed is not None):
+        return []
+    faults = (story.fault for story in of.stories if story.fault is not None)
+    return next((obstacles.fault(one) for one in faults if one.code == "class-missing"), [])
+
+
+def _devices_first(verdict: OwnerVerdict | None) -> bool:
+    """Whether nothing but devices is in the way on the nodes nearest to taking the pod: then their story decides."""
+    nodes = verdict.told_nodes[:1] if verdict is not None else []
+    return any(all(reason.plugin == DEVICES for reason in group.reasons) for group in nodes)
 
 
 def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, least: int) -> int:

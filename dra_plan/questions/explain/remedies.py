@@ -17,7 +17,7 @@ from msgspec import structs
 from dra_plan.api.core import Container, Node, NodeSelectorRequirement, Pod, PodSpec, Toleration
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass
-from dra_plan.api.well_known import HOSTNAME, REGION, UNSCHEDULABLE, ZONE
+from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, REGION, UNSCHEDULABLE, ZONE
 from dra_plan.api.workloads import CronJob, CustomWorkload, Job
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import wanted
@@ -38,11 +38,12 @@ from dra_plan.documents.suggestions import (
 )
 from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNodes
 from dra_plan.explanation.suggest import patches
-from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED, suggestion_rank
+from dra_plan.explanation.suggest.admissions import CONDITIONS, suggestion_rank
 from dra_plan.manifests import kinds
 from dra_plan.planner.carried_out import carried_out
 from dra_plan.questions.explain.claim_changes import ClaimChanges
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited, found, spec_of
+from dra_plan.questions.explain.peaks import asked_of, peak
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
@@ -131,7 +132,8 @@ class Remedies:
         if all(isinstance(change, ReplicasLowered) for one in helped for change in one.changes):
             helped += self._helping(sorted(self._with_claims(verdict), key=_order), verdict)
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
-        return [one for one in helped if not one.would_bind] or helped
+        helped = [one for one in helped if not one.would_bind] or helped
+        return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
 
     def _helping(self, combinations: Iterable[tuple[_Remedy, ...]], verdict: OwnerVerdict) -> list[TriedChanges]:
         """What helped of these, as far as there are trials left."""
@@ -202,7 +204,7 @@ class Remedies:
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
         taint = one.taint
-        if taint is None or taint.key.startswith(CONDITIONS) or taint.key in RESERVED:
+        if taint is None or taint.key.startswith(CONDITIONS) or taint.key in CONTROL_PLANE:
             return
         name = node.metadata.name
         toleration = Toleration(
@@ -238,7 +240,8 @@ class Remedies:
         if spec is None or not one.left:
             return
         need, left = amounts({one.resource: one.need})[one.resource], amounts({one.resource: one.left})[one.resource]
-        own = [amounts(container.resources.requests).get(one.resource, 0) for container in spec.containers]
+        asking = peak(spec, one.resource)
+        own = [asked_of(container, one.resource) for container in asking]
         if not own or sum(own) != need or 2 * left < need or spec.resources is not None:
             return
         at = own.index(max(own))
@@ -246,7 +249,7 @@ class Remedies:
         to -= to % (_ROUND if to > _ROUND and one.resource == "memory" else 1)
         if to <= 0:
             return
-        container, text = spec.containers[at], amount_text(one.resource, to)
+        container, text = asking[at], amount_text(one.resource, to)
         told = ResourceLowered(
             code="lower-request",
             container=container.name,
@@ -256,7 +259,7 @@ class Remedies:
         )
         yield from self._of_pod(
             told,
-            lambda spec: structs.replace(spec, containers=_asking(spec.containers, at, one.resource, text)),
+            lambda spec: _lowering(spec, container.name, one.resource, text),
             fixed=True,
         )
 
@@ -346,11 +349,16 @@ def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
     else:
         yield from (PatchOperation(op="add", path=f"{path}/tolerations/-", value=each) for each in new)
-    for at, (had, has) in enumerate(zip(before.containers, after.containers, strict=True)):
-        for member in ("requests", "limits"):
-            asked = getattr(has.resources, member)
-            if asked != getattr(had.resources, member):
-                yield PatchOperation(op="add", path=f"{path}/containers/{at}/resources/{member}", value=dict(asked))
+    for field in ("containers", "initContainers"):
+        lists = [getattr(spec, _FIELDS[field]) for spec in (before, after)]
+        for at, (had, has) in enumerate(zip(*lists, strict=True)):
+            for member in ("requests", "limits"):
+                asked = getattr(has.resources, member)
+                if asked != getattr(had.resources, member):
+                    yield PatchOperation(op="add", path=f"{path}/{field}/{at}/resources/{member}", value=dict(asked))
+
+
+_FIELDS = {"containers": "containers", "initContainers": "init_containers"}
 
 
 def _asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
@@ -403,13 +411,21 @@ def _of_replicas(before: Any, after: Any) -> Iterator[PatchOperation]:
             yield PatchOperation(op="add", path=f"/spec/{field}", value=number)
 
 
-def _asking(containers: Sequence[Container], at: int, resource: str, to: str) -> list[Container]:
-    """The containers, of which one asks for so much of a resource; its limit follows where it has to be the same."""
-    asked = containers[at].resources
+def _lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
+    """The spec in which a container, or init container, asks for so much of a resource."""
+    lists = {field: [_asking(one, name, resource, to) for one in getattr(spec, field)] for field in _FIELDS.values()}
+    return structs.replace(spec, **lists)
+
+
+def _asking(container: Container, name: str, resource: str, to: str) -> Container:
+    """The container of that name with another request; its limit follows where it has to be the same."""
+    if container.name != name:
+        return container
+    asked = container.resources
     limits = {**asked.limits, resource: to} if "/" in resource and resource in asked.limits else asked.limits
-    resources = structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
-    changed = structs.replace(containers[at], resources=resources)
-    return [changed if place == at else each for place, each in enumerate(containers)]
+    return structs.replace(
+        container, resources=structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
+    )
 
 
 def _uncordon(name: str) -> _Remedy:
@@ -458,6 +474,17 @@ def _carrying_out(tried: TriedChanges) -> _Remedy:
     """Changes that were found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return _Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
+
+
+def _asks_less(one: TriedChanges, other: TriedChanges) -> bool:
+    """Whether a request is lowered alone, and further than another suggestion lowers the same."""
+    if len(one.changes) > 1 or len(other.changes) > 1:
+        return False
+    less, more = one.changes[0], other.changes[0]
+    if not isinstance(less, ResourceLowered) or not isinstance(more, ResourceLowered):
+        return False
+    amount = [amounts({each.resource: each.to})[each.resource] for each in (less, more)]
+    return (less.container, less.resource) == (more.container, more.resource) and amount[0] < amount[1]
 
 
 def _key(changes: Iterable[SuggestedChange]) -> tuple[str, ...]:

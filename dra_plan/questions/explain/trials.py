@@ -16,7 +16,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import TRIED, AloneVerdict, OwnerVerdict
+from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
 from dra_plan.explanation.suggest.admissions import suggestion_rank
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.question import Question
@@ -66,7 +66,7 @@ class OwnerTrials:
         self._ground = ground
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict with what would become of the pod without its gates, volumes or claims that do not exist."""
+        """The verdict with what would become of it without gates, volumes, or claims that are faulty or missing."""
         if not self._is_tried(owner) or not self._ground.at_length:
             return made
         changed = self._freed(made, OwnedPods(self._ground.index, owner))
@@ -74,8 +74,8 @@ class OwnerTrials:
             return made
         run = self._changed(changed, owner, self._ground.is_explained)
         fate = decisive(self._ground.fates.of(run, owner))
-        if fate is None or fate.record is None or (fate.is_good and made.held_by == "MissingClaim"):
-            return made  # which devices a claim would ask for that does not exist is not known
+        if fate is None or fate.record is None or (fate.is_good and _is_about_claims(made)):
+            return made  # which devices it would get is not known
         then = AloneVerdict(verdict=fate.verdict, node_name=fate.record.node)
         if fate.is_good:
             return structs.replace(made, freed=then)
@@ -92,6 +92,8 @@ class OwnerTrials:
             return pods.freed(made.held_by, made.held)
         if made.verdict == "Unschedulable" and made.of_all_nodes and OF_VOLUMES.issuperset(made.refused_by):
             return pods.without_volume_claims()
+        if made.verdict == "Unschedulable" and _is_about_claims(made):
+            return pods.without_claims()
         return None
 
     def with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
@@ -145,6 +147,11 @@ class OwnerTrials:
         about = replace(ground.about, inventory=changed, view=ground.about.view.after(changed))
         chosen = everybody if waiting <= MOST_RIVALS else lambda pod: owner in ground.owners_of.of(pod)
         return VerdictRun(about, ground.owners_of, Common(), explained, chosen)
+
+
+def _is_about_claims(made: OwnerVerdict) -> bool:
+    """Whether claims that do not exist, or can't be read, are what keeps it from all nodes."""
+    return made.held_by == "MissingClaim" or (made.of_all_nodes and made.refused_by == [DEVICES])
 
 
 def everybody(_pod: Pod) -> bool:
