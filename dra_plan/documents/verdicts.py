@@ -110,7 +110,11 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     found: Annotated[list[FoundLabel], Meta(description="What the nodes have, the commonest first.")] = []
     without: Annotated[Amount, Meta(description="How many of the nodes do not have the label.")] = 0
     near: Annotated[
-        str, Meta(description="A resource, key or value like the wanted one that nodes of the cluster have.")
+        str,
+        Meta(
+            description="A resource, key or value like the wanted one that nodes of the cluster have; of a taint, what "
+            "the pod tolerates of that key."
+        ),
     ] = ""
     protocol: str = ""
     port: Amount = 0
@@ -247,10 +251,11 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     """A PersistentVolumeClaim of a pod that volumes keep from nodes: its volume, or the class that is to make it."""
 
     name: str
+    missing: Annotated[bool, Meta(description="There is no such claim in its namespace.")] = False
     volume: Annotated[str, Meta(description="Empty if it is not bound.")] = ""
     storage_class: str = ""
     class_missing: Annotated[bool, Meta(description="No such StorageClass is in the input, which has others.")] = False
-    near: Annotated[str, Meta(description="A StorageClass with a name like that.")] = ""
+    near: Annotated[str, Meta(description="A StorageClass with a name like that, or a claim.")] = ""
     waits: Annotated[bool, Meta(description="The volume is made once the pod has a node (WaitForFirstConsumer).")] = (
         False
     )

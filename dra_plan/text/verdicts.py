@@ -126,7 +126,8 @@ def _devices(of: NodeObstacle) -> str:
 
 
 def _taint(of: NodeObstacle) -> str:
-    return f"taint {words.taint(of.taint)}" if of.taint is not None else ""
+    other = f" (the pod tolerates {of.near})" if of.near else ""
+    return f"taint {words.taint(of.taint)}{other}" if of.taint is not None else ""
 
 
 def _label(of: NodeObstacle) -> str:
@@ -205,6 +206,9 @@ def _volume_claim(of: VolumeClaimNeeds) -> str:
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         return f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}."
+    if of.missing:
+        near = f" Did you mean {of.near}?" if of.near else ""
+        return f"{claim} does not exist.{near}"
     if of.class_missing:
         near = f" Did you mean {of.near}?" if of.near else ""
         return f"{claim}: StorageClass {of.storage_class} does not exist.{near}"

@@ -256,3 +256,34 @@ def test_a_node_is_not_given_a_label_for_which_the_pod_then_refuses_it() -> None
     objects = [node("a", labels={"rack": "r1"}), node("b", labels={"rack": "r2"}), device_class(), devices]
     objects += [template("t", request("gpu")), pod("p", nodeSelector={"rack": "r2"}, templates={"gpu": "t"})]
     assert "label" not in str(verdict(objects).get("suggestions"))
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tolerated", "said"),
+    [
+        (
+            {"operator": "Equal", "value": "mll", "effect": "NoSchedule"},
+            " (the pod tolerates dedicated=mll:NoSchedule)",
+        ),
+        ({"operator": "Exists", "effect": "NoExecute"}, " (the pod tolerates dedicated:NoExecute)"),
+        (None, ""),
+    ],
+)
+def test_what_the_pod_tolerates_instead(tolerated: Object | None, said: str) -> None:
+    waiting = pod("p", tolerations=[{"key": "dedicated", **tolerated}] if tolerated else [])
+    tainted = node("a", spec={"taints": [taint("dedicated", "ml")]})
+    assert f"  a: taint dedicated=ml:NoSchedule{said}\n" in text([tainted, waiting])
+
+
+def test_a_claim_on_a_volume_that_does_not_exist() -> None:
+    objects = [node("a"), storage_class(), volume_claim("data"), pod("p", volumes=mounts("dta"))]
+    assert "  PersistentVolumeClaim dta does not exist. Did you mean data?\n" in text(objects)
+
+
+def test_a_claim_of_another_namespace() -> None:
+    shared = claim("shared", request("gpu"), namespace="team-b")
+    said = text([*gpus("a"), shared, pod("p", claims={"gpu": "shared"})])
+    assert "not in the input. There are: team-b/shared, of another namespace.\n" in said

@@ -558,7 +558,8 @@ def _reasons(
     for place, refusal in enumerate(group.refusals[0]):
         same = [refusals[place] for refusals in group.refusals]
         own = [reason for reason in refusal.reasons if reason.about is not None]
-        others = list(_of_plugin(refusal, same, len(own), nodes))
+        here = [nodes[name] for name in group.nodes]
+        others = [_of_nodes_there(one, here, there) for one in _of_plugin(refusal, same, len(own), nodes)]
         if refusal.plugin == plugin_names.DYNAMIC_RESOURCES:
             others += _devices(group.nodes, of_devices)
         for number, reason in enumerate(refusal.reasons):
@@ -566,7 +567,7 @@ def _reasons(
             if reason.about is not None:
                 at = own.index(reason)
                 made = node_obstacle([each.obstacles[at] for each in same], nodes)
-                about = [] if made is None else [_of_nodes_there(made, [nodes[name] for name in group.nodes], there)]
+                about = [] if made is None else [_of_nodes_there(made, here, there)]
             about += others if number == 0 else []
             yield NodeRefusalReason(plugin=refusal.plugin, message=reason.text, counted=place == 0, about=about)
 
@@ -574,8 +575,11 @@ def _reasons(
 def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
     """The obstacle; of pods, of which the scheduler only says that there are too many, with how many a node takes.
 
-    Of an extended resource with who has it, or with what its device plugin does not offer.
+    Of an extended resource with who has it, or with what its device plugin does not offer; of a taint with what the pod
+    tolerates instead.
     """
+    if of.kind == "Taint" and of.taint is not None:
+        return structs.replace(of, near=_tolerated(there.pod, of.taint.key))
     if of.kind != "Resource":
         return of
     if of.resource == PODS:
@@ -589,6 +593,15 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
         return structs.replace(of, unhealthy=has) if has != "0" else of
     holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
     return structs.replace(of, holders=holders, varies=len(nodes) > 1)
+
+
+def _tolerated(pod: Pod, key: str) -> str:
+    """The first toleration of the pod with this key, as taints are written; "" for none."""
+    found = next((one for one in pod.spec.tolerations if one.key == key), None)
+    if found is None:
+        return ""
+    value = f"={found.value}" if found.value else ""
+    return f"{key}{value}{f':{found.effect}' if found.effect else ''}"
 
 
 def _asks(pod: Pod, resource: str) -> bool:
