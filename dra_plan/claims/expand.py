@@ -222,7 +222,7 @@ class _Builder:
             yield _set_of(owner, pod, [claim for claim in found if claim is not None], origin)
 
     def _claim(self, pod: Pod, entry: PodResourceClaim, made: GeneratedClaims | None) -> ResourceClaim | None:
-        """Return the claim of one entry: the existing one, or one from its template as the claim controller creates it."""
+        """Return the claim of one entry: the existing one, or one from its template, as the claim controller does."""
         if not is_unmade(pod, entry):
             return entry_claim(pod, entry, self._index.claim, of_groups=self._group_claims is not None)
         if self._group_claims is not None:
