@@ -489,7 +489,7 @@ class Collector:
         return name
 
     def _accepts(self, key: ObjectKey, place: Place) -> bool:
-        """Check what the command line requires beyond decoding: a name, and no object of the same name in the source."""
+        """Check what the command line requires beyond decoding: a name, and no object of that name in the source."""
         if not key[2]:
             self.report.fault(place, "missing", label=label(*key), path=("metadata", "name"))
             return False

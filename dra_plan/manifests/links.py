@@ -27,7 +27,10 @@ def refused(file: Path, checkout: Path) -> Fault | None:
 
 
 def notes(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the notes about named files that are links out of their checkout, which are followed, with their targets."""
+    """Yield the notes about named files that are links out of their checkout; they are followed.
+
+    Each note says where the link leads.
+    """
     for name in paths:
         target = _target(Path(name))
         if target is not None and target.is_file() and not target.is_relative_to(checkout_of(Path(name).parent)):
