@@ -176,7 +176,7 @@ def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
 
 
 def _as_scalar(attribute: DeviceAttribute) -> AttributeValue:
-    """Return versions as text: strict semantic versions have one spelling."""
+    """Return type and value; versions stay text because strict semantic versions have one spelling."""
     if attribute.string_value is not None:
         return ("string", attribute.string_value)
     if attribute.int_value is not None:

@@ -30,7 +30,7 @@ class SelectorRefused(NamedTuple):
 
 
 class OtherNode(NamedTuple):
-    """With per-device node selection: a device that is on other nodes."""
+    """A device that is on other nodes, with per-device node selection."""
 
 
 class BindingConditionsOff(NamedTuple):

@@ -31,7 +31,7 @@ from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .taking import Taker
 from .walk import NO, YES, Paused, Probe, SearchLimits, SearchSpace, Walk, reached_invalid
 
-# -- how long the plain walk would have taken --------------------------------------------------------------------------
+# -- the estimated length of the plain walk ----------------------------------------------------------------------------
 # The plain walk can be too long to be run, so its length is estimated: random paths lead to the bottom of its tree, and
 # every step is weighted by the number of its siblings (Knuth 1975, "Estimating the efficiency of backtrack programs").
 # The mean over many paths is an unbiased estimate; a few dozen distinguish thousands of steps from millions.

@@ -198,7 +198,7 @@ class Taker:
             return not self.quirks.share_without_capacity_pays_twice
         return False
 
-    # -- what can never be taken ---------------------------------------------------------------------------------
+    # -- devices that can never be taken -------------------------------------------------------------------------
 
     def never(self, want: Want, device: PoolDevice) -> bool:
         """Return whether the want cannot have the device even while nothing is taken; call this only in that state.

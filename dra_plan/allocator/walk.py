@@ -25,7 +25,7 @@ from .reasons import (
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .taking import Taker
 
-# -- what watches a search ---------------------------------------------------------------------------------------------
+# -- the observer of a search ------------------------------------------------------------------------------------------
 
 
 class Probe:

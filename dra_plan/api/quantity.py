@@ -119,8 +119,8 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
     def as_int64(self) -> int | None:
         """Return the value if Go can give it without arithmetic on fractions (`AsInt64`), otherwise None.
 
-        None for every amount stored as a decimal, such as `1.5Gi` or `100Ti`, and for one written with decimals, such
-        as `1.0` or `1000m`, although they are whole.
+        Return None for every amount stored as a decimal, such as `1.5Gi` or `100Ti`, and for one written with decimals,
+        such as `1.0` or `1000m`, although they are whole.
         """
         if self.decimal or self.scale < 0:
             return None

@@ -76,7 +76,7 @@ class CounterSet(StrictObject, frozen=True):
 
 
 class DeviceCounterConsumption(StrictObject, frozen=True):
-    """A device's consumption from one counter set, and its compatible groups there (alpha in 1.37)."""
+    """A device's consumption from one counter set, and its compatibility groups there (alpha in 1.37)."""
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}

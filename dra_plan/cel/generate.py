@@ -29,7 +29,7 @@ from .reads import DevicePath, bound_place, is_bind, place_of, tested_place
 from .types import Type
 from .values import EvaluationError, Fatal, Uint, Value, equal, map_key
 
-# -- what generated code calls -----------------------------------------------------------------------------------------
+# -- functions called by generated code --------------------------------------------------------------------------------
 # Look-ups in the decoded device, and operations that give up (`GiveUpError`) where the answer needs care: the
 # accounting evaluator then decides what an error becomes.
 

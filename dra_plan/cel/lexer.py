@@ -16,7 +16,7 @@ from msgspec import Struct
 from dra_plan import shown
 from dra_plan.errors import DraPlanError
 
-# -- text and places in it ---------------------------------------------------------------------------------------------
+# -- text and positions in it ------------------------------------------------------------------------------------------
 
 _LINE, _CARET, _WIDE_LINE, _WIDE_CARET = (
     ".",

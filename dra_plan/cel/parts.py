@@ -233,7 +233,7 @@ _Bound: TypeAlias = Mapping[str, "_Path | None"]
 def _path(expr: Expr, bound: _Bound, *, whole: bool = False) -> _Path | None:
     """Return the path from `device` to the expression, by constants.
 
-    None for anything else, and with `whole` also for an incomplete path.
+    Return None for anything else, and with `whole` also for an incomplete path.
     """
     path = _way(expr, bound)
     return path if path is None or not whole or _kind(path) is not None else None
@@ -272,7 +272,7 @@ class _Mentions:
         self._parsed = parsed
 
     def of(self, expr: Expr, bound: _Bound) -> Iterator[Mention]:
-        """Yield those in a part; `bound` are the variables that it may use."""
+        """Yield the mentions in a part; `bound` are the variables that it may use."""
         path = _path(expr, bound, whole=True)
         if path is not None:
             yield self._mention(path, "test" if _is_test(expr) else None)
@@ -294,7 +294,7 @@ class _Mentions:
         yield from self.of(expr.result, outer)
 
     def _of_membership(self, expr: ast.Call, bound: _Bound) -> Iterator[Mention]:
-        """Yield those of `"name" in device.attributes["domain"]`, or `"domain" in device.attributes`."""
+        """Yield the mentions in `"name" in device.attributes["domain"]`, or `"domain" in device.attributes`."""
         item, path = expr.args[0], _way(expr.args[1], bound)
         if (
             not path

@@ -360,7 +360,7 @@ def with_amount(clause: str, amount: str) -> str | None:
     return None
 
 
-# -- amounts compared by signs -----------------------------------------------------------------------------------------
+# -- amounts compared with operators -----------------------------------------------------------------------------------
 # First-time authors often compare amounts with `<` and `>=` in selectors.
 
 _SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
@@ -436,7 +436,7 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
     return expr
 
 
-# -- amounts compared by signs, in place, where types are certain ------------------------------------------------------
+# -- amounts compared with operators, in place, with certain types -----------------------------------------------------
 
 
 class Insertion(NamedTuple):

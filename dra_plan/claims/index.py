@@ -51,7 +51,7 @@ class AbsentPods:
                     self._elsewhere.append((selector, name))
 
     def on(self, node: Node) -> list[str]:
-        """Return those that may be on the node: a pod is where the allocations of its claims can be used."""
+        """Return the absent pods that may be on the node: a pod is where the allocations of its claims can be used."""
         name, labels = node.metadata.name, node.metadata.labels
         found = dict(self._by_node.get(name, {}))
         for selector, pod in self._elsewhere:
@@ -186,7 +186,7 @@ class Index:
     def top_of(self, pod: Pod) -> AnyWorkload | None:
         """Return the topmost workload of the input that the pod belongs to.
 
-        None for a pod without such a controller.
+        Return None for a pod without such a controller.
         """
         found: AnyWorkload | None = None
         for above in self.owners.above(pod.metadata):

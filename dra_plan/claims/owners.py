@@ -17,7 +17,7 @@ from dra_plan.api.core import Pod, PodSpec, Toleration
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
-# -- state of a pod ----------------------------------------------------------------------------------------------------
+# -- the state of a pod ------------------------------------------------------------------------------------------------
 # The state matters for planning: the pod has finished, waits for a node, or counts as one of its workload's.
 
 _ENDED = ("Succeeded", "Failed")
@@ -47,7 +47,7 @@ def is_ready(pod: Pod) -> bool:
     return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")
 
 
-# -- pods that a workload wants ----------------------------------------------------------------------------------------
+# -- the pods a workload wants -----------------------------------------------------------------------------------------
 
 _DAEMON_TOLERATIONS = (
     *(

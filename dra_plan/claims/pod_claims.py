@@ -185,7 +185,7 @@ class GeneratedClaims:
     def of(self, owner: ClaimOwner, entry: str) -> ResourceClaim | None:
         """Return the claim that was made for this entry of the owner and is controlled by it.
 
-        None if there is none yet.
+        Return None if there is none yet.
         """
         prefix = claim_prefix(owner, entry)
         for claim in self._controlled.of(owner):

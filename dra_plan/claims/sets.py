@@ -86,7 +86,7 @@ class Expansion(NamedTuple):
     notices: list[Notice]
 
 
-# -- claim sets that are alike -----------------------------------------------------------------------------------------
+# -- equal claim sets --------------------------------------------------------------------------------------------------
 # They differ only in names, so that an answer for one holds for the others.
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
@@ -95,7 +95,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 def asked(claim_set: ClaimSet) -> Hashable:
     """Return what the set needs from a node: equal for sets that get the same devices, in the same number of steps.
 
-    None for a set that could not be formed. Rules that depend only on node and pod are not part of it.
+    Return None for a set that could not be formed. Rules that depend only on node and pod are not part of it.
     """
     if claim_set.error is not None:
         return None

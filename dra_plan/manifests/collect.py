@@ -196,7 +196,7 @@ def _status(value: Mapping[str, Any]) -> JobStatus:
     return JobStatus()
 
 
-# -- claim templates that controllers make -----------------------------------------------------------------------------
+# -- claim templates created by controllers ----------------------------------------------------------------------------
 # NVIDIA's ComputeDomain creates the template that its pods name, so manifests never contain both.
 
 _FIELDS: Mapping[tuple[str, str], FieldPath] = {

@@ -26,7 +26,7 @@ from .paths import pattern, render
 from .places import Place
 from .shapes import QUANTITY, Schema, may_be_empty, schema_of
 
-# -- values in place of values of the wrong type -----------------------------------------------------------------------
+# -- replacements for values of the wrong type -------------------------------------------------------------------------
 # Used only to check the rest of the document: nothing is ever planned with them.
 
 _ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "object": {}, "array": []}

@@ -198,7 +198,7 @@ def split_version(api_version: str) -> tuple[str, str]:
 def named(text: str) -> Kind | None:
     """Return the kind for a kubectl-style name: name, plural or short name, in any case, optionally with `.GROUP`.
 
-    None for a kind that planning does not read.
+    Return None for a kind that planning does not read.
     """
     name, dot, group = text.lower().partition(".")
     name = _SHORT_NAMES.get(name, name).lower()

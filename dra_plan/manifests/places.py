@@ -202,7 +202,7 @@ _TEXT, _KEY, _OPENING, _CLOSING = 1, 2, 3, 4
 """The numbers of the last `_TOKEN` group that a token matches."""
 _NO_KEY = (-1, -1)
 _extent = partial(tuple.__new__, Extent)
-"""Builds an extent from a tuple; three times as fast as passing the fields, of which large files need many."""
+"""Builds an extent from a tuple, three times as fast as from its fields; large files need many extents."""
 
 
 class _Outer(NamedTuple):
@@ -275,7 +275,7 @@ _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
     """Return the position of each character of the value of the scalar, and of its end.
 
-    None for text in a notation that is not supported here: folded lines beyond the simple ones.
+    Return None for text in a notation that is not supported here: folded lines beyond the simple ones.
     """
     begin, end = extent.begin, extent.end
     if extent.form in (Form.SINGLE, Form.DOUBLE):

@@ -15,7 +15,7 @@ from dra_plan.api.meta import FieldPath
 
 from .kinds import Kind
 
-# -- volumes, claims on them and storage.k8s.io ------------------------------------------------------------------------
+# -- volumes, volume claims and storage.k8s.io -------------------------------------------------------------------------
 # Only the fields that planning reads.
 
 Schema = dict[str, Any]

@@ -186,7 +186,7 @@ def _as_another(pod: Pod) -> Pod:
     return replace(pod, metadata=replace(pod.metadata, uid=uid), status=status)
 
 
-# -- what a snapshot could not list ------------------------------------------------------------------------------------
+# -- resources that a snapshot could not list --------------------------------------------------------------------------
 # Unlisted resources count as missing, so the user must know. A resource that a server does not have is no gap, but
 # without resource.k8s.io there are no devices at all.
 

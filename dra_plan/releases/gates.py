@@ -165,7 +165,7 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
     return gates, notices
 
 
-# -- features that gates switch on -------------------------------------------------------------------------------------
+# -- features switched by gates ----------------------------------------------------------------------------------------
 
 
 class Features(Struct, frozen=True, kw_only=True):

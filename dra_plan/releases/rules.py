@@ -62,7 +62,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     pod_groups: bool = False
     """PodGroups exist, and their pods are scheduled in one cycle, depending on gates.
 
-    Otherwise pods come one by one.
+    Otherwise pods are scheduled one by one.
     """
 
 

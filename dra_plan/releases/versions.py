@@ -86,7 +86,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-# -- what is known of each release -------------------------------------------------------------------------------------
+# -- the coverage of each release --------------------------------------------------------------------------------------
 
 
 class SchedulerPart(StrEnum):

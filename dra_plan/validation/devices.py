@@ -43,7 +43,7 @@ from .limits import (
 )
 from .rule import Problem, info, refused, warning
 
-# -- what devices take of a node's resources ---------------------------------------------------------------------------
+# -- node resources taken by devices -----------------------------------------------------------------------------------
 # DRA160 (KEP-5517, alpha in 1.36).
 
 MAPPING = refused(
@@ -344,7 +344,7 @@ _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -> Iterator[Problem]:
     """Check everything about one device except its counters.
 
-    `own_nodes` if the slice leaves the nodes to its devices.
+    `own_nodes` is set if the slice leaves the nodes to its devices.
     """
     yield from names.dns_label((*path, "name"), device.name, "device name")
     yield from _attributes(path, device, limits)

@@ -242,7 +242,7 @@ def _opened_in_flow(text: ObjectText, name: str, first: Extent, last: Extent) ->
     indent, end = text.text[text.line_start(first.key_begin) : first.key_begin], last.end
     rest = _REST.match(text.text, end)
     if "\n" not in text.text[first.key_begin : end] or indent.strip() or rest is None:
-        # Not a line for each field: the brackets go on existing lines.
+        # The brackets go on existing lines; fields do not get lines of their own.
         return [CharEdit(first.key_begin, first.key_begin, f"{key}: {{"), CharEdit(end, end, "}")]
     closing = CharEdit(end, end, f"{text.line_end}{indent}}}")
     if rest[1]:

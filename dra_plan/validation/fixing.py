@@ -111,7 +111,7 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
     return None
 
 
-# -- a fix as documents have it ----------------------------------------------------------------------------------------
+# -- a fix in documents ------------------------------------------------------------------------------------------------
 # With lines and columns.
 
 

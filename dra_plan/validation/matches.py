@@ -221,7 +221,7 @@ def _kinds(devices: Sequence[PoolDevice]) -> list[list[PoolDevice]]:
 def _tried(condition: SelectorCondition) -> Selector | None:
     """Return the selector.
 
-    None if it does not compile or is too costly for the API server, which other rules report.
+    Return None if it does not compile or is too costly for the API server, which other rules report.
     """
     try:
         selector = condition.compiled()

@@ -128,7 +128,7 @@ def _compared(given: Input, condition: SelectorCondition, failing: ChosenDevices
 def _mended(given: Input, condition: SelectorCondition, failing: ChosenDevices) -> str:
     """Return the expression with guards, or for one driver only, that never fails on the devices.
 
-    Empty if there is none.
+    The text is empty if there is none.
     """
     return mended(condition.expression, lambda text: _first_failing(given, text, failing)) or ""
 

@@ -115,7 +115,7 @@ def _of_claim(claim: ResourceClaim, path: FieldPath) -> _Maps:
                 yield (*at, "firstAvailable", option, "capacity", "requests"), each.capacity.requests
 
 
-# -- all checks of an object -------------------------------------------------------------------------------------------
+# -- all checks of one object ------------------------------------------------------------------------------------------
 
 _QUOTA = ("v1", "ResourceQuota")
 

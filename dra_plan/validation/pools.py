@@ -20,7 +20,7 @@ from .input import Input, PlacedPool, PlacedSlice
 from .rule import Problem, error, info, unschedulable, warning
 from .subject import Subject
 
-# -- slices that one node gathers --------------------------------------------------------------------------------------
+# -- slices gathered by one node ---------------------------------------------------------------------------------------
 
 
 class Sighting:

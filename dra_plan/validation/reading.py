@@ -1,4 +1,4 @@
-"""Turn paths into subjects. Only text that cannot be read as a document is rejected.
+"""Turn paths into subjects. Only text that is not a document is rejected.
 
 Its contents are validated later.
 """

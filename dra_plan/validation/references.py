@@ -143,7 +143,7 @@ class _KnownClaims:
 
     @classmethod
     def of(cls, given: Input) -> _KnownClaims:
-        """Return those of the input."""
+        """Return the known claims of the input."""
         claims = {(s.namespace, s.name): claim.spec for s, claim in given.of(ResourceClaim)}
         templates = {(s.namespace, s.name): made.spec.spec for s, made in given.of(ResourceClaimTemplate)}
         return cls(claims, templates, {key: maker for maker, key in given.template_makers() if key not in templates})

@@ -68,7 +68,7 @@ class ApiServerRefusals:
         return tuple(dict.fromkeys([*found, *self._of_claims_to_come(asked)]))
 
     def _of_claims_to_come(self, asked: Question) -> Iterator[Finding]:
-        """Yield those of claims still to be created from the cluster's templates.
+        """Yield the findings of claims still to be created from the cluster's templates.
 
         The API server validates these claims again.
         """
@@ -131,7 +131,7 @@ class ApiServerRefusals:
     def _problems(self, obj: Any, kind: Kind, key: ObjectKey, place: Place) -> Iterator[tuple[Subject, Problem]]:
         """Yield the problems of a new object by its text, which has fields that planning ignores.
 
-        Of others as loaded.
+        Other objects are checked as loaded.
         """
         written = self._inventory.texts.get(key)
         nameless = _nameless(written, key[2]) if written is not None else None

@@ -136,7 +136,7 @@ def _longest(codes: Iterable[str], code: str) -> int:
     return max((len(start) for start in codes if code.startswith(start)), default=-1)
 
 
-# -- comments that spare -----------------------------------------------------------------------------------------------
+# -- comments that suppress findings -----------------------------------------------------------------------------------
 # `# dra-plan: ignore=DRA101` in YAML: after a field for its line, above a field for it and everything in it, above the
 # first field of a document for the whole document. Without codes it suppresses every rule.
 

@@ -182,7 +182,7 @@ def _holds_containers(path: FieldPath, resources: ResourceRequirements, spec: Po
 def _together(spec: PodSpec, name: str) -> Quantity | None:
     """Return the containers' concurrent requests of a resource (`AggregateContainerRequests`).
 
-    None if none requests it.
+    Return None if no container requests it.
     """
     running: Quantity | None = None
     most: Quantity | None = None

@@ -66,7 +66,7 @@ def _is_on(kind: Kind, version: str, newest: str, target: Target, config: Runtim
 def parse(options: list[str] | None) -> dict[str, bool]:
     """Return the values of `--runtime-config`, written as for kube-apiserver: `api/beta=true,GROUP/VERSION`.
 
-    A later one overrides. Raises UsageError for anything else.
+    A later value overrides an earlier one. Raises UsageError for anything else.
     """
     config: dict[str, bool] = {}
     for item in (part.strip() for option in options or () for part in option.split(",")):

@@ -20,7 +20,7 @@ from dra_plan.manifests.places import DocumentText, Extent, Form, LinedText, Pla
 from .claims import flattened, is_flat
 from .rule import Finding, Problem
 
-# -- what to show of a problem -----------------------------------------------------------------------------------------
+# -- the text to show for a problem ------------------------------------------------------------------------------------
 # The value, the key, or the nearest existing field.
 
 MOST_SHOWN = 240

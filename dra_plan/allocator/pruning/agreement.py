@@ -180,7 +180,7 @@ def _met(values: Values, offers: Sequence[DeviceOffer], gone: int) -> int:
     return row
 
 
-# -- states from which nothing was found (R5, R8) ----------------------------------------------------------------------
+# -- states without a solution (R5, R8) --------------------------------------------------------------------------------
 # Two states are equal if the remaining requests cannot distinguish them: the same number of free devices of each kind,
 # the same values in use, the same remaining counters and capacity. Copies of a block may be exchanged (`shapes`).
 

@@ -178,7 +178,7 @@ class Facts:
         return option
 
     def _list(self, option: Option) -> None:
-        """Fill in the devices listed for All, as far as it can take them."""
+        """Fill in the devices listed for All, and those of them that it can take."""
         left = 0
         for device in reversed(self.space.listed[option.want]):
             bit = 1 << self.position[device]

@@ -82,7 +82,7 @@ class Resources:
             consumers[consumption] = before._replace(mask=before.mask | 1 << position)
         return {table: list(consumers.values()) for table, consumers in groups.items()}
 
-    # -- what is out by now --------------------------------------------------------------------------------------
+    # -- excluded devices ----------------------------------------------------------------------------------------
 
     def look(self, ledger: Ledger) -> None:
         """Record the state of the counters, for `blocked`."""

@@ -52,7 +52,7 @@ class Horizon:
     def for_errors(self) -> int:
         """Return the first request that may end the search with an error, or settle something for other nodes.
 
-        For R0, after which nothing runs: earlier leaks are then forgotten.
+        R0 uses it: nothing runs afterwards, so earlier leaks are forgotten.
         """
         return next((number for number in range(self._errors) if self._undecided(number)), self._errors)
 
@@ -91,7 +91,7 @@ class Horizon:
             )
         ]
 
-    # -- what is never quiet -------------------------------------------------------------------------------------
+    # -- options that are never quiet ----------------------------------------------------------------------------
 
     def _may_err(self, option: Option) -> bool:
         """Return whether the option may end the search with an error, or the masks do not describe it.
@@ -122,7 +122,7 @@ class Horizon:
         late = option.want.takes_all and bool(option.tries & self._facts.shared)
         return late and self._quirks.late_all_failure_leaks
 
-    # -- what can leak -------------------------------------------------------------------------------------------
+    # -- possible leaks ------------------------------------------------------------------------------------------
 
     def _may_pay(self, want: Want, device: PoolDevice) -> bool:
         """Return whether the want can be charged for the device's counters."""
@@ -172,7 +172,7 @@ class Horizon:
         return table is None or self._taker.counters.short(device, table, ledger.leaked) is None
 
 
-# -- proving that nothing can be found (R0 to R7b but for R3 and R5) ---------------------------------------------------
+# -- the proof that there is no solution (R0 to R7b except R3 and R5) --------------------------------------------------
 # Each rule states a necessary condition for serving all requests before the horizon. If one fails, the walk would end
 # before the horizon on every path, with no error and no lasting change on the way: it may be left out.
 

@@ -26,7 +26,7 @@ Levels = list[tuple[int, int]]
 
 
 Shares = tuple[tuple[int, ...], ...]
-"""For each device the amounts of which it may take one; devices that take nothing are omitted."""
+"""For each device, the amounts from which it takes one; devices that take nothing are omitted."""
 
 _MOST_UNITS = 1_000
 """Larger places, counted in the largest unit that divides all amounts, are not examined closely."""
@@ -99,7 +99,7 @@ def _modest(sizes: list[list[tuple[int, int]]]) -> Sizes:
 
 
 def _shares(stock: Stock, outlook: Outlook) -> Shares:
-    """Return what each device of the outlook can take from one place; nothing if some take from several."""
+    """Return what each needed device can take from one place; nothing if some take from several."""
     found: list[tuple[int, ...]] = []
     for offers in outlook:
         amounts: set[int] = set()

@@ -27,7 +27,7 @@ from .overload import CallEstimate, Cost, Estimate, Price, PricedOperand, one
 
 Operands: TypeAlias = Sequence[PricedOperand]
 
-# -- costs of calls when they are evaluated ----------------------------------------------------------------------------
+# -- run-time costs of calls -------------------------------------------------------------------------------------------
 
 
 def first(arguments: list[Value], _result: Value) -> int:
@@ -122,7 +122,7 @@ def literal(operand: PricedOperand, default: int) -> int:
     return max(int(expr.value or 0), 0) if isinstance(expr, Const) and expr.kind == "int" else default
 
 
-# -- prices that several libraries have --------------------------------------------------------------------------------
+# -- shared prices -----------------------------------------------------------------------------------------------------
 
 
 def estimated(estimate: Estimate) -> Price:

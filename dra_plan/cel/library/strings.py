@@ -246,7 +246,7 @@ _VERBS: dict[str, Callable[[Value, int], str]] = {
 }
 
 
-# -- other functions of texts ------------------------------------------------------------------------------------------
+# -- other text functions ----------------------------------------------------------------------------------------------
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
@@ -313,7 +313,7 @@ def replace(text: str, old: str, new: str, limit: int = -1) -> str:
 def split(text: str, separator: str, limit: int = -1) -> list[str]:
     """Return the parts between separators, at most `limit` unless negative.
 
-    Single characters for an empty separator.
+    An empty separator splits the text into single characters.
     """
     if limit == 0:
         return []
