@@ -117,7 +117,7 @@ _NOT_SEEN = _Row(None, (), consumes=False)
 
 
 class Observer:
-    """Finds the appearances of nodes for one set of claims.
+    """A finder of node appearances for one set of claims.
 
     `is_able` is false if appearances cannot answer these claims.
     """

@@ -163,7 +163,7 @@ class Pool:
         return self.state is PoolState.COMPLETE
 
     def devices(self) -> Iterable[PoolDevice]:
-        """The devices that the node can reach, in search order."""
+        """Yield the devices that the node can reach, in search order."""
         for slice_ in self.slices:
             yield from slice_.devices
 
@@ -315,7 +315,7 @@ _by_id = attrgetter("id")
 
 
 class PoolGatherer:
-    """Finds the pools of nodes. One gatherer serves all nodes."""
+    """A finder of the pools of nodes. One gatherer serves all nodes."""
 
     def __init__(
         self,

@@ -87,7 +87,7 @@ class AttributeMissing(NamedTuple):
 
 
 class AttributeDiffers(NamedTuple):
-    """matchAttribute: the device's value differs from that of the devices taken before."""
+    """A value that differs from that of the devices taken before (matchAttribute)."""
 
     constraint: int
     attribute: str
@@ -96,7 +96,7 @@ class AttributeDiffers(NamedTuple):
 
 
 class AttributeRepeats(NamedTuple):
-    """distinctAttribute: a device taken before offers the same value."""
+    """A value that a device taken before also offers (distinctAttribute)."""
 
     constraint: int
     attribute: str
@@ -127,11 +127,11 @@ DeviceReason = (
 
 
 class NothingMatches(NamedTuple):
-    """All: no device of the node matches the request."""
+    """A request for all devices that matches no device of the node."""
 
 
 class TooManyDevices(NamedTuple):
-    """The claim would get more devices than the limit for one claim."""
+    """A claim that would get more devices than one claim may have."""
 
     need: int
     limit: int

@@ -146,7 +146,7 @@ class ClaimRequests:
 
 
 class RequestReader:
-    """Prepares claims for one allocator."""
+    """A reader that prepares claims for one allocator."""
 
     def __init__(self, classes: Mapping[str, DeviceClass], target: Target, compile_: Compile) -> None:
         self._classes, self._compile = classes, compile_

@@ -40,7 +40,7 @@ class Take(NamedTuple):
 
 
 class ResultMaker:
-    """Writes the results of one search on one node."""
+    """A writer of the results of one search on one node."""
 
     def __init__(self, node: str, target: Target) -> None:
         self._node = node

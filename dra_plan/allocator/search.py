@@ -93,7 +93,7 @@ class _Dives(Walk):
             return  # a branch that the real search may not have reached
 
     def mean(self) -> float:
-        """The mean estimate over all dives."""
+        """Return the mean estimate over all dives."""
         return self._steps / self._dives
 
     def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:

@@ -41,7 +41,7 @@ class TakingCheck(NamedTuple):
 
 
 class Taker:
-    """Takes devices of one node's pools in one search. `restart` forgets the devices taken, but not cached facts."""
+    """The taker of devices of one node's pools in one search. `restart` forgets taken devices, not cached facts."""
 
     def __init__(
         self,

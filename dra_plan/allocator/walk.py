@@ -35,28 +35,28 @@ class Probe:
     """
 
     def entered(self, want: Want, slot: int) -> None:
-        """The search looks for a device for this slot."""
+        """Report that the search looks for a device for this slot."""
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """The want was given up before any device was tried."""
+        """Report that the want was given up before any device was tried."""
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """A device was checked and cannot be used now."""
+        """Report that a device was checked and cannot be used now."""
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """A device was taken; the search continues below."""
+        """Report that a device was taken; the search continues below."""
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Nothing was found below; the device was released."""
+        """Report that nothing was found below and the device was released."""
 
     def restarted(self) -> None:
-        """The search restarts with pruning because it takes long. Earlier reports no longer count."""
+        """Report that the search restarts with pruning because it takes long. Earlier reports no longer count."""
 
     def pruned(self, want: Want, slot: int) -> None:
-        """It was proven without a search that there is no solution from this slot on."""
+        """Report a proof, found without a search, that there is no solution from this slot on."""
 
     def solved(self) -> None:
-        """All claims have their devices."""
+        """Report that all claims have their devices."""
 
 
 # -- the walk ----------------------------------------------------------------------------------------------------------

@@ -356,7 +356,7 @@ class Service(Object, frozen=True):
 
 
 class PriorityClass(Object, frozen=True):
-    """scheduling.k8s.io/v1: a named pod priority."""
+    """A named pod priority (scheduling.k8s.io/v1)."""
 
     api_version: str = "scheduling.k8s.io/v1"
     kind: str = "PriorityClass"
@@ -367,7 +367,7 @@ class PriorityClass(Object, frozen=True):
 
 
 class PodDisruptionBudgetSpec(Object, frozen=True):
-    """policy/v1: pods protected from eviction.
+    """The pods protected from eviction (policy/v1).
 
     The two amounts are numbers or percentages and are mutually exclusive.
     """
@@ -386,7 +386,7 @@ class PodDisruptionBudgetStatus(Object, frozen=True):
 
 
 class PodDisruptionBudget(Object, frozen=True):
-    """policy/v1: a disruption budget."""
+    """A disruption budget (policy/v1)."""
 
     api_version: str = "policy/v1"
     kind: str = "PodDisruptionBudget"

@@ -141,7 +141,7 @@ class TooManyNodesError(Exception):
 
 
 class NodeFactory:
-    """Hands out ids, unique within one expression, starting at 1."""
+    """A source of ids, unique within one expression, starting at 1."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -197,7 +197,7 @@ class NodeFactory:
 
 
 class MacroBuilder:
-    """Makes the nodes of one macro's expansion; all of them have the macro's position."""
+    """A builder of the nodes of one macro's expansion; all of them have the macro's position."""
 
     def __init__(self, factory: NodeFactory, offset: int) -> None:
         self._factory = factory

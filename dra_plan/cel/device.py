@@ -141,7 +141,10 @@ def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) 
 
 
 class Inspector:
-    """Checks each device once; one attribute that cannot be converted makes every selector fail on the device."""
+    """The checks of devices, each made once.
+
+    One attribute that cannot be converted makes every selector fail on the device.
+    """
 
     def __init__(self, *, lists: bool) -> None:
         self._lists = lists

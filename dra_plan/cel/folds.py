@@ -218,7 +218,7 @@ ValueObserver = Callable[[int, Value], None]
 
 
 class StepPlanner(Protocol):
-    """Plans the parts of an expression. `observer` is called with the id and value of every node."""
+    """A planner of the parts of an expression. `observer` is called with the id and value of every node."""
 
     observer: ValueObserver | None
 

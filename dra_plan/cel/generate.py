@@ -141,7 +141,7 @@ _LEFT_OUT = frozenset(("_?._", "_[?_]", "_[_]", "or", "orValue", "@not_strictly_
 
 
 class _NotGenerated(Exception):  # noqa: N818 - an outcome, not an error
-    """Only the accounting evaluator supports the expression."""
+    """An expression that only the accounting evaluator supports."""
 
 
 class _BoundDomain(DevicePath, frozen=True):
@@ -170,7 +170,7 @@ def generate(checked: Checked) -> Generated | None:
 
 
 class _Writer:
-    """Writes the statements and collects the constants; texts that its methods return are names of values.
+    """A writer of statements and collector of constants; texts that its methods return are names of values.
 
     Each value is stored in a variable, so that the cost of an operation can be added next to it, and the parts of `&&`,
     `||` and `?:` that are not evaluated cost nothing.

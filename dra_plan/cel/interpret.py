@@ -36,7 +36,7 @@ from .values import (
 
 
 class Planner:
-    """Plans one checked expression. `observer` is called with the id and value of every node."""
+    """A planner of one checked expression. `observer` is called with the id and value of every node."""
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         self.checked = checked

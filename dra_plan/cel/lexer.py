@@ -143,7 +143,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 # -- the cursor --------------------------------------------------------------------------------------------------------
-# It has the syntax errors found so far, and does not know expressions.
+# The cursor has the syntax errors found so far, and does not know expressions.
 
 MOST_DEPTH = 250
 
@@ -179,7 +179,7 @@ class Depth:
 
 
 class Cursor:
-    """Moves through tokens; `issues` are those that did not end parsing."""
+    """A position in the tokens; `issues` are those that did not end parsing."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.issues: list[Issue] = []

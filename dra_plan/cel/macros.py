@@ -10,7 +10,7 @@ from .ast import ACCUMULATOR, Call, Comprehension, Expr, Ident, List, MacroBuild
 
 
 class MacroError(Exception):
-    """Arguments that the macro cannot expand; has the position."""
+    """Arguments that the macro cannot expand, with their position."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)

@@ -78,7 +78,7 @@ def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
 
 
 class _Paths:
-    """Finds paths to attributes and capacities that begin or continue in a wrong way."""
+    """A finder of paths to attributes and capacities that begin or continue in a wrong way."""
 
     def __init__(self, text: str, tokens: Sequence[Token], homes: Homes) -> None:
         self._text, self._tokens, self._homes = text, tokens, homes

@@ -82,7 +82,7 @@ class Parsed:
         return TextSpan(offset, self._end(self._at[offset] + (token.kind == "-")))
 
     def whole(self) -> TextSpan:
-        """The expression without surrounding spaces and comments."""
+        """Return the expression without surrounding spaces and comments."""
         return self._span_of(0, len(self.tokens)) if self.tokens else TextSpan(0, 0)
 
     def is_operator(self, expr: Expr, *signs: str) -> bool:
@@ -90,7 +90,7 @@ class Parsed:
         return isinstance(expr, ast.Call) and expr.offset in self._at and self.token(expr.offset).kind in signs
 
     def clauses(self) -> tuple[TextSpan, ...]:
-        """The parts that must all be true, in order: the whole expression if there is no `&&` to split at.
+        """Return the parts that must all be true, in order: the whole expression if there is no `&&` to split at.
 
         Parentheses that group several parts belong to none of them.
         """
@@ -266,7 +266,7 @@ def _is_test(expr: Expr) -> bool:
 
 
 class _Mentions:
-    """Finds the mentions in the tree of an expression."""
+    """A finder of the mentions in the tree of an expression."""
 
     def __init__(self, parsed: Parsed) -> None:
         self._parsed = parsed

@@ -35,7 +35,7 @@ from .unwrap import contradict, merged, notices, overridden_notices, unwrap
 # -- pod templates in objects of unknown kinds -------------------------------------------------------------------------
 # JobSet, MPIJob, RayCluster and others. A pod template is recognized by its shape: a map whose `spec` has a list of
 # `containers`, or such a spec under a name that ends in `podSpec`, as in a PodCliqueSet. The number of its pods comes
-# from fields such as `replicas` on the path to it; other behavior of a kind's controller is unknown here.
+# from fields such as `replicas` on the path to it; other behaviour of a kind's controller is unknown here.
 
 _DEEPEST = 12
 """The maximum depth below `spec` at which pod templates are searched for."""
@@ -231,7 +231,7 @@ def is_new_and_asked(obj: Object, kind: Kind) -> bool:
 
 
 class Collector:
-    """Collects documents into an inventory.
+    """A collector of documents into an inventory.
 
     With `strict` every object needs a name and may occur only once in a source; one of a later source overrides it.
     Otherwise repeated objects are kept.

@@ -276,7 +276,7 @@ _NO_PATH: FieldPath = ()
 
 
 class Report:
-    """Collects faults and notices in the order in which they are found."""
+    """The faults and notices of an input, in the order in which they are found."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []

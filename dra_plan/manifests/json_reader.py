@@ -197,7 +197,7 @@ def find(lines: Lines, path: FieldPath) -> int:
 
 
 class JsonLines:
-    """Finds the lines of fields in the text of one JSON value, which is read a second time on first use.
+    """The lines of fields in the text of one JSON value, which is read a second time on first use.
 
     `depth` is the number of path steps that lead to the value.
     """

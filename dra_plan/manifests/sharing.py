@@ -244,7 +244,10 @@ class SharedParts:
 
 
 class _Yield:
-    """Decides whether to search for shared parts in texts of similar length: most were found, or few were tried."""
+    """The yield of searching for shared parts in texts of similar length.
+
+    The search continues if most parts were found, or few were tried.
+    """
 
     def __init__(self, tries: int) -> None:
         self._tries = tries

@@ -417,7 +417,7 @@ def _yaml(source: Source, faults: list[Fault]) -> Iterator[Document]:
 
 
 class _DocumentText:
-    """Finds the fields of one document in its text, which is read a second time on first use."""
+    """The text and fields of one document, which is read a second time on first use."""
 
     def __call__(self) -> DocumentText:
         """Return the text of the document."""

@@ -177,7 +177,7 @@ class _Level:
 
 
 class Builder:
-    """Builds the documents of one text, one after the other."""
+    """A builder of the documents of one text, one after the other."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self._parser = CParser(text)

@@ -281,7 +281,7 @@ class _Opened(NamedTuple):
 
 
 class _ExtentFinder:
-    """Follows the events with their current path."""
+    """A finder of extents, which follows the events with their current path."""
 
     def __init__(self) -> None:
         self.found: Extents = {}

@@ -67,7 +67,7 @@ class AutoscalerDefect(NamedTuple):
     issue: str
     title: str
     instead: str
-    """The behavior with `--quirks fixed`."""
+    """The behaviour with `--quirks fixed`."""
 
 
 _CORE, _NEW = "kubernetes/autoscaler", "kubernetes-sigs/cluster-autoscaler"

@@ -1,6 +1,6 @@
 """Feature gates: the stage of each in each minor version, whether it can be changed, and the gates it needs.
 
-The features, optional behavior that gates switch on, are at the end. A version that is not listed does not know the
+The features, optional behaviour that gates switch on, are at the end. A version that is not listed does not know the
 gate. Sources: the feature gate tables of the releases; for 1.37 that of kube-scheduler, and for the gates that only the
 API server has (DRAResourcePoolStatus, DRAResourceClaimGranularStatusAuthorization) the pages of the website, which name
 no stage after the one in 1.36.
@@ -169,7 +169,7 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
 
 
 class Features(Struct, frozen=True, kw_only=True):
-    """Optional behavior that gates switch; each one changes the control flow of the allocator at least once."""
+    """Optional behaviour that gates switch; each one changes the control flow of the allocator at least once."""
 
     admin_access: bool = True
     prioritized_list: bool = True

@@ -101,7 +101,7 @@ class Quirks(Struct, frozen=True, kw_only=True):
 
 
 FIXED = Quirks()
-"""No defects: the behavior that the API promises."""
+"""No defects: the behaviour that the API promises."""
 
 
 # -- the defects -------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Defect(NamedTuple):
     releases: tuple[str, ...]
     """The recorded patch releases that have it."""
     remark: str = ""
-    """The behavior of the newer ones of these releases."""
+    """The behaviour of the newer ones of these releases."""
 
     @property
     def began(self) -> str:

@@ -14,7 +14,7 @@ from .gates import Features
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """The behavior of a release's allocator variant where releases differ and neither is defective."""
+    """The behaviour of a release's allocator variant where releases differ and neither is defective."""
 
     ordered: bool = True
     """Upstream searches pools by driver and name, and their slices by object name; otherwise in random order."""

@@ -66,7 +66,7 @@ def check(given: Input) -> Found:
 
 
 class _Judging:
-    """Reports problems once for conditions with the same result."""
+    """The problems of conditions, reported once for conditions with the same result."""
 
     def __init__(self, given: Input) -> None:
         self._given = given

@@ -82,7 +82,7 @@ def _written(subject: Subject, path: FieldPath) -> str:
 
 
 def _free_maps(obj: Object) -> _Maps:
-    """Return the maps of an object that may have any keys."""
+    """Yield the maps of an object that may have any keys."""
     metadata = getattr(obj, "metadata", None)
     for name in ("labels", "annotations") if metadata is not None else ():
         yield ("metadata", name), getattr(metadata, name)

@@ -24,7 +24,7 @@ from .subject import Subject
 
 
 class Sighting:
-    """Decides whether a node sees two slices, for nodes in the input and for those that slices name."""
+    """The knowledge of which slices one node sees, for nodes in the input and for those that slices name."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes

@@ -161,7 +161,7 @@ class Moment:
 
 
 class OutlookMaker:
-    """Builds outlooks for one search."""
+    """A builder of outlooks for one search."""
 
     def __init__(self, facts: Facts, resources: Resources) -> None:
         self._facts, self._resources = facts, resources

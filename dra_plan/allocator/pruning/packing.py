@@ -115,7 +115,7 @@ def _loads(sizes: Sizes, place: int) -> list[tuple[list[int], int, int]]:
 
 
 def _loads_of_larger(sizes: Sizes, place: int) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Return the numbers of items of each of these sizes that fit into one bin together, and the space that remains."""
+    """Yield the numbers of items of each of these sizes that fit into one bin together, and the space that remains."""
     if not sizes:
         yield (), place
         return
