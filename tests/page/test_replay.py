@@ -3,7 +3,7 @@
 from typing import Any
 
 from dra_plan import Cluster
-from dra_plan.page.curves import Curve, Curves, CurveLine, rounded
+from dra_plan.page.curves import Curve, CurveLine, Curves, rounded
 from tests.build import bare_pod, claim, device_class, node, request, running, slice_, template
 from tests.page.reading import ReadPage, read
 

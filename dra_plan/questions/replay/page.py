@@ -11,7 +11,7 @@ from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.page import picks, told
 from dra_plan.page.content import Page
-from dra_plan.page.curves import Curve, Curves, CurveLine
+from dra_plan.page.curves import Curve, CurveLine, Curves
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Beginning, Mark, Moments, Pick, PictureChange
 from dra_plan.page.scene import Scene, SceneDevice
