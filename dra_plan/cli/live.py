@@ -31,6 +31,13 @@ PLUGIN = "kubectl-dra_plan"
 """How kubectl names the program of `kubectl dra-plan`."""
 
 
+DUMP = (
+    "kubectl get nodes,pods,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates"
+    " -A -o json > cluster.json"
+)
+"""Makes the file that answers most questions, with kubectl alone."""
+
+
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
 
@@ -102,6 +109,11 @@ def is_plugin() -> bool:
     return PLUGIN in sys.argv[0].replace("\\", "/").rpartition("/")[2]
 
 
+def of_cluster(command: str, owner: str = "") -> str:
+    """The command line that asks the cluster of kubectl's current context."""
+    return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
+
+
 def asked(context: typer.Context) -> Asked:
     """What the options of this run say."""
     found: Asked = context.meta.get(_ASKED, Asked())
@@ -157,11 +169,15 @@ def told(snapshot: Snapshot) -> None:
     if info.emulation_version:
         version += f", which emulates {info.emulation_version}"
     gates = (
-        f"feature gates are those of the API server ({info.feature_gates_from.split()[-1]}), and the scheduler's may"
-        " differ: --scheduler-metrics or --feature-gates names them"
+        (
+            f"feature gates are those of the API server ({info.feature_gates_from.split()[-1]}). If "
+            "those of the scheduler differ, use --scheduler-metrics or --feature-gates"
+        )
         if info.feature_gates_from
-        else "its feature gates are not to be read (/metrics, /flagz), so the release's defaults stand in:"
-        " --feature-gates names others"
+        else (
+            "its feature gates could not be read (/metrics, /flagz), so the release's defaults "
+            "apply; to change them, use --feature-gates"
+        )
     )
     print_note(f"the cluster is Kubernetes {version}; {gates}")
 

@@ -286,5 +286,8 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the set then fits.")]
+    would_bind: Annotated[
+        Amount, Meta(description="Of a workload: how many of its pods then get nodes, where that is not all of them.")
+    ] = 0
     patches: Annotated[list[ObjectPatch], Meta(description="The changes, object by object, to be applied as they are.")]
     feature_gates: Annotated[dict[str, bool], Meta(description="Gates to be set as well.")] = {}

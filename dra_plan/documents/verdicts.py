@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.refusals import RefusalFinding
 
@@ -23,7 +23,7 @@ from .base import (
     Text,
     one_of,
 )
-from .devices import TaintName
+from .devices import RemovedDevices, TaintName
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -121,16 +121,39 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
     emptiest: Annotated[str, Meta(description="Its name; empty where there are fewer domains than minDomains.")] = ""
     max_skew: Amount = 0
+    domains: Annotated[Amount, Meta(description="How many domains there are, where minDomains asks for more.")] = 0
+    min_domains: Annotated[Amount, Meta(description="What minDomains asks for, where there are fewer.")] = 0
+    selector: Annotated[str, Meta(description="The pods that a term of affinity selects, as -l would.")] = ""
+    elsewhere: Annotated[list[str], Meta(description="Other namespaces in which there are such pods.")] = []
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of a pod that is in the way, on the first of the nodes.")] = ""
     devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
+    removed: Annotated[
+        list[RemovedDevices],
+        Meta(description="Of the request that fails, on the first of the nodes: devices that match and can't be had."),
+    ] = []
+    parts: Annotated[
+        list[str], Meta(description="Containers whose requests add up to `need`, where init containers are among them.")
+    ] = []
+    holders: Annotated[
+        list[str],
+        Meta(description="NAMESPACE/NAME of the pods that have an extended resource, on the first of the nodes."),
+    ] = []
+    unhealthy: Annotated[
+        str, Meta(description="What the nodes have of an extended resource whose device plugin offers none of it.")
+    ] = ""
     varies: Annotated[
         bool, Meta(description="The pod or domain is that of the first of the nodes; others have others.")
     ] = False
     taken_before: Annotated[
         bool, Meta(description="The claims fit in the cluster as it is, but pods that come first take the devices.")
     ] = False
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it is the taint of a node that is kept for the control plane: nothing else matters there."""
+        return self.taint is not None and self.taint.key in CONTROL_PLANE
 
     @property
     def is_of_cordon(self) -> bool:
@@ -154,6 +177,11 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     reasons: Annotated[list[NodeRefusalReason], Meta(min_length=1)]
+
+    @property
+    def about(self) -> list[NodeObstacle]:
+        """All that is in the way."""
+        return [one for reason in self.reasons for one in reason.about]
 
 
 class OtherPod(DocumentPart, frozen=True, kw_only=True):
@@ -231,6 +259,20 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
 
+DEVICES = "DynamicResources"
+"""The plugin that looks at devices."""
+
+TRIED = ("Unschedulable", "Error")
+"""Verdicts for which changes are tried with the whole scheduler."""
+
+_LIFTS = {
+    "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
+    "tolerate-node-taint": ("TaintToleration",),
+    "remove-node-taint": ("TaintToleration",),
+}
+"""The plugins that no longer refuse a node after a change."""
+
+
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     """What becomes of an owner, with all pods of the input that wait, and why."""
 
@@ -275,8 +317,8 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
-            description="Changes of the pod, its workload or a node with which it gets one, beside changes of claims: "
-            "each was tried with the whole scheduler."
+            description="Changes with which it gets a node, each tried with the whole scheduler; where there are too "
+            "many owners or nodes for that, those that make its claims fit where nothing else is in the way."
         ),
     ] = []
     scheduled: Annotated[PodOutcome | Literal[""], Meta(description="What `schedule` calls it, of a pod.")] = ""
@@ -311,6 +353,16 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     def told_nodes(self) -> list[RefusingNodes]:
         """What keeps it from nodes one by one; where something holds it, or all nodes refuse it alike, without that."""
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
+
+    def is_met_by(self, tried: TriedChanges) -> bool:
+        """Whether nothing but devices, and what the changes lift, is in the way on the node on which its claims fit.
+
+        That stands in for trying changes with the whole scheduler.
+        """
+        lifted = {plugin for change in tried.changes for plugin in _LIFTS.get(change.code, ())}
+        groups = [group for group in self.told_nodes if tried.node in group.nodes]
+        there = {reason.plugin for group in groups for reason in group.reasons}
+        return not self.of_all_nodes and there <= {DEVICES, *lifted}
 
     @property
     def object(self) -> ObjectName:

@@ -10,6 +10,7 @@ from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
+    DEVICES,
     AloneVerdict,
     ChangedReason,
     LastMessage,
@@ -22,11 +23,8 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
+from dra_plan.text.devices import removed
 from dra_plan.text.naming import named, object_name
-
-DEVICES = "DynamicResources"
-"""The plugin that looks at devices."""
-
 
 MOST_NAMES = 2
 """Nodes that a line names."""
@@ -36,15 +34,22 @@ MOST_EVICTIONS = 3
 """Pods of a workload that are told to be evicted, each with its taint."""
 
 
-def node_lines(of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool) -> Iterator[str]:
-    """A line for each group of nodes, those nearest to taking the pod first."""
+def node_lines(
+    of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False
+) -> Iterator[str]:
+    """A line for each group of nodes, nearest to taking the pod first; `without_devices` if these are not known."""
     if of.of_all_nodes:
         for reason in of.nodes[0].reasons if of.nodes else ():
             yield words.scheduler_says(reason.message)
         return
+    others = not all(any(one.is_reserved for one in group.about) for group in of.nodes)
     for group in of.nodes:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
-        told = [phrase(reason) for reason in group.reasons if not _is_echo(reason, group)]
+        reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
+        reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
+        told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
+        if not told:
+            continue
         yield f"{_who(group.nodes)}: {'devices fit; ' if fit else ''}{'; '.join(told)}"
 
 
@@ -86,20 +91,37 @@ def obstacle(of: NodeObstacle) -> str:
 def _resource(of: NodeObstacle) -> str:
     if of.resource == "pods":
         return f"no room for another pod: it has {of.room} of {of.room}" if of.room else "no room for another pod"
+    if of.unhealthy:
+        return f"{of.resource}: needs {of.need}, the device plugin offers 0 of {of.unhealthy} (it is down, or they are)"
     if of.room in ("", "0"):
         near = f"; there is {of.near}" if of.near else ""
         return f"{of.resource}: needs {of.need}, the node has none{near}"
     left, room = words.in_unit_of(of.need, of.left), words.in_unit_of(of.need, of.room)
-    return f"{of.resource}: needs {of.need}, {'at most ' if of.left_from else ''}{left} of {room} free"
+    need = f"{of.need} ({', '.join(of.parts)})" if of.parts else of.need
+    said = f"{of.resource}: needs {need}, {'at most ' if of.left_from else ''}{left} of {room} free"
+    if not of.holders:
+        return said
+    return f"{said} ({'on the first ' if of.varies else ''}{words.listed(of.holders)} {_has(of.holders)} the rest)"
+
+
+def _has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def _devices(of: NodeObstacle) -> str:
     if of.room and of.devices is not None:
-        match = {"0": "no device here matches", "1": "only 1 here matches"}.get(
-            of.room, f"at most {of.room} here match"
+        match = {"0": "no device on it matches", "1": "only 1 on it matches"}.get(
+            of.room, f"at most {of.room} on it match"
         )
         return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
     said = words.cell(of.devices) if of.devices is not None else ""
+    if of.devices is not None and of.removed and of.devices.left is not None:
+        told = "; ".join(f"{each.count} {removed(each)}" for each in of.removed)
+        most = "at most " if of.devices.left_from is not None else ""
+        first = "on the first " if of.devices.nodes > 1 else ""
+        said = (
+            f"{of.devices.request} needs {of.devices.need}, {most}{of.devices.left or 'none'} available ({first}{told})"
+        )
     return f"devices: {said}{', as pods that come first take some' if of.taken_before else ''}"
 
 
@@ -125,7 +147,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
         case "In":
             return f"{key}={' or '.join(of.values)}"
         case "NotIn":
-            return f"{key} other than {' or '.join(of.values)}"
+            return f"{key} instead of {' or '.join(of.values)}"
         case "Exists":
             return f"a label {key}"
         case "DoesNotExist":
@@ -142,17 +164,21 @@ def _port(of: NodeObstacle) -> str:
 
 
 def _affinity(of: NodeObstacle) -> str:
-    where = f"{of.topology_key}={of.domain}" if of.domain else ""
-    if not where:
-        return f"pod affinity: the node has no label {of.topology_key}"
+    key, where = of.topology_key, f"{of.topology_key}={of.domain}"
+    if not of.domain:
+        return f"pod affinity: the node has no label {key}"
+    pods = f"with {of.selector}" if of.selector else "that its term selects"
     if of.term == "affinity":
-        return f"pod affinity: no pod that it wants to be with is there ({of.topology_key if of.varies else where})"
+        other = f"; namespace {words.listed(of.elsewhere)} has such pods" if of.elsewhere else ""
+        return f"pod affinity: no pod {pods} in {f'their {key}' if of.varies else where}{other}"
     if of.term == "existing":
-        whose = f"a pod (on the first {of.pod}, {where})" if of.varies else f"pod {of.pod} on {where}"
-        return f"{whose} wants no such pod near it (anti-affinity)"
+        mine = f"pods {pods} such as this one"
+        if of.varies:
+            return f"a pod in their {key} ({of.domain}: {of.pod}) keeps {mine} away (its anti-affinity)"
+        return f"pod {of.pod} keeps {mine} away from {where} (its anti-affinity)"
     if of.varies:
-        return f"pod anti-affinity: a pod to keep away from runs on each (on the first {of.pod}, {where})"
-    return f"pod anti-affinity: pod {of.pod} runs there ({where})"
+        return f"pod anti-affinity: a pod {pods} is in their {key} ({of.domain}: {of.pod})"
+    return f"pod anti-affinity: pod {of.pod} ({of.selector or 'of its term'}) is in {where}"
 
 
 def _spread(of: NodeObstacle) -> str:
@@ -161,14 +187,17 @@ def _spread(of: NodeObstacle) -> str:
     there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'such pod')}"
     if of.varies:
         there = f"too many such pods in their {of.topology_key} ({of.domain} has {of.pods})"
+    if of.min_domains:
+        few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
+        return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
     emptiest = f"{of.emptiest}, the emptiest, has" if of.emptiest else "the emptiest has"
     return f"topology spread: {there}, {emptiest} {of.least}, and maxSkew is {of.max_skew}"
 
 
 def _volume(of: NodeObstacle) -> str:
     if of.volume:
-        return f"volume {of.volume} of claim {of.claim} can't be used there"
-    return f"claim {of.claim} can't get a volume there"
+        return f"volume {of.volume} of claim {of.claim} cannot be used there"
+    return f"claim {of.claim} cannot get a volume there"
 
 
 def _volume_claim(of: VolumeClaimNeeds) -> str:
@@ -203,7 +232,7 @@ _WORDS: dict[str, Callable[[NodeObstacle], str]] = {
     "Devices": _devices,
     "Taint": _taint,
     "Cordoned": lambda _of: "cordoned",
-    "NodeName": lambda of: f"the pod names node {''.join(of.values)}",
+    "NodeName": lambda of: f"the pod's nodeName is {''.join(of.values)}",
     "Label": _label,
     "Port": _port,
     "Affinity": _affinity,
@@ -235,7 +264,7 @@ def in_vain(groups: Sequence[RefusingNodes]) -> str:
         same = [one for each in of_resources for one in each if one.resource == resource]
         largest = max((one.room for one in same), key=_number)
         any_more = f"more than {largest}" if largest != "0" else "any"
-        return f"Waiting will not help: it asks for {same[0].need} {resource}, and no node has {any_more}."
+        return f"Waiting will not help: it requests {same[0].need} {resource}, and no node has {any_more}."
     devices = [one for each in never for one in each if one.devices is not None]
     requests = {one.devices.request for one in devices if one.devices is not None and one.room}
     if len(devices) >= len(groups) and len(requests) == 1:
@@ -270,11 +299,11 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     yield headline(alike)
     yield from indented(_below(of))
     if of.verdict == "Suspended" and devices is not None:
-        yield "  What one of its pods would get when it starts:"
+        yield "  What one of its pods would get if it started now:"
     fitting = devices.fitting_nodes if devices is not None else []
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
-    if of.verdict != "Unknown":
+    if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_in_the_way(of, devices))
         yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.freed is not None:
@@ -286,10 +315,11 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
 
 def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None) -> Iterator[str]:
     """What is in the way on each node, unless the stories of devices tell all of it."""
+    unknown = isinstance(of, OwnerVerdict) and bool(of.missing)
     if devices is not None and is_told_elsewhere(of.nodes, devices.fitting_nodes):
         return
     is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
-    yield from node_lines(of, asks_for_devices=is_searched)
+    yield from node_lines(of, asks_for_devices=is_searched and not unknown, without_devices=unknown)
 
 
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
@@ -299,11 +329,12 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
         case "SchedulingGates":
             when = f"Without {'its gates' if len(of.held) > 1 else 'the gate'}"
         case "OtherScheduler":
-            when = "If it were left to kube-scheduler"
+            when = "If kube-scheduler placed it"
         case "MissingClaim":
             when = "Besides"
         case _:
-            when = "Without its volumes"
+            when = "Whatever its volumes need" if of.missing else "Without its volumes"
+            when = "Besides" if of.refused_by == [DEVICES] else when
     if then.verdict == "Unschedulable":
         return f"{when}, {refused}"
     evicts = " after evicting others" if then.verdict == "WouldPreempt" else ""
@@ -403,7 +434,7 @@ def _held(whose: _Whose) -> str:
     if of.held_by == "Order" and of.kind != "Pod":
         there, ready = of.wanted - of.pods, f"{words.listed(of.held)} is" if of.held else "those before it are"
         are = "pods exists" if there == 1 else "pods exist"
-        return f": {there} of its {of.wanted} {are}; its controller makes the next one when {ready} ready."
+        return f": {there} of its {of.wanted} {are}; its controller creates the next one when {ready} ready."
     return f"{_pending(whose)}: {_HOLDS[whose.of.held_by](whose.of)}."
 
 
@@ -424,11 +455,11 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
         f"it waits until {words.listed(of.held) or 'the pods that make room for it'}"
         f" {'are' if len(of.held) > 1 or not of.held else 'is'} gone{f' from {of.node_name}' if of.node_name else ''}"
     ),
-    "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, and there is no such node",
+    "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, which does not exist",
     "OtherScheduler": lambda of: (
-        f"it is left to scheduler {words.listed(of.held)} (schedulerName); if none of that name runs, it stays Pending"
+        f"its schedulerName is {words.listed(of.held)}; if no scheduler of that name runs, it stays Pending"
     ),
-    "Order": lambda _: "its StatefulSet makes it once the pods before it are ready",
+    "Order": lambda _: "its StatefulSet creates it once the earlier pods are ready",
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
 }
 
@@ -442,7 +473,10 @@ def _there(of: OwnerVerdict) -> str:
     """How many of the group's pods are there, if those are too few."""
     if of.group_pods >= of.group_least:
         return ""
-    return f": {of.group_pods} of the {of.group_least} pods that it needs {'is' if of.group_pods == 1 else 'are'} there"
+    return (
+        f": {of.group_pods} of the {of.group_least} pods that it needs "
+        f"{'is' if of.group_pods == 1 else 'are'} in the input"
+    )
 
 
 def _bound_to(of: OwnerVerdict) -> str:
@@ -452,7 +486,7 @@ def _bound_to(of: OwnerVerdict) -> str:
 def _suspended(whose: _Whose) -> str:
     queue = f", as it waits in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
     suspended = "is suspended and " if whose.of.kind in ("Job", "CronJob") else ""
-    return f" {suspended}wants no pods now{queue}."
+    return f" {suspended}has no pods now{queue}."
 
 
 def _refused(whose: _Whose) -> str:
@@ -462,7 +496,13 @@ def _refused(whose: _Whose) -> str:
         all_of_them = refused in (0, max(of.pods, of.wanted))
         which = "its pods" if all_of_them else f"{refused} of its {max(of.pods, of.wanted)} pods"
         return f": the API server refuses {_CLAIM_OF if _is_about_claims(of) else ''}{which}."
+    if of.findings and all(one.code == _OF_ITS_PODS for one in of.findings):
+        return ": the API server refuses its pods."
     return f": the API server refuses {'its claim' if whose.is_pod and _is_about_claims(of) else 'it'}."
+
+
+_OF_ITS_PODS = "DRA226"
+"""The finding that a workload is accepted, and its pods are not."""
 
 
 _CLAIM_OF = "the claims of "
@@ -481,13 +521,29 @@ def _stuck(whose: _Whose) -> str:
 
 
 def _unknown(whose: _Whose) -> str:
-    return f": not known whether a node can take {whose.it}: the input has no {words.listed(whose.of.missing)}."
+    return f": not known whether a node can take {whose.it}: the input has no {_none_of(whose.of.missing)}."
+
+
+def _none_of(resources: Sequence[str]) -> str:
+    """`PersistentVolumeClaims, PersistentVolumes or StorageClasses`."""
+    names = [_KINDS.get(one, one) for one in resources]
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
+
+
+_KINDS = {
+    "deviceclasses": "DeviceClasses",
+    "resourceslices": "ResourceSlices",
+    "resourceclaims": "ResourceClaims",
+    "persistentvolumeclaims": "PersistentVolumeClaims",
+    "persistentvolumes": "PersistentVolumes",
+    "storageclasses": "StorageClasses",
+}
 
 
 def _bound(whose: _Whose) -> str:
     if whose.of.kind not in ("Pod", "ResourceClaim"):
-        return ": all its pods have their nodes already."
-    return f" has its node already{f': {whose.nodes}' if whose.nodes else ''}."
+        return ": all its pods already have nodes."
+    return f" already has a node{f': {whose.nodes}' if whose.nodes else ''}."
 
 
 _HEADLINES: dict[str, Callable[[_Whose], str]] = {
@@ -500,9 +556,9 @@ _HEADLINES: dict[str, Callable[[_Whose], str]] = {
     "Refused": _refused,
     "Stuck": _stuck,
     "Bound": _bound,
-    "Finished": lambda _whose: " has finished, or goes.",
+    "Finished": lambda _whose: " has finished, or is being deleted.",
     "Unknown": _unknown,
-    "Undecided": lambda _whose: ": undecided, as a search was cut short (--max-steps, --timeout).",
+    "Undecided": lambda _whose: ": undecided, because a search was cut short (--max-steps, --timeout).",
 }
 
 
@@ -516,25 +572,29 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield words.scheduler_says(of.waiting)
     if of.verdict == "Stuck":
         yield (
-            "Claims get devices when the scheduler binds the pod. This one has its node already, from its nodeName or"
-            " from a scheduler that knows no claims: delete it, and let kube-scheduler choose the node."
+            "Claims get devices when the scheduler binds the pod. This pod already has a node, from "
+            "its nodeName or from a scheduler without support for claims. Delete it, and let "
+            "kube-scheduler choose the node."
         )
+    if of.missing and of.verdict != "Unknown":
+        what = "devices" if "resourceslices" in of.missing or "deviceclasses" in of.missing else "volumes"
+        yield f"Its {what} are not known: the input has no {_none_of(of.missing)}."
     if of.verdict == "Unknown":
         yield f"If the cluster has any, add the output of: kubectl get {','.join(of.missing)} -A -o yaml"
         if "resourceslices" in of.missing:
-            yield "If it has none, no node with such devices is there yet, or their driver does not run."
+            yield ("If it has none, the cluster has no node with such devices yet, or their driver does not run.")
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
     if of.kubelet:
         yield (
-            f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane: it may not know such claims,"
-            " and then the pod does not start."
+            f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane. If it "
+            "does not support such claims, the pod does not start."
         )
     if of.last_message is not None:
         yield _last(of, of.last_message)
     if of.not_tried:
-        yield f"{words.counted(of.not_tried, 'pod')} that wait were not tried."
+        yield f"{words.counted(of.not_tried, 'pod')} were not tried."
 
 
 def _last(of: OwnerVerdict, last: LastMessage) -> str:

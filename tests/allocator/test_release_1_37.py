@@ -341,7 +341,7 @@ def test_compatibility_groups_with_the_gate_are_an_honest_not_simulated() -> Non
     assert gate[0] == "gate-not-recorded"
     assert field == (
         "not-simulated",
-        "compatibilityGroups: the field is not simulated: groups are not compared, all devices count as going together",
+        "compatibilityGroups: the field is not simulated: groups are not compared, so all devices count as compatible",
     )
 
 

@@ -195,7 +195,7 @@ def test_schedule_says_of_a_named_workload_that_it_wants_no_pod(tmp_path: Path) 
     (tmp_path / "in.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, job]}))
     ran = in_process("schedule", str(tmp_path / "in.json"), "train/t")
     assert ran.status == 2
-    assert "nothing to schedule: what is named has no pod and wants none (--allow-empty" in ran.err
+    assert "nothing to schedule: the named workloads have no pods and need none (--allow-empty" in ran.err
     assert in_process("schedule", str(tmp_path / "in.json"), "train/t", "--allow-empty").status == 0
 
 

@@ -134,7 +134,7 @@ def test_choosing_pods() -> None:
 def test_choosing_nothing_is_an_error_unless_allowed(choice: list[str]) -> None:
     ran = in_process("schedule", CLUSTER, WORK, *choice)
     assert (ran.status, ran.out) == (2, "")
-    assert "nothing to schedule: -n and -l choose no pod that waits for a node" in " ".join(ran.err.split())
+    assert "nothing to schedule: -n and -l match no pending pod" in " ".join(ran.err.split())
     assert in_process("schedule", CLUSTER, WORK, *choice, "--allow-empty").status == 0
 
 

@@ -190,7 +190,7 @@ def silent(handler: BaseHTTPRequestHandler) -> None:
 BROKEN = {
     "closed": (closed, "EOF|connection reset"),
     "cut": (cut, "unexpected EOF"),
-    "truncated": (truncated, "the answer is no whole JSON document"),
+    "truncated": (truncated, "the answer is not a complete JSON document"),
     "expired": (expired, "the list changed faster than it could be read, 3 times: too old"),
     "endless": (endless, "the answer does not end: more than 1 MiB came for one page"),
     "silent": (silent, "the server was silent for 1 s"),

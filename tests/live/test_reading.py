@@ -356,7 +356,7 @@ def test_an_address_of_metrics_is_only_asked_with_live(tmp_path):
     ran = in_process("pools", path, "--scheduler-metrics", "http://127.0.0.1:9/metrics")
     assert (ran.status, ran.err) == (
         2,
-        "error: --scheduler-metrics with an address needs --live: nothing else asks a cluster\n",
+        "error: --scheduler-metrics with a URL needs --live\n",
     )
 
 

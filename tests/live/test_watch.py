@@ -121,4 +121,4 @@ def test_a_pod_that_is_not_there_is_an_error(watch):
 def test_a_file_is_not_watched(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": []}))
     ran = in_process("explain", str(tmp_path / "a.json"), "--watch")
-    assert (ran.status, ran.err) == (2, "error: --watch asks a cluster again and again: it goes with --live\n")
+    assert (ran.status, ran.err) == (2, "error: --watch needs --live\n")

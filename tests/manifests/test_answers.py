@@ -34,9 +34,9 @@ ALONE = {**META, "kind": "PartialObjectMetadataList", "items": [POD, POD]}
     ("answer", "told"),
     [
         (FORBIDDEN, f"the API server's refusal instead of objects: {FORBIDDEN['message']} (Forbidden, 403)"),
-        (TABLE, "a table for printing, without the objects: ask for -o json, or with Accept: application/json"),
-        (ALONE, "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"),
-        (POD, "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"),
+        (TABLE, "a table instead of objects: use -o json, or Accept: application/json"),
+        (ALONE, "only metadata, without spec and status: use -o json, or Accept: application/json"),
+        (POD, "only metadata, without spec and status: use -o json, or Accept: application/json"),
     ],
 )
 def test_an_answer_that_is_no_object_is_said(answer, told, listed, end, tmp_path):

@@ -78,7 +78,7 @@ def test_a_maintenance_that_stops_shows_where() -> None:
 def test_moves_that_make_room_end_with_the_room() -> None:
     cluster = Cluster.load(ROOT / "fixtures" / "scattered")
     page = _page(cluster, cluster.repack(for_="pod/ml/train"))
-    assert page.headline == "There is room for pod/ml/train when 2 pods move, in 1 wave; all go on running"
+    assert page.headline == "Moving 2 pods, in 1 wave, makes room for pod/ml/train. Each of them gets another node"
     assert _said(page, "Wave 1")["gpu-1"] == (
         "cordoned, 2 pods leave",
         ["ml/embed goes to gpu-2", "ml/serve-a goes to gpu-3"],
@@ -115,5 +115,5 @@ def test_what_a_change_does_stands_before_and_after() -> None:
 def test_a_change_by_which_a_selector_matches_nothing_says_so_first() -> None:
     cluster = Cluster.load(CHANGES / "cluster.yaml")
     page = _page(cluster, cluster.impact(Cluster.load(CHANGES / "changes" / "driver-2.yaml")))
-    assert page.headline == "No pod that runs ends, and none starts; 1 selector in use would match no device"
+    assert page.headline == "No running pod ends, and none starts; 1 selector in use would match no device"
     assert [(pick["tone"], pick["word"]) for pick in page.data["picks"]] == [("bad", "4 to 0 devices")]

@@ -180,7 +180,7 @@ def test_what_the_scheduler_says_stands_below_the_table() -> None:
 
 def test_a_count_that_nobody_refused_says_why_it_ended() -> None:
     told = str(Cluster.of([*gpus("a", each=8), template("one")]).capacity(WANTS, limit=3))
-    assert "pod/default/wants: 3 on 1 node.\n  The count ended there: as many as were asked for (--limit).\n" in told
+    assert "pod/default/wants: 3 on 1 node.\n  The count ended there: the limit was reached (--limit).\n" in told
     assert "The scheduler says" not in told
 
 

@@ -85,7 +85,7 @@ def test_together_none_of_the_owners_gives_up_what_it_has() -> None:
 def test_where_nothing_else_helps_that_is_said() -> None:
     told = Cluster.of([*CLUSTER, *WEB]).capacity("sts/web")
     assert told.to_dict()["items"][0]["nextCopy"]["suggestions"] == []
-    assert "  No change was found with which one more fits; what its own pods have was left to them.\n" in str(told)
+    assert "  No change was found with which one more fits; its own pods keep their devices.\n" in str(told)
 
 
 @pytest.mark.parametrize(

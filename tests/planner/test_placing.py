@@ -373,7 +373,7 @@ def test_exit_status(given: str, status: int) -> None:
 def test_what_is_known_where_nothing_was_decided() -> None:
     one = [*gpus("a"), template("one"), pod("p0", templates={"gpu": "one"})]
     [first] = str(Cluster.of(one).place(max_steps=1)).splitlines()[:1]
-    assert first == "Undecided: whether the pod that waits can run is not known."
+    assert first == "Undecided: whether the pending pod can run is not known."
     [first] = str(Cluster.of([*one, pod("p1", templates={"gpu": "one"})]).place(max_steps=1)).splitlines()[:1]
     assert first == "Undecided: whether all 2 pods can run at the same time is not known."
 

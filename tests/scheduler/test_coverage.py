@@ -41,7 +41,7 @@ def test_parts_are_named_as_far_as_the_input_touches_them(version: str, release:
         said + "the choice between nodes here (docs/releases.md)"
     ]
     assert told([node("a"), pod("p"), pod("q", "9")], version) == [
-        said + "the order of pods and the words of FailedScheduling here (docs/releases.md)"
+        said + "the order of pods and the messages of FailedScheduling here (docs/releases.md)"
     ]
     assert told([node("a"), pod("p")], version) == []
 

@@ -67,4 +67,4 @@ def test_many_devices_of_a_slice_for_another_node_are_one_warning() -> None:
     parts = [piece(f"s{at}", *devices, pool=pool("p", count=3), nodeName=f"n{at}") for at in range(3)]
     report = dra_plan.validate(parts, select=["DRA21"])
     assert [one.code for one in report.findings] == ["DRA217", "DRA217"]
-    assert report.findings[1].message.startswith('device "gpu-0" (and 7 more) of pool "p" is in ResourceSlice s0 too')
+    assert report.findings[1].message.startswith('device "gpu-0" (and 7 more) of pool "p" is also in ResourceSlice s0')

@@ -55,7 +55,7 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
         made.articles.append(fleet)
 
 
-_MARKED = "Marked on the picture: the devices of each copy of the best placement that is known."
+_MARKED = "The picture marks the devices of each copy in the best known placement."
 
 
 def _placed(item: OwnerCapacity, document: CapacityDocument) -> list[PlacedCopy]:
@@ -70,9 +70,9 @@ def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
     stranded = of.stranded or 0
     unwanted = sum(reason.devices for reason in of.reasons if reason.code == "not-wanted")
     why = why_stranded(structs.replace(of, reasons=[one for one in of.reasons if one.code != "not-wanted"]), document)
-    of_use = "idle, not known whether stranded" if of.stranded is None else "of use to copies"
+    of_use = "idle, not known whether stranded" if of.stranded is None else "usable by copies"
     held = sum(one.devices for one in of.withheld)
-    in_use = "in use, or parts of what is" if of.profile else "in use"
+    in_use = "in use, or parts of a device in use" if of.profile else "in use"
     return BarRow(
         " ".join(part for part in (of.model or of.driver, of.profile) if part),
         [

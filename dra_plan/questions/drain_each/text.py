@@ -43,7 +43,7 @@ def _others(document: DrainsDocument) -> Iterator[str]:
         pods = list(dict.fromkeys(f"{pod.namespace}/{pod.name}" for node in unknown for pod in node.absent))
         are = "is" if len(pods) == 1 else "are"
         nodes = listed([node.name for node in unknown], NAMES + 1)
-        yield f"Of {nodes} that is not known: {listed(pods)} {are} not in the input."
+        yield f"For {nodes} this is not known: {listed(pods)} {are} not in the input."
     yield from _undecided(document)
 
 
@@ -67,7 +67,9 @@ def _undecided(document: DrainsDocument) -> Iterator[str]:
             alike.setdefault(listed(pods), []).append(node.name)
     for pods_named, nodes in alike.items():
         where = listed(nodes, NAMES + 1)
-        yield f"Drain of {where}: undecided whether {pods_named} would have a place, as {why_undecided(document)}."
+        yield (
+            f"Drain of {where}: undecided whether {pods_named} would have a place, because {why_undecided(document)}."
+        )
 
 
 def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:

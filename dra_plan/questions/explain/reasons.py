@@ -18,10 +18,11 @@ from dra_plan.allocator import Allocator, Outcome, View
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import ClusterInfo, Inventory
 from dra_plan.api.resource import ResourceClaim
-from dra_plan.api.well_known import IMPLICIT_PREFIX, UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, IMPLICIT_PREFIX, UNSCHEDULABLE
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
 from dra_plan.claims.sets import ClaimSet, Owner
+from dra_plan.documents.devices import RemovedDevices
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.verdicts import (
     ChangedReason,
@@ -30,9 +31,10 @@ from dra_plan.documents.verdicts import (
     NodeRefusalReason,
     RefusingNodes,
 )
-from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED
+from dra_plan.explanation.suggest.admissions import CONDITIONS
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import not_created
+from dra_plan.questions.explain.peaks import parts
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
 from dra_plan.scheduler.cluster.common import Common
@@ -62,7 +64,7 @@ from dra_plan.scheduler.simulate import Eviction, SimulationResult, simulate
 from dra_plan.scheduler.simulation import Simulation
 
 if TYPE_CHECKING:
-    from dra_plan.explanation.funnel import Funnel
+    from dra_plan.explanation.funnel import Funnel, NodeOffer
     from dra_plan.explanation.groups import NodeGroup
 
 
@@ -258,6 +260,10 @@ class VerdictRun:
         named = f"podgroup/{pod.metadata.namespace}/{group.pod_group_name}" if group is not None else ""
         return [*self._victims.get(pod.key, ()), *(self._victims.get(named, ()) if named else ())]
 
+    def pods_on(self, node: str) -> list[Pod]:
+        """The pods that are on a node in the end."""
+        return [info.pod for info in self.simulation.cluster.nodes[node].pods.values()]
+
     def priority(self, pod: Pod) -> int:
         """The pod's priority."""
         return self.simulation.cluster.info(pod).priority
@@ -334,17 +340,33 @@ MANY = 1_000_000
 MOST_NODES = 50
 """Nodes of one attempt that are looked at closely."""
 
+_KINDS = ("selector", "pool")
+"""Checks that take away devices of another kind, or that are not known."""
+
 
 class DeviceReason(NamedTuple):
     """What is in the way on a node.
 
     `taken_before`: the claims would fit, but pods that come first take the room. `most` is how many devices the
-    request that fails could have at most, if nobody else had any.
+    request that fails could have at most, if nobody else had any. `request` is its own name, `offer` what the node has.
     """
 
     leading: LeadingReason
     taken_before: bool
     most: int
+    request: str = ""
+    offer: NodeOffer | None = None
+
+    def removed(self) -> list[RemovedDevices]:
+        """The devices that the failing request could have, if they were not taken, or refused for what they lack."""
+        from dra_plan.explanation.parts import removal
+
+        offer, request = self.offer, self.request
+        if offer is None or self.leading.need is None:
+            return []
+        found = (each for each in offer.funnels if each.want.full_name == request)
+        made = [removal(offer, funnel, each) for funnel in found for each in funnel.removals if each.step not in _KINDS]
+        return [each for each in made if each.wanted != 0]
 
 
 class DeviceReasons:
@@ -367,7 +389,7 @@ class DeviceReasons:
         if found is None or self._attempt is None or found.leading.request is None:
             return found
         name = self._attempt.resource_of(found.leading.request)
-        return found._replace(leading=structs.replace(found.leading, request=name))
+        return found._replace(leading=structs.replace(found.leading, request=name), request=found.leading.request)
 
     def _add(self, groups: Iterable[NodeGroup], fitting: frozenset[str]) -> None:
         from dra_plan.explanation.document import leading_reasons
@@ -375,9 +397,10 @@ class DeviceReasons:
         for group in groups:
             most = _most(group)
             for reason in leading_reasons([group]):
-                for node in group.nodes:
+                for node, offer in zip(group.nodes, group.offers, strict=True):
                     name = node.metadata.name
-                    self._found.setdefault(name, DeviceReason(reason, name in fitting, most.get(reason.request, MANY)))
+                    found = DeviceReason(reason, name in fitting, most.get(reason.request, MANY), reason.request, offer)
+                    self._found.setdefault(name, found)
 
     def _look_at(self, attempt: DeviceAttempt, fitting: frozenset[str]) -> None:
         nodes = [node for node in attempt.nodes if node.metadata.name not in self._found]
@@ -440,7 +463,16 @@ class _AlikeNodes:
     refusals: list[tuple[NodeRefusal, ...]] = field(default_factory=list)
 
 
-def refusing_nodes(found: NodeRefusals, nodes: Mapping[str, Node], of_devices: DeviceReasons) -> list[RefusingNodes]:
+class OnNodes(NamedTuple):
+    """The pod that nodes refuse, and the pods that are on a node in the end."""
+
+    pod: Pod
+    pods: Callable[[str], Iterable[Pod]]
+
+
+def refusing_nodes(
+    found: NodeRefusals, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
+) -> list[RefusingNodes]:
     """The groups, those nearest to taking the pod first: with the fewest reasons, then of the most nodes.
 
     Nodes that are kept for the control plane, or that are not ready, come last.
@@ -455,14 +487,15 @@ def refusing_nodes(found: NodeRefusals, nodes: Mapping[str, Node], of_devices: D
         group.nodes.append(name)
         group.refusals.append(refusals)
     told = [
-        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, nodes, of_devices))) for group in groups.values()
+        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, nodes, of_devices, there)))
+        for group in groups.values()
     ]
     return sorted(told, key=lambda one: (_is_kept_free(one), len(one.reasons), -len(one.nodes)))
 
 
 def _is_kept_free(of: RefusingNodes) -> bool:
     taints = [one.taint.key for reason in of.reasons for one in reason.about if one.taint is not None]
-    return any(key in RESERVED or (key.startswith(CONDITIONS) and key != UNSCHEDULABLE.key) for key in taints)
+    return any(key in CONTROL_PLANE or (key.startswith(CONDITIONS) and key != UNSCHEDULABLE.key) for key in taints)
 
 
 def _texts(refusal: NodeRefusal) -> tuple[str, ...]:
@@ -488,14 +521,14 @@ def _keys(obstacles: Iterable[Obstacle]) -> tuple[Any, ...]:
 def _key(of: Obstacle) -> Any:
     """What is the same of an obstacle on nodes that are told together."""
     match of:
-        case ResourceShort(resource, asked):
-            return resource, asked
+        case ResourceShort(resource, asked, _, room):
+            return resource, asked, room < asked, room == 0
         case LabelUnmet(key, operator, values):
             return key, operator, values
         case PortTaken(protocol, port):
             return protocol, port
-        case AffinityUnmet(kind, topology_key):
-            return kind, topology_key
+        case AffinityUnmet():
+            return of.kind, of.topology_key, of.selector
         case SpreadUneven(topology_key, domain):
             return topology_key, domain is None
         case VolumeInUse(claim, disk):
@@ -508,7 +541,9 @@ def _key(of: Obstacle) -> Any:
 # -- one group ---------------------------------------------------------------------------------------------------------
 
 
-def _reasons(group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceReasons) -> Iterator[NodeRefusalReason]:
+def _reasons(
+    group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
+) -> Iterator[NodeRefusalReason]:
     for place, refusal in enumerate(group.refusals[0]):
         same = [refusals[place] for refusals in group.refusals]
         own = [reason for reason in refusal.reasons if reason.about is not None]
@@ -520,17 +555,34 @@ def _reasons(group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceRe
             if reason.about is not None:
                 at = own.index(reason)
                 made = node_obstacle([each.obstacles[at] for each in same], nodes)
-                about = [] if made is None else [_with_most_pods(made, [nodes[name] for name in group.nodes])]
+                about = [] if made is None else [_of_nodes_there(made, [nodes[name] for name in group.nodes], there)]
             about += others if number == 0 else []
             yield NodeRefusalReason(plugin=refusal.plugin, message=reason.text, counted=place == 0, about=about)
 
 
-def _with_most_pods(of: NodeObstacle, nodes: Iterable[Node]) -> NodeObstacle:
-    """The obstacle; of pods, of which the scheduler only says that there are too many, with how many a node takes."""
-    if of.kind != "Resource" or of.resource != PODS:
+def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
+    """The obstacle; of pods, of which the scheduler only says that there are too many, with how many a node takes.
+
+    Of an extended resource with who has it, or with what its device plugin does not offer.
+    """
+    if of.kind != "Resource":
         return of
-    limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
-    return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
+    if of.resource == PODS:
+        limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
+        return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
+    of = structs.replace(of, parts=parts(there.pod.spec, of.resource))
+    if "/" not in of.resource:
+        return of
+    has = (nodes[0].status.capacity or {}).get(of.resource, "0")
+    if of.room == "0":
+        return structs.replace(of, unhealthy=has) if has != "0" else of
+    holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
+    return structs.replace(of, holders=holders, varies=len(nodes) > 1)
+
+
+def _asks(pod: Pod, resource: str) -> bool:
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    return any(resource in one.resources.requests or resource in one.resources.limits for one in containers)
 
 
 def _of_plugin(
@@ -561,6 +613,7 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons) -> Iterator[NodeOb
         kind="Devices",
         devices=told,
         taken_before=known[0].taken_before,
+        removed=known[0].removed() if not never else [],
         room=str(most) if short and never else "",
         never=never,
     )

@@ -14,8 +14,8 @@ from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
 TIED = (
-    "Where nodes scored the same, the first in node order was taken; in a cluster timing decides, and the number may "
-    "be another one."
+    "If nodes scored the same, the first in node order was taken. In a cluster timing decides, and "
+    "the number may differ."
 )
 """What is said where ties between nodes took part."""
 
@@ -108,7 +108,7 @@ def _least(document: GrowthDocument) -> str:
     said = f"{'Nothing cheaper is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
     if document.exact:
         return f"{said}{cost}."
-    return f"{said}{cost}, as far as it was asked: not every smaller number was tried."
+    return f"{said}{cost}, but not every smaller number was tried."
 
 
 def _priced(document: GrowthDocument) -> bool:
@@ -118,9 +118,9 @@ def _priced(document: GrowthDocument) -> bool:
 def _undecided(document: GrowthDocument) -> str:
     if document.at_most is None:
         numbers = listed([tried(each.nodes) for each in document.not_enough])
-        return f"Undecided: with {numbers} not every pod is bound, and more were not tried (--limit, --max-steps)."
+        return f"Undecided: with {numbers}, not every pod is bound, and more were not tried (--limit, --max-steps)."
     return (
-        f"Undecided: what is needed costs at least {document.at_least}, and at most {document.at_most}, "
+        f"Undecided: the nodes cost at least {document.at_least}, and at most {document.at_most}, "
         "which the table shows (a search was cut short)."
     )
 

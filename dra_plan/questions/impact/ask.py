@@ -18,7 +18,7 @@ class ImpactOptions(PodOptions, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            "The release of the cluster after: what an upgrade would do.",
+            "Release after an upgrade.",
             metavar="VERSION",
             complete="versions",
         ),
@@ -45,7 +45,7 @@ def impact(
 
     version = options.get("to_kubernetes_version")
     if objects is None and version is None:
-        raise UsageError("nothing would change: name objects, or a release (to_kubernetes_version)")
+        raise UsageError("nothing would change: give objects, or a release (to_kubernetes_version)")
     asked = cluster.question(owners, {name: each for name, each in options.items() if name != "to_kubernetes_version"})
     after = cluster if objects is None else cluster.applied(required(objects, LoadedCluster, "objects", "a Cluster"))
     has_rules = objects is not None and bool(objects.inventory.taint_rules)

@@ -42,7 +42,7 @@ MOST_ROWS = 40
 """Rows of pods that a table has; `-o wide` has all."""
 
 
-UNSETTLED = "After that the cluster comes to no rest"
+UNSETTLED = "Afterwards the cluster never settles"
 """What is said of a cluster that never settles."""
 
 
@@ -97,7 +97,7 @@ def headline(document: ImpactDocument) -> str:
     if said:
         return "; ".join(said)
     rest = [*document.claim_sets, *document.selectors, *document.held_devices, *document.quotas, *document.pods]
-    return "No pod that runs ends, and none starts" if rest or document.refusals else NOTHING
+    return "No running pod ends, and none starts" if rest or document.refusals else NOTHING
 
 
 def _pods(document: ImpactDocument, *, whole: bool) -> Table:
@@ -192,9 +192,9 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
             yield f"Claim {name} {said}."
     lost = lost_selectors(document)
     if lost:
-        yield f"{lost}: pods that run stay, the next get none."
+        yield f"{lost}: running pods stay, but new ones get no device."
     if document.quotas:
-        yield "More is used than a quota allows: nothing ends for it, and nothing more is taken."
+        yield ("More is used than a quota allows. No running pod ends because of it, and no new one is accepted.")
     if document.unsettled:
         yield f"{UNSETTLED}: {document.unsettled}."
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]

@@ -13,14 +13,18 @@ MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
 limit, or the input lacks what decides."""
 
 
-StopReason = Literal["Budget", "NoPlace", "NotMadeAnew", "NotKnown"]
+StopReason = Literal["Budget", "NoPlace", "NotMadeAnew", "NotKnown", "NoNewDevices"]
 """Budget: one does not let the pod go. NoPlace: the pod made in its place, or one that it displaces, gets no node.
 NotMadeAnew: no controller recreates it. NotKnown: it gets no node as far as the scheduler was followed (`--max-steps`),
-or as the input tells, which lacks what decides."""
+or as the input tells, which lacks what decides. NoNewDevices: the pod stays on its node (of a DaemonSet), has devices
+that the node does not come back with, and gets none of those that it does."""
 
 
 class MovedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that leaves a node, and where the one in its place goes."""
+    """A pod that leaves a node, and where the one in its place goes.
+
+    The same node twice: it stays (of a DaemonSet), and is made again as the node is given back with other devices.
+    """
 
     namespace: str
     name: Text

@@ -62,7 +62,44 @@ def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done 
         moved += _moves(going, after)
         waiting.difference_update(map(pod_key, going))
         now = after.inventory
-    return Done(given.back.after(replace(now, nodes=inventory.nodes), names), tuple(moved))
+    return _given_back(given, replace(now, nodes=inventory.nodes), names, moved)
+
+
+def _given_back(given: DrainRules, drained: Inventory, names: Sequence[str], moved: list[MovedPod]) -> Done | Stop:
+    """The cluster once the nodes are given back.
+
+    A pod that stayed on its node (of a DaemonSet) is made again there if devices that it had do not come back.
+    """
+    now = given.back.after(drained, names)
+    staying = list(_without_devices(drained, now, set(names)))
+    if not staying:
+        return Done(now, tuple(moved))
+    after = come_to_rest(replaced(now, staying, Index(now)).inventory, given.target, given.question)
+    for pod, reason, message in without_place(now, after):
+        node = next((each.spec.node_name for each in staying if each.key == pod), names[0])
+        stays = reason == "NoPlace" and any(each.key == pod for each in staying)
+        return Stop(node=node, done=[], pod=pod, reason="NoNewDevices" if stays else reason, message=message)
+    return Done(after.inventory, (*moved, *_moves(staying, after)))
+
+
+def _without_devices(before: Inventory, now: Inventory, names: set[str]) -> Iterator[Pod]:
+    """The pods that stayed on these nodes and have a device that was published before and is not now."""
+    if before.slices is now.slices:
+        return
+    gone = _published(before) - _published(now)
+    devices = devices_of(before) if gone else {}
+    for pod in now.pods:
+        stays = pod.spec.node_name in names and not ended(pod) and belongs_to_node(pod)
+        if stays and not gone.isdisjoint(devices.get(pod_key(pod), ())):
+            yield pod
+
+
+def _published(inventory: Inventory) -> set[str]:
+    return {
+        f"{each.spec.driver}/{each.spec.pool.name}/{device.name}"
+        for each in inventory.slices
+        for device in each.spec.devices
+    }
 
 
 def _leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:

@@ -56,7 +56,7 @@ def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | Non
         refused = late.get((pod.namespace, pod.name))
         said = f"{refused.plugin} refuses it on {refused.node}: {refused.message}" if refused is not None else ""
         made.picks.append(pick)
-        article = told.Article(pick.key, name, picks.BAD, "no place", "It has no place beside the others.")
+        article = told.Article(pick.key, name, picks.BAD, "no place", ("It has no place next to the others."))
         article.summary = told.lines([said])
         made.articles.append(article)
 
@@ -95,8 +95,8 @@ def _bounds(document: PlacementDocument) -> Bars:
     least, most, pods = document.at_least, document.at_most, document.pods
     segments = [
         Segment(least, picks.GOOD, f"{least} {AT_ONCE}"),
-        Segment(most - least, picks.OTHER, f"{most - least} more can't be excluded"),
-        Segment(pods - most, picks.BAD, f"{pods - most} can't run beside them, which is proved"),
+        Segment(most - least, picks.OTHER, f"{most - least} more may be possible"),
+        Segment(pods - most, picks.BAD, f"{pods - most} cannot run next to them (proved)"),
     ]
     return Bars("Pods that can run at the same time", [BarRow(words.counted(pods, "pod"), segments)])
 

@@ -33,7 +33,7 @@ class FleetSample(DocumentPart, frozen=True, kw_only=True):
     allocated: Devices
     fragmented: Annotated[
         float,
-        Meta(description="Idle devices that a pod of the mix cannot use, on the mean over the mix (FGD's measure)."),
+        Meta(description="Idle devices that a pod of the mix cannot use, averaged over the mix (FGD's measure)."),
     ]
     largest_whole_group: Annotated[int | float, Meta(description="The most wholly idle devices of one node.")]
     whole_idle_nodes: Annotated[int | float, Meta(description="Nodes with devices of which none is in use.")]
@@ -78,12 +78,12 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
     orders: Annotated[int, Meta(description="How many orders of nodes were tried.", ge=1)]
     samples: list[FleetSample]
     bands: Annotated[list[Band], Meta(description="One a sample, where there are several orders.")] = []
-    used: Annotated[float, Meta(description="The share of all devices that was allocated, on the mean over time.")]
+    used: Annotated[float, Meta(description="The share of all devices that was allocated, on average over time.")]
     waiting_times: WaitingTimes
     models: Annotated[list[ModelUse], Meta(description="At the end.")] = []
     pods: list[ReplayedPod]
     refused: Annotated[list[str], Meta(description="What the API server did not create, with its message.")] = []
-    unsettled: Annotated[str, Meta(description="Why it does not come to an end, if so.")] = ""
+    unsettled: Annotated[str, Meta(description="Why the simulation did not settle, if it did not.")] = ""
 
 
 class ReplayComparison(DocumentPart, frozen=True, kw_only=True):

@@ -119,7 +119,9 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
     )
     shown_parts: list[Part] = [part for part in tables if part.rows]
     if document.outlook:
-        shown_parts.append(f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle goes on).")
+        shown_parts.append(
+            f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle shows it)."
+        )
     return [*shown_parts, *parts(document.settled)] if document.settled else shown_parts
 
 

@@ -315,6 +315,40 @@ def test_a_driver_that_publishes_less_stops_it_where_it_does() -> None:
     assert (found.outcome, found.stop.reason, len(found.stop.done)) == ("Impossible", "NoPlace", 1)
 
 
+def with_monitors(*devices: str) -> Cluster:
+    """Nodes a and b with one device more, which a DaemonSet's pod has that stays on its node."""
+    objects = [device_class(), template("one", request()), node("c"), slice_("c", "gpu-0")]
+    for name in ("a", "b"):
+        metadata = {"uid": f"u-watch-{name}", **owned("DaemonSet", "watch")}
+        there = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
+        only = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [there]}}}
+        pod = running(f"watch-{name}", name, f"watch-{name}-gpu-1", templates={"gpu": "one"}, metadata=metadata)
+        pod["spec"]["affinity"] = only
+        objects += [node(name), slice_(name, *devices), pod, generated(f"watch-{name}", "gpu", name, devices[0])]
+    return Cluster.of(objects)
+
+
+def test_a_pod_that_stays_gets_new_devices_where_its_own_do_not_come_back() -> None:
+    cluster = with_monitors("gpu-0")
+    renamed = Cluster.of([slice_(name, "x-0") for name in ("a", "b")])
+    found = cluster.maintain(nodes=["a", "b"], to=renamed)
+    assert [[(pod.name, pod.to_node, pod.devices) for pod in wave.moved] for wave in found] == [
+        [("watch-a", "a", ["gpu.example.com/a/x-0"])],
+        [("watch-b", "b", ["gpu.example.com/b/x-0"])],
+    ]
+    kept = cluster.maintain(nodes=["a", "b"], to=Cluster.of([slice_(name, "gpu-0", "gpu-1") for name in ("a", "b")]))
+    assert [wave.moved for wave in kept] == [[], []]
+    assert [wave.moved for wave in cluster.maintain()] == [[], [], []]
+
+
+def test_a_pod_that_stays_and_gets_no_new_device_stops_it() -> None:
+    """Another node has a free device, which is of no use to it."""
+    found = with_monitors("gpu-0").maintain(nodes=["a"], to=Cluster.of([slice_("a")]))
+    assert (found.outcome, found.stop.node, found.stop.pod) == ("Impossible", "a", "default/watch-a")
+    assert found.stop.reason == "NoNewDevices"
+    assert "pod default/watch-a, which stays on it, gets none of them: 0/3 nodes are available" in str(found)
+
+
 def test_slices_of_other_drivers_and_nodes_stay() -> None:
     other = slice_("a", "nic-0", name="a-nic", driver="nic.example.com")
     objects = [device_class(), node("a"), node("b"), slice_("a", "gpu-0"), slice_("b", "gpu-0"), other]
@@ -376,7 +410,7 @@ def test_a_place_that_is_not_known_is_no_proof() -> None:
     objects = [*one_full_rack(), node("c"), slice_("c", "gpu-0")]
     lacking = Cluster.of([each for each in objects if each["kind"] != "DeviceClass"]).maintain()
     assert (lacking.outcome, lacking.stop.reason) == ("Undecided", "NotKnown")
-    assert "no order was found in 5 drains, as what decides it is not in the input." in str(lacking)
+    assert "no order was found in 5 drains, as the input lacks what decides." in str(lacking)
     assert "classes-missing" in [each.code for each in lacking.document.warnings]
     short = Cluster.of(objects).maintain(max_steps=1)
     assert (short.outcome, short.stop.reason) == ("Undecided", "NotKnown")
