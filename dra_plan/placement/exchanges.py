@@ -306,11 +306,11 @@ def single_exchanges(
                 found.append((gain, room.name, combination, group.positions[:1]))
     found.sort(key=lambda each: (-each[0], each[1:]))
     alike: Counter[Combination] = Counter()
-    chosen = []
-    for _, *each in found:
-        alike[each[1]] += 1
-        if alike[each[1]] <= _ALIKE and len(chosen) < most:
-            chosen.append((each[0], each[1], each[2]))
+    chosen: list[tuple[str, Combination, tuple[int, ...]]] = []
+    for _, name, combination, leaves in found:
+        alike[combination] += 1
+        if alike[combination] <= _ALIKE and len(chosen) < most:
+            chosen.append((name, combination, leaves))
     return chosen
 
 
