@@ -368,7 +368,7 @@ def test_the_release_is_that_of_the_scheduler_at_once_and_of_each_kubelet() -> N
     found = Cluster.load(RACKS).maintain(nodes="rack=r1", to_kubernetes_version="1.37")
     assert found.target.release == "1.37.0"
     assert [each.kubelet_version for wave in found for each in wave.given_back] == ["1.37.0", "1.37.0"]
-    assert "Given back with a kubelet of 1.37.0: 2 nodes." in str(found)
+    assert "Come back with kubelet 1.37.0: 2 nodes." in str(found)
 
 
 def test_what_is_not_of_one_node_is_refused() -> None:
@@ -414,7 +414,7 @@ def test_a_place_that_is_not_known_is_no_proof() -> None:
     assert "classes-missing" in [each.code for each in lacking.document.warnings]
     short = Cluster.of(objects).maintain(max_steps=1)
     assert (short.outcome, short.stop.reason) == ("Undecided", "NotKnown")
-    assert "as a search was cut short (--max-steps)." in str(short)
+    assert "because a search was cut short (--max-steps)." in str(short)
 
 
 def test_without_budgets_in_the_input_it_says_so() -> None:
