@@ -172,13 +172,13 @@ def test_an_idle_claim_out_of_reach_does_not_contradict_the_verdict() -> None:
     told = Cluster.of(cordoned).explain("pod/p")
     assert told.document.verdicts[0].verdict == "WouldBind"
     assert "does not fit" not in str(told)
-    assert "kube-scheduler takes them back first" in str(told)
+    assert "kube-scheduler frees them first" in str(told)
 
 
 def test_where_classes_or_slices_are_missing_nothing_is_said_of_devices() -> None:
     for objects in ([node("a"), device_class()], [node("a"), slice_("a", device("gpu-0"))]):
         said = str(explain([*objects, claim("c"), pod("p", claims={"gpu": "c"})]))
-        assert "not known whether a node can take it" in said
+        assert "unknown whether a node can take it" in said
         assert "does not exist" not in said
         assert "No resource slice offers" not in said
 
@@ -326,7 +326,7 @@ def test_a_generated_claim_is_changed_in_its_template() -> None:
     assert first["changes"][0]["claim"]["template"] == "two"
     assert [each["object"]["kind"] for each in first["patches"]] == ["ResourceClaim", "ResourceClaimTemplate"]
     assert "in request r of template two" in str(answer)
-    assert "delete and create the template, then delete the pod (and create it, if it has no controller)." in str(
+    assert "Delete and create the template, then delete the pod (and create it again if it has no controller)." in str(
         answer
     )
 
