@@ -134,7 +134,7 @@ class Observer:
         self._wants = [want for ready in claims for wants in ready.requests for want in wants]
         self._constraints = [constraint for ready in claims for constraint in ready.constraints]
         self._minds_used = any(want.admin or want.takes_all for want in self._wants)
-        """Only these requests meet devices that are allocated already: others pass them over without a step."""
+        """True if some request meets allocated devices; other requests skip these devices without a step."""
         self._lists = any(constraint.lists for constraint in self._constraints)
         self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._rows: dict[Hashable, _Row | None] = {}
@@ -144,7 +144,7 @@ class Observer:
         self._untouched: dict[tuple[str, int], _Rows | None] = {}
         """The rows of slices without anything in use, by driver and the identity of the list of devices."""
         self._unused: UnusedRows[_Row] | None = None
-        """None as long as no node is expected to be seen again."""
+        """None while no node is expected to be seen again."""
         self._versions: set[str | None] = set()
         self.is_able = not (
             any(want.problem for want in self._wants)

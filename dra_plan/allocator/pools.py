@@ -224,7 +224,7 @@ class Generation:
         self._counters: _Counters | None = None
         self._agrees: bool | None = None
         self._repeats: bool | None = None
-        """Whether any device name stands twice, on whichever nodes; None before that was asked, as for the others."""
+        """True if any device name occurs twice, on any node; None until first needed, like the others."""
 
     @property
     def agrees(self) -> bool:

@@ -53,9 +53,9 @@ class ApiServerRefusals:
         self._classes = {one.metadata.name: one for one in inventory.classes}
         self._admission = of_inventory(inventory)
         self._judged: dict[int, tuple[Object, tuple[Finding, ...]]] = {}
-        """By the object's identity, with the object, so that it stays: copies have the names of others."""
+        """Results by the object's identity, with the object to keep it alive: copies have the names of others."""
         self._sound: set[tuple[str, str, bytes]] = set()
-        """Texts without the object's name in which nothing was found: those of many pods differ in nothing else."""
+        """Texts without findings and without the object's name: the texts of many pods differ only in the name."""
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
