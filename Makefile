@@ -8,7 +8,8 @@
 #                     BEFORE=CHECKOUT to run an earlier version beside
 #   make golden       writes the kept texts (golden files) anew
 #   make long         conformance runs, fuzzing and packaging, minutes long
-#   make browser      pages in Chromium; installs Chromium (as root, with apt-get), playwright and axe-core
+#   make browser      pages in Chromium; installs Chromium (as root, with apt-get), playwright and npm's tools
+#   make script       types and lint of the page's script
 #   make fuzz         broken inputs through all commands; N=200000 says how many
 #   make man          manual pages in build/man
 #   make plugin       kubectl's plugin, a file for each platform, and krew's manifest; FROM=URL says where it will lie
@@ -23,7 +24,7 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3 pyth
 	&& echo $$candidate && break; done)
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test kubectl check format lint types imports long browser fuzz bench golden lock completions man licences audit wheel plugin sbom clean
+.PHONY: quickstart test kubectl check format lint types imports long browser script fuzz bench golden lock completions man licences audit wheel plugin sbom clean
 
 quickstart: $(STAMP)
 	$(BIN)/dra-plan allocate fixtures/quickstart
@@ -63,11 +64,16 @@ audit: $(STAMP)
 long: $(STAMP) kubectl
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long --durations=10 $(T)
 
-# Pages as people open them. Chromium is Debian's; the driver is locked; axe-core comes from the npm registry.
-browser: $(STAMP)
-	scripts/browser.sh build/browser
+# Pages as people open them. Chromium is Debian's; the driver and what comes from the npm registry are locked.
+browser: $(STAMP) script
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-browser.lock
 	$(BIN)/python -m pytest -q -m browser $(or $(T),tests/browser)
+
+# The types and the style of the page's script and styles.
+script:
+	scripts/browser.sh build/browser
+	build/browser/node_modules/.bin/tsc -p scripts/browser_tools
+	build/browser/node_modules/.bin/biome ci --colors=off --config-path=scripts/browser_tools dra_plan/page/assets
 
 # Broken inputs through all commands, N of them; says which broke a rule, with the seed.
 fuzz: $(STAMP)

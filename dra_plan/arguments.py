@@ -132,7 +132,7 @@ def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
 
 def gates_of(given: Any, argument: str) -> Mapping[str, bool]:
     """The feature gates of an argument, by name. Raises UsageError for what is no name, or neither True nor False."""
-    for name, value in required(given, Mapping, argument, "a dict of names and truth values").items():
+    for name, value in required(given, Mapping, argument, "a dict of names and booleans").items():
         required(name, str, argument, "names of gates")
         truth(value, f"{argument}: {name}")
     return given  # type: ignore[no-any-return]

@@ -31,6 +31,10 @@ def program(name: str = "") -> typer.Typer:
     return app.program([*planning, snapshot, *plain, schema, completion], name)
 
 
+HELP: tuple[list[str], ...] = ([], ["--help"], ["-h"])
+"""The command lines that show the program's help."""
+
+
 def run() -> None:
     """Run the command line and leave the process with its exit status."""
     _open_missing_streams()
@@ -72,6 +76,7 @@ def _open_missing_streams() -> None:
 
 
 def _run_app() -> Exit | None:
+    from .cli import app
     from .cli.completion import COMPLETE_VARIABLE
 
     if COMPLETE_VARIABLE in os.environ:
@@ -80,7 +85,10 @@ def _run_app() -> Exit | None:
         completion_init()
     from .cli.parsing import REFUSED, refusal
 
-    asked = program("" if COMPLETE_VARIABLE in os.environ else "".join(sys.argv[1:2]))
+    if COMPLETE_VARIABLE in os.environ:
+        asked = program()
+    else:
+        asked = app.listing() if sys.argv[1:] in HELP else program("".join(sys.argv[1:2]))
     try:
         status = asked(prog_name=_program_name(), complete_var=COMPLETE_VARIABLE, standalone_mode=False)
     except REFUSED as error:

@@ -86,7 +86,7 @@ class GateOptions(TypedDict, total=False):
         str | None,
         Flag(
             "--kubernetes-version",
-            "Answer as this release does (default: the input's, or 1.36).",
+            "Kubernetes release to simulate (default: the release of the input, or 1.36).",
             metavar="VERSION",
             complete="versions",
         ),
@@ -121,9 +121,7 @@ class QuirkOptions(GateOptions, total=False):
 class ReleaseOptions(QuirkOptions, total=False):
     """The release that answers are for."""
 
-    strict_version: Annotated[
-        bool, Flag("--strict-version", "Exit with 2 where outcomes of that version are not recorded.")
-    ]
+    strict_version: Annotated[bool, Flag("--strict-version", "Exit with 2 if that version was not recorded.")]
 
 
 class InNamespace(TypedDict, total=False):
@@ -131,7 +129,7 @@ class InNamespace(TypedDict, total=False):
 
     namespace: Annotated[
         str | None,
-        Flag("--namespace -n", "Only what is in this namespace.", metavar="NAME", complete="namespaces"),
+        Flag("--namespace -n", "Only this namespace.", metavar="NAME", complete="namespaces"),
     ]
 
 
@@ -148,7 +146,7 @@ class ServedVersions(TypedDict, total=False):
         Mapping[str, bool] | None,
         Flag(
             "--runtime-config",
-            "API versions that the API server serves beside the stable ones, as its own option has them.",
+            ("API versions enabled in addition to the stable ones, in the format of kube-apiserver."),
             metavar="GROUP/VERSION=true,...",
             kind=list[str] | None,
             read=_served,
@@ -163,7 +161,7 @@ class Chosen(InNamespace, total=False):
         str | LabelSelector | None,
         Flag(
             "--selector -l",
-            "Only what has these labels, for example a=b,c!=d,e in (f,g).",
+            "Only objects with these labels, for example a=b,c!=d,e in (f,g).",
             metavar="LABELS",
             kind=str | None,
         ),
@@ -200,7 +198,7 @@ class Ties(TypedDict, total=False):
         str | None,
         Flag(
             "--ties",
-            "Of several best nodes take the first (the default), or draw lots by --seed, as a cluster does.",
+            ("Of several best nodes, take the first (default) or a random one (--seed), as in a cluster."),
             metavar="first|random",
             complete="first|random",
         ),
@@ -229,7 +227,7 @@ class WithoutNodes(TypedDict, total=False):
 
     infer_nodes: Annotated[
         bool,
-        Flag("--infer-nodes", "Make missing Node objects from the slices; their labels stay unknown."),
+        Flag("--infer-nodes", ("Create missing Node objects from the slices; their labels are unknown.")),
     ]
 
 
@@ -238,7 +236,7 @@ class DevicesOnly(TypedDict, total=False):
 
     devices_only: Annotated[
         bool,
-        Flag("--devices-only", "Leave out the node's own rules: cordon, taints, node name and affinity."),
+        Flag("--devices-only", "Ignore the rules of nodes: cordon, taints, node name and affinity."),
     ]
 
 

@@ -17,8 +17,10 @@ def listed(names: list[str], most: int = NAMES) -> str:
 
 
 def values(found: Iterable[tuple[Any, int]], others: int, missing: int = 0) -> list[str]:
-    """Values with how often each is found, then how many others there are, and how many have none."""
+    """Values with the number of devices that have each, then how many others there are, and how many have none."""
     said = [f"{value(one)} on {count}" for one, count in found]
+    if said:
+        said[0] += " device" if said[0].endswith(" on 1") else " devices"
     said += [f"{others} other values"] if others else []
     return [*said, f"missing on {missing}"] if missing else said
 

@@ -1,9 +1,10 @@
 #!/bin/sh
-# What the tests of pages need beside Python: Chromium, from the system's packages, and axe-core, from the npm registry.
-# Both are left alone if they are there. Usage: scripts/browser.sh FOLDER, which gets axe-core.
+# What the tests of pages need beside Python: Chromium, from the system's packages, and from the npm registry axe-core,
+# html-validate, and what checks the script of the pages, in the versions of scripts/browser_tools. What is there is
+# left alone. Usage: scripts/browser.sh FOLDER, which gets node_modules.
 set -eu
 folder=$1
-axe=4.14.1
+tools=$(dirname "$0")/browser_tools
 
 fail() {
 	echo "make browser: $1" >&2
@@ -23,9 +24,12 @@ install() { # what it is for, the Debian packages
 command -v chromium >/dev/null || install chromium chromium fonts-dejavu-core
 command -v chromium >/dev/null || fail "there is no chromium, although its package is installed"
 
-if ! test -f "$folder/node_modules/axe-core/axe.min.js"; then
+if ! cmp -s "$tools/package-lock.json" "$folder/package-lock.json" || ! test -d "$folder/node_modules"; then
 	command -v npm >/dev/null || install npm npm
 	mkdir -p "$folder"
-	npm install --prefix "$folder" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error "axe-core@$axe" >/dev/null ||
-		fail "npm can't install axe-core $axe"
+	cp "$tools/package.json" "$tools/package-lock.json" "$folder"
+	npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null || {
+		rm -f "$folder/package-lock.json"
+		fail "npm can't install what $tools/package.json names"
+	}
 fi

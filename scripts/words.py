@@ -1,8 +1,8 @@
 """The texts that people read are in plain English: words and phrases that none of them has. `make lint` runs it.
 
-A text is a literal of the package with a space in it, or a piece of one between the holes of an f-string. Docstrings
-are none, nor are the messages of Kubernetes, which are repeated to the letter (FOLDERS_OF_KUBERNETES). The list is that
-of docs/internals/style.md, which says what to write instead.
+A text is a literal of the package with a space in it, or a piece of one between the holes of an f-string; or a line of
+a page (PAGES), without what is code in it. Docstrings are not checked, nor are the messages of Kubernetes, which are
+repeated exactly (FOLDERS_OF_KUBERNETES). docs/internals/style.md says how to write instead.
 """
 
 from __future__ import annotations
@@ -14,6 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.texts import PACKAGE, modules
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md")] + sorted(
+    (ROOT / "docs").rglob("*.md")
+)
+"""The pages that are checked; the changelog keeps its old entries."""
 
 FOLDERS_OF_KUBERNETES = {"scheduler", "cel", "allocator", "controllers"}
 """Packages whose texts are for the most part Kubernetes' own."""
@@ -40,9 +46,23 @@ REFUSED = {
     r"\bCLAIM SET\b": "WORKLOAD",
     r"\b[Mm]end(?:s|ed)? it\b": "fix",
     r": wanted ": ": expected ",
-    r"\b(?:is|are|can't be|would be) told\b": "shown, known",
+    r"\b[Tt]old\b": "shown, known, reported",
+    r"\bbeside\b": "next to, in addition to",
+    r"\bpass(?:es|ed|ing)? over\b": "skip",
+    r"\bas things are\b": "now, already",
+    r"\bnone of 1\b": "the only one is not",
+    r"\b[Tt]he least [a-z]+ that\b": "the lowest, the smallest",
+    r"\bon the mean\b": "on average",
 }
 """What is refused, as patterns, and what is better."""
+
+REFUSED_IN_PAGES = {
+    r"\bof which\b": "a sentence of its own",
+    r"\bby itself\b": "alone",
+    r"\bdoes? not do\b": "is not enough",
+    r"\bstands? (?:in|beside|below|above|on|behind|there)\b": "is",
+}
+"""What is refused in pages as well."""
 
 
 def texts(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -68,9 +88,25 @@ def refused(package: Path = PACKAGE) -> list[str]:
     return found
 
 
+def prose(page: str) -> list[str]:
+    """The lines of a page, without code, fenced or in backticks, and without what is quoted."""
+    fenced = re.sub(r"^```.*?^```$", lambda code: "\n" * code[0].count("\n"), page, flags=re.DOTALL | re.MULTILINE)
+    return [re.sub(r"`[^`]*`|\"[^\"]*\"", "``", line) for line in fenced.splitlines()]
+
+
+def refused_in(path: Path) -> list[str]:
+    """The same for a page; the style guide's table has the words in its first column."""
+    return [
+        f"{path}:{number}: {found[0]!r}: rather {better}"
+        for number, line in enumerate(prose(path.read_text(encoding="utf-8")), 1)
+        for pattern, better in {**REFUSED, **REFUSED_IN_PAGES}.items()
+        if (found := re.search(pattern, line)) and not (path.name == "style.md" and line.startswith("| "))
+    ]
+
+
 def main() -> int:
     """Print what is refused; the exit status is 1 if there is any."""
-    lines = refused()
+    lines = [*refused(), *(line for path in PAGES for line in refused_in(path))]
     print("\n".join(lines), end="\n" if lines else "")
     return 1 if lines else 0
 

@@ -9,18 +9,18 @@ might be incomplete has none and is searched on its own. The search itself is in
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence, Set
+from operator import and_
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from dra_plan.api import semver
-from dra_plan.api.resource import Device, DeviceAttribute
+from dra_plan.api.resource import DeviceAttribute
 from dra_plan.api.semver import SemverError
 from dra_plan.releases import Quirk, Target
 
-from .capacity import Counters
+from .capacity import Counters, Steps, short
 from .constraints import UNKNOWN, AttributeValue, Constraint
-from .identity import DeviceID
 from .ledger import AllocatedState
 from .pools import Pool, PoolDevice, PoolSlice
 from .reasons import SelectorError
@@ -100,6 +100,24 @@ _Rows = list[tuple[_Row, int]]
 """The devices of a slice that some request may take, with their indices."""
 
 
+class _DeviceKind(NamedTuple):
+    """What a search can read of a device, whatever is in use."""
+
+    driver: str
+    values: tuple[DeviceAttribute | None, ...]
+    """Of the attributes that selectors and constraints read."""
+    capacity: bytes
+    special: bytes
+    """Taints, counters and binding conditions."""
+    is_shared: bool
+    attributes: bytes | None
+    """All of them, if it is not known which are read."""
+
+
+_SEARCHED = slice(2, 5)
+"""The fields of a kind that a search reads itself, besides what selectors and constraints do."""
+
+
 class Appearance(NamedTuple):
     """Everything that a search can see of a node, and the slices with the devices it can take, in search order."""
 
@@ -112,6 +130,8 @@ class Appearance(NamedTuple):
         return [(slice_, index) for slice_, rows in self.slices for _, index in rows]
 
 
+_NOTHING = object()
+"""Stands for the capacity of a device of which nobody can have any."""
 _NOT_SEEN = _Row(None, (), consumes=False)
 """A placeholder for a row that does not exist yet; its parts are hashed only once."""
 
@@ -119,7 +139,8 @@ _NOT_SEEN = _Row(None, (), consumes=False)
 class Observer:
     """A finder of node appearances for one set of claims.
 
-    `is_able` is false if appearances cannot answer these claims.
+    `is_able` is false if appearances cannot answer these claims. With `exact`, the amounts that are left of a shared
+    device count exactly; otherwise only whether they are enough for one search.
     """
 
     def __init__(
@@ -128,16 +149,30 @@ class Observer:
         state: AllocatedState,
         counters: Counters,
         target: Target,
+        *,
+        exact: bool = True,
     ) -> None:
-        self._state, self._counters = state, counters
+        self._state, self._counters, self._target = state, counters, target
         self._features, self._rules = target.features, target.rules
         self._wants = [want for ready in claims for wants in ready.requests for want in wants]
         self._constraints = [constraint for ready in claims for constraint in ready.constraints]
+        self._takes_one = (
+            not exact
+            and [len(ready.requests) for ready in claims] == [1]
+            and not any(want.admin or want.takes_all or want.count != 1 for want in self._wants)
+        )
+        """Whether a search takes one device, the first that will do, and nothing else is asked."""
         self._minds_used = any(want.admin or want.takes_all for want in self._wants)
         """True if some request meets allocated devices; other requests skip these devices without a step."""
         self._lists = any(constraint.lists for constraint in self._constraints)
         self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
+        self._kinds: list[_DeviceKind] = []
+        self._kind_numbers: dict[_DeviceKind, int] = {}
+        self._kinds_by_slice: dict[PoolSlice, tuple[int | None, ...]] = {}
+        self._like_kinds: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
+        """Slices that are alike have these in common."""
         self._rows: dict[Hashable, _Row | None] = {}
+        """By the number of the kind, whether the device is in use, and what is in use of a shared one."""
         self._numbers: dict[Hashable, int] = {}
         self._values: dict[Hashable, int] = {}
         self._shared: dict[PoolSlice, _Rows | None] = {}
@@ -145,7 +180,7 @@ class Observer:
         """The rows of slices without anything in use, by driver and the identity of the list of devices."""
         self._unused: UnusedRows[_Row] | None = None
         """None while no node is expected to be seen again."""
-        self._versions: set[str | None] = set()
+        self._versions: set[str] = set()
         self.is_able = not (
             any(want.problem for want in self._wants)
             or any(ready.problem for ready in claims)
@@ -249,59 +284,68 @@ class Observer:
         return self._untouched[key]
 
     def _rows_among(self, slice_: PoolSlice, used: Set[str]) -> _Rows | None:
-        spec, found = slice_.object.spec, []
-        driver, names = spec.driver, self._names(spec.driver)
-        known, versions, keeps_used = self._rows, self._versions, self._minds_used
-        tells_rest = slice_.has_rules or self._state.shares_in(slice_.pool_id)
-        try:
-            for index, device in enumerate(spec.devices):
-                is_used = device.name in used
-                if is_used and not keeps_used:
-                    continue
-                attributes = device.attributes
-                for attribute in [each for each in attributes.values() if each.string_value is None]:
-                    if (
-                        attribute.version_value not in versions
-                        and attribute.int_value is None
-                        and attribute.bool_value is None
-                        and not self._is_readable(attribute)
-                    ):
-                        return None
-                special = (
-                    tells_rest
-                    or device.taints
-                    or device.consumes_counters
-                    or device.allow_multiple_allocations
-                    or device.binding_conditions
-                )
-                raw = (
-                    driver,
-                    is_used,
-                    tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
-                    _encode(device.capacity),
-                    self._rest(device, slice_, index) if special else None,
-                    _encode(attributes) if self._reads_all else None,
-                )
-                row = known.get(raw, _NOT_SEEN)
-                if row is _NOT_SEEN:
-                    row = self._new_row(raw, slice_.devices[index], is_used)
-                if row is None:
-                    return None
-                if row.number is not None:
-                    found.append((row, index))
-        except TypeError:  # one of the values that are read is a list, which appearances cannot compare
-            return None
+        found: _Rows = []
+        known, keeps_used, state = self._rows, self._minds_used, self._state
+        shares = state.shares_in(slice_.pool_id)
+        for index, (number, device) in enumerate(zip(self._kinds_in(slice_), slice_.devices, strict=True)):
+            is_used = device.id.device in used
+            if is_used and not keeps_used:
+                continue
+            if number is None:
+                return None
+            shared: tuple[tuple[str, int], ...] | None = None
+            if shares and device.id in state.shared:
+                shared = tuple(state.aggregate.get(device.id, {}).items())
+            raw = (number, is_used, shared)
+            row = known.get(raw, _NOT_SEEN)
+            if row is _NOT_SEEN:
+                row = known[raw] = self._new_row(raw, device)
+            if row is None:
+                return None
+            if row.number is not None:
+                found.append((row, index))
         return found
 
+    def _kinds_in(self, slice_: PoolSlice) -> tuple[int | None, ...]:
+        """The number of the kind of each device of the slice; None for one that can't be judged."""
+        found = self._kinds_by_slice.get(slice_)
+        if found is None:
+            numbers = tuple([self._kind_number(device) for device in slice_.devices])
+            found = self._kinds_by_slice[slice_] = self._like_kinds.setdefault(numbers, numbers)
+        return found
+
+    def _kind_number(self, device: PoolDevice) -> int | None:
+        attributes = device.device.attributes
+        if not all(self._is_readable(each) for each in attributes.values() if each.string_value is None):
+            return None
+        names = self._names(device.id.driver)
+        kind = _DeviceKind(
+            device.id.driver,
+            tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
+            device.capacity_key,
+            _encode((device.taints, device.device.consumes_counters, device.device.binding_conditions)),
+            bool(device.device.allow_multiple_allocations),
+            _encode(attributes) if self._reads_all else None,
+        )
+        try:
+            number = self._kind_numbers.setdefault(kind, len(self._kinds))
+        except TypeError:  # a list among the values that are read: not to be compared by appearances
+            return None
+        if number == len(self._kinds):
+            self._kinds.append(kind)
+        return number
+
     def _is_readable(self, attribute: DeviceAttribute) -> bool:
-        """Return whether the attribute is not a version, or a version that can be parsed.
+        """Return whether the attribute is a number, a Boolean, or a version that can be parsed.
 
         One attribute that cannot be converted makes every selector fail on the device, whichever attribute it reads;
         lists are left to the search.
         """
+        if attribute.int_value is not None or attribute.bool_value is not None:
+            return True
         text = attribute.version_value
-        if text is None:
-            return False
+        if text is None or text in self._versions:
+            return text is not None
         try:
             semver.parse(text)
         except SemverError:
@@ -309,40 +353,37 @@ class Observer:
         self._versions.add(text)
         return True
 
-    def _rest(self, device: Device, slice_: PoolSlice, index: int) -> Hashable:
-        """Return everything else that the search may examine, or None if the device has nothing special."""
-        state = self._state
-        taints = slice_.devices[index].taints if slice_.has_rules else device.taints
-        is_special = device.consumes_counters or device.allow_multiple_allocations or device.binding_conditions
-        if not (taints or is_special or state.shares_in(slice_.pool_id)):
-            return None
-        name = DeviceID(*slice_.pool_id, device.name)
-        return (
-            _encode((taints, device.consumes_counters, device.binding_conditions)),
-            device.allow_multiple_allocations,
-            name in state.shared,
-            tuple(state.aggregate[name].items()) if name in state.aggregate else None,
-        )
-
-    def _new_row(self, raw: tuple[Hashable, ...], device: PoolDevice, is_used: bool) -> _Row | None:
-        """Return the row of a device unlike all earlier ones, or None if a selector fails.
-
-        Only a search can handle that.
-        """
-        row: _Row | None
+    def _new_row(self, raw: tuple[int, bool, tuple[tuple[str, int], ...] | None], device: PoolDevice) -> _Row | None:
+        """The row of a device that is unlike all before; None where a selector fails, which only a search can place."""
+        kind, is_used, shared = raw
         try:
             wanted = tuple([self._is_wanted(want, device) for want in self._wants])
         except SelectorError:
-            row = None
-        else:
-            number = None
-            if any(wanted):
-                key = (wanted, is_used, raw[3], raw[4])
-                number = self._numbers.setdefault(key, len(self._numbers))
-            values = tuple([self._value(at, each.value(device)) for at, each in enumerate(self._constraints)])
-            consumes = bool(device.device.consumes_counters) and self._features.partitionable_devices
-            row = _Row(number, values, consumes)
-        return self._rows.setdefault(raw, row)
+            return None
+        number = None
+        left = self._left(wanted, device, shared)
+        if any(wanted) and left is not _NOTHING:
+            key = (wanted, is_used, left, self._kinds[kind][_SEARCHED])
+            number = self._numbers.setdefault(key, len(self._numbers))
+        values = tuple([self._value(at, each.value(device)) for at, each in enumerate(self._constraints)])
+        consumes = bool(device.device.consumes_counters) and self._features.partitionable_devices
+        return _Row(number, values, consumes)
+
+    def _left(self, wanted: Sequence[bool], device: PoolDevice, shared: tuple[tuple[str, int], ...] | None) -> Hashable:
+        """What a search can tell of the capacity that is left; `_NOTHING` where the device is as good as not there.
+
+        One that takes a single device only asks whether there is enough, by want.
+        """
+        if not self._takes_one or not self._features.consumable_capacity or device.device.consumes_counters:
+            return shared
+        if not device.device.allow_multiple_allocations:
+            return shared
+        steps, used = Steps.of(self._target), dict(shared or ())
+        demands = [steps.demand(want.capacity, device) for want in self._wants]
+        fits = tuple([each.refusal is None and short(each.portions, used, None) is None for each in demands])
+        if any(each.problem or each.sighted for each in demands):
+            return fits
+        return fits if any(map(and_, fits, wanted)) else _NOTHING
 
     def _is_wanted(self, want: Want, device: PoolDevice) -> bool:
         if device.device.binding_conditions and not self._features.binding_conditions:
@@ -401,9 +442,17 @@ class Likeness:
     """The answers to one set of claims by appearance, for one allocator or for several in succession."""
 
     def __init__(
-        self, claims: Sequence[ClaimRequests], state: AllocatedState, counters: Counters, target: Target
+        self,
+        claims: Sequence[ClaimRequests],
+        state: AllocatedState,
+        counters: Counters,
+        target: Target,
+        *,
+        exact: bool = False,
     ) -> None:
+        """`exact`: what is left of shared devices matters, beside whether it is enough."""
         self._made_of = (claims, state, counters, target)
+        self._exact = exact
         self._observer: Observer | None = None
         self._answers: dict[Hashable, Answer] = {}
         self._asked = 0
@@ -430,7 +479,7 @@ class Likeness:
             return None
         observer = self._observer
         if observer is None:
-            observer = self._observer = Observer(*self._made_of)
+            observer = self._observer = Observer(*self._made_of, exact=self._exact)
         return observer.appearance(pools) if observer.is_able else None
 
     def recall(self, appearance: Appearance) -> Answer | None:

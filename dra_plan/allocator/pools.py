@@ -235,6 +235,11 @@ class Generation:
             self._agrees = len({slice_.object.spec.pool.resource_slice_count for slice_ in self.slices}) <= 1
         return self._agrees
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all slices are there that the pool has, as far as their number tells."""
+        return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
+
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
         """Return a device name that occurs twice in these slices of the generation."""
         if self._repeats is None:

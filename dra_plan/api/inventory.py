@@ -89,6 +89,7 @@ NOTES = frozenset(
         "release-not-recorded",
         "rules-of-another-release",
         "several-best-nodes",
+        "taint-rules-taken-as-on",
     }
 )
 """The codes of facts about a release, and about random decisions of a cluster.

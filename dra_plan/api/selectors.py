@@ -7,7 +7,7 @@ where a selector applies, and which taints have an effect.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -247,6 +247,24 @@ _END = ""
 _FIRST_VALUE = "',', ')' or identifier"
 _NEXT_VALUE = "',', or identifier"
 _AFTER_VALUE = "',' or ')'"
+
+
+_WRITTEN: dict[str, Callable[[str, list[str]], str]] = {
+    "In": lambda key, values: f"{key}={values[0]}" if len(values) == 1 else f"{key} in ({','.join(values)})",
+    "NotIn": lambda key, values: f"{key}!={values[0]}" if len(values) == 1 else f"{key} notin ({','.join(values)})",
+    "Exists": lambda key, _values: key,
+    "DoesNotExist": lambda key, _values: f"!{key}",
+}
+
+
+def selector_text(selector: LabelSelector | None) -> str:
+    """The selector as `-l` takes it; empty for one that selects all pods, or none."""
+    if selector is None:
+        return ""
+    written = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
+    wanted = (one for one in selector.match_expressions or () if one.operator in _WRITTEN)
+    written += (_WRITTEN[one.operator](one.key, one.values or [""]) for one in wanted)
+    return ",".join(written)
 
 
 def parse_selector(text: str | None) -> LabelSelector | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .core import PodTemplateSpec
 from .meta import LabelSelector, Object, ObjectMeta
+from .storage import PersistentVolumeClaim
 
 
 class RollingUpdate(Object, frozen=True):
@@ -24,7 +25,8 @@ class UpdateStrategy(Object, frozen=True):
 class WorkloadSpec(Object, frozen=True):
     """The fields that Deployments, StatefulSets, ReplicaSets and DaemonSets share, and those that only one of them has.
 
-    Deployments have `strategy`, StatefulSets and DaemonSets `update_strategy`.
+    Deployments have `strategy`, StatefulSets and DaemonSets `update_strategy`; StatefulSets make a claim on a volume of
+    each of `volume_claim_templates` for each pod.
     """
 
     replicas: int | None = None
@@ -34,6 +36,7 @@ class WorkloadSpec(Object, frozen=True):
     update_strategy: UpdateStrategy | None = None
     pod_management_policy: str = ""
     paused: bool = False
+    volume_claim_templates: list[PersistentVolumeClaim] = []
 
 
 class PodConditionPattern(Object, frozen=True):

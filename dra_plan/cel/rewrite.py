@@ -209,6 +209,21 @@ def renamed(text: str, reference: Reference, name: str) -> str:
     )
 
 
+FIELDS = {"attribute": "attributes", "capacity": "capacity"}
+"""The fields of `device` in which names of a kind are."""
+
+
+def of_kind(text: str, reference: Reference, kind: str) -> str:
+    """The expression that looks for this name among capacities instead of attributes, or the other way round."""
+    field, places = FIELDS[reference.kind], []
+    for mention in mentions(text):
+        before = mention.domain or mention.name
+        start = text.rfind(field, 0, before.start)
+        if mention.reference == reference and start >= 0:
+            places.append((TextSpan(start, start + len(field)), FIELDS[kind]))
+    return _replaced(text, places)
+
+
 def with_domain(text: str, domain: str, to: str) -> str:
     """Return the expression with another domain wherever it uses this one."""
     places = dict.fromkeys(m.domain for m in mentions(text) if m.reference.domain == domain and m.domain is not None)

@@ -100,8 +100,9 @@ def _references(inventory: Inventory) -> Iterator[tuple[str, ObjectKey]]:
 def _uid_notice(inventory: Inventory, copies: dict[str, list[ObjectKey]]) -> Notice:
     copied = [key for keys in copies.values() for key in keys]
     text = (
-        f"one metadata.uid on several objects: {_names(copied)} {'is' if len(copied) == 1 else 'are'} read as new,"
-        " without it; remove metadata.uid from copies"
+        f"several objects have the same metadata.uid: {_names(copied)} "
+        f"{'is' if len(copied) == 1 else 'are'} read as new objects without it; remove metadata.uid "
+        "from copies"
     )
     return Notice("uid-repeated", text, source=_source(inventory, copied[0]))
 
@@ -138,7 +139,7 @@ def _without_controller(metadata: ObjectMeta) -> ObjectMeta:
 
 def _circle_notice(inventory: Inventory, circles: frozenset[ObjectKey]) -> Notice:
     circle = sorted(circles)
-    text = f"{_names(circle)}: following metadata.ownerReferences leads back to the start; read without a controller"
+    text = f"{_names(circle)}: metadata.ownerReferences form a circle; read without a controller"
     return Notice("owner-circle", text, source=_source(inventory, circle[0]))
 
 

@@ -257,19 +257,19 @@ def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index
     source = str(origin) if origin else ""
     extended = _dra_backed(spec, index)
     if extended:
-        message = f"{', '.join(extended)}: extended resources backed by device classes are planned by `schedule` only"
+        message = f"{', '.join(extended)}: only `schedule` plans extended resources of device classes"
         yield Notice("extended-resources-not-evaluated", message, str(owner), source)
 
 
 def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
     """Return the reason behind `ResourceClaim not created yet`."""
     _, namespace, name = template
-    message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so no claim can be made from it"
+    message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so the claim is not known"
     maker = index.inventory.template_makers.get((namespace, name))
     if maker is not None:
         message += (
-            f"; the controller of {maker[0]} {maker[1]}/{maker[2]} makes it in the cluster: add the output of"
-            " `kubectl get resourceclaimtemplates -A -o yaml`"
+            f"; the controller of {maker[0]} {maker[1]}/{maker[2]} creates it in the cluster: "
+            "add the output of `kubectl get resourceclaimtemplates -A -o yaml`"
         )
     origin = index.inventory.origins.get(owner)
     return Notice("missing-template", message, str(owner), str(origin) if origin else "")
@@ -324,8 +324,8 @@ def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
                 continue
             seen.add(key)
             message = (
-                f"used by {_joined([str(owner) for owner in owners])}: the first of them to be scheduled decides "
-                "for all; each is planned here as if it came first"
+                f"used by {_joined([str(owner) for owner in owners])}: the first of them to be "
+                "scheduled decides for all. Here each is planned as if it came first"
             )
             origin = index.inventory.origins.get(("ResourceClaim", *key))
             yield Notice("shared-claim", message, f"ResourceClaim {claim.key}", str(origin) if origin else "")

@@ -12,14 +12,13 @@ import typer
 
 from dra_plan import __version__
 from dra_plan.cli.command import Command, Group
-from dra_plan.cli.inputs import DUMP, of_cluster
+from dra_plan.cli.live import DUMP, of_cluster
 from dra_plan.cli.running import Exit, guarded
-from dra_plan.cli.watching import WatchingCommand
-from dra_plan.cli.whatif import PlanningCommand
 
 EPILOG = (
-    "Exit status: 0 everything fits (explain: always, unless --require-fit is given); 1 something does not fit, or is "
-    "wrong; 2 usage or input error; 3 undecided, as a limit was reached; 4 internal error."
+    "Exit status: 0 everything fits (explain: always, unless --require-fit is given); 1 something "
+    "does not fit, or is wrong; 2 usage or input error; 3 undecided because a limit was reached; 4 "
+    "internal error."
 )
 
 
@@ -33,7 +32,7 @@ CLUSTER = (
 
 SENTENCE = (
     "Find out why pods are pending, and what fits where, on a cluster or from files, with kube-scheduler's own answer. "
-    "Knows devices (DRA) as well as resources, taints, affinity, volumes, quotas and preemption."
+    "Covers devices (DRA), resources, taints, affinity, volumes, quotas and preemption."
 )
 
 
@@ -106,10 +105,20 @@ class Own(NamedTuple):
 
 def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
     """The program with its commands, or with the one of this name alone, as options cost time where nobody asks."""
+    from dra_plan.cli.watching import WatchingCommand
+    from dra_plan.cli.whatif import PlanningCommand
+
     made = copy.copy(_ROOT)
     every = list(commands)
     classes = {"plans": PlanningCommand, "watches": WatchingCommand, "plain": Command}
     made.registered_commands = []
     for each in [one for one in every if one.name == name] or every:
         made.command(cls=classes[each.command])(_exiting(each.function()))
+    return made
+
+
+def listing() -> typer.Typer:
+    """The program without its commands, whose names and sentences `--help` prints: to import them all takes long."""
+    made = copy.copy(_ROOT)
+    made.registered_commands = []
     return made

@@ -39,14 +39,11 @@ class Command(_TakenAsTheyAre, TyperCommand):
 class Group(_TakenAsTheyAre, TyperGroup):
     """The program, with options of its own."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the parser gives it
         """The commands, by what they are for."""
-        for topic, names in helping.TOPICS.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(name, command.get_short_help_str(limit=200)) for name, command in commands if command]
-            if rows:
-                with formatter.section(topic):
-                    formatter.write_dl(rows, col_max=12)
+        for topic, commands in helping.TOPICS.items():
+            with formatter.section(topic):
+                formatter.write_dl(list(commands.items()), col_max=12)
 
 
 def _converting_if_needed(params: Any) -> Any:

@@ -16,12 +16,37 @@ EXAMPLES = "Examples:"
 PROGRAM = "dra-plan"
 
 TOPICS = {
-    "Ask": ("explain", "schedule", "allocate", "pools"),
-    "Plan": ("capacity", "place", "grow", "diff", "impact", "maintain", "repack", "autoscale", "replay"),
-    "Check": ("validate", "rule", "cel"),
-    "Other": ("snapshot", "schema", "completion"),
+    "Ask": {
+        "explain": "Explain why pods are pending, and what would help.",
+        "schedule": "Show where the scheduler puts each pod, and why not.",
+        "allocate": "Show where claims fit and which devices they get.",
+        "pools": "Show the resource pools and their free devices.",
+    },
+    "Plan": {
+        "capacity": "Count how many more copies of a pod fit.",
+        "place": "Find out whether all pending pods can run together.",
+        "grow": "Find out how many new nodes the pending pods need.",
+        "diff": "Compare two cluster states.",
+        "impact": "Show what applying objects would do to running pods.",
+        "maintain": "Find an order in which nodes can be drained safely.",
+        "repack": "Find the fewest moves of running pods that make room.",
+        "autoscale": "Show what the Cluster Autoscaler does, and why not.",
+        "replay": "Show how a cluster is used over time.",
+    },
+    "Check": {
+        "validate": "Check manifests.",
+        "rule": "Explain the rules of validate, with examples.",
+        "cel": "Check a selector expression, and evaluate it on devices.",
+    },
+    "Other": {
+        "snapshot": "Save a cluster snapshot.",
+        "schema": "Print the JSON Schema of a document, or list them.",
+        "completion": "Print the completion script of a shell.",
+    },
 }
-"""The commands by what they are for, in the order of `--help`."""
+"""The commands by what they are for, in the order of `--help`, with the first sentence of their own help.
+
+The program's help is printed from here, so that it waits for no command to be imported."""
 
 _SECTIONS = {
     "Arguments": ("codes", "kind", "shell", "expression"),

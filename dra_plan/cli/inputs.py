@@ -12,6 +12,7 @@ import typer
 
 from dra_plan.cli import live, options, whatif
 from dra_plan.cli.declared import given
+from dra_plan.cli.live import DUMP, of_cluster
 from dra_plan.cli.telling import hush
 from dra_plan.errors import UsageError
 from dra_plan.interpreter import uncollected
@@ -26,13 +27,6 @@ if TYPE_CHECKING:
 
 OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,pods -A -o json"
 """Brings what `validate` judges that a cluster has."""
-
-
-DUMP = (
-    "kubectl get nodes,pods,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates"
-    " -A -o json > cluster.json"
-)
-"""Makes the file that answers most questions, with kubectl alone."""
 
 
 class Arguments(NamedTuple):
@@ -58,8 +52,8 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
     if _names_kind(owners):
         name = " ".join(owners)
         raise UsageError(
-            f"no manifests in which {name} could be looked up; a dump of a cluster is made with `{DUMP}`;"
-            f" from a cluster: {of_cluster(command, name)}"
+            f"no manifests to look up {name}. To make a dump: `{DUMP}`. To read the cluster: "
+            f"{of_cluster(command, name)}"
         )
     return Arguments(owners, [])
 
@@ -67,18 +61,13 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
 def no_manifests(command: str, *, dump: str = "") -> UsageError:
     """What is said where nothing is named to read; `command` does the same for a cluster, `dump` makes a file of it."""
     told = "name files or directories, or - for standard input"
-    made = f"; a dump of a cluster is made with `{dump}`" if dump else ""
-    return UsageError(f"no manifests: {told}{made}; from a cluster: {command}")
+    made = f". To make a dump: `{dump}`" if dump else ""
+    return UsageError(f"no manifests: {told}{made}. To read the cluster: {command}")
 
 
 def nothing_to_read(command: str) -> UsageError:
     """What is said where a command that plans is given nothing: how a dump is made, and how a cluster is asked."""
     return no_manifests(of_cluster(command), dump=DUMP)
-
-
-def of_cluster(command: str, owner: str = "") -> str:
-    """The command line that asks the cluster of kubectl's current context."""
-    return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
 
 
 def _is_path(argument: str) -> bool:
@@ -207,7 +196,7 @@ def _report_skipped(inventory: Inventory) -> None:
         from dra_plan.cli.printing import print_note
 
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(inventory.skipped.items()))
-        print_note(f"note: skipped, as planning does not use them: {counts}")
+        print_note(f"note: skipped, because planning does not use them: {counts}")
 
 
 _MOST_OVERRIDDEN = 5
@@ -221,7 +210,7 @@ def _report_overridden(inventory: Inventory) -> None:
     warned = {notice.object for notice in inventory.notices if notice.code == "object-overridden"}
     told = [(key, places) for key, places in inventory.overridden.items() if label(*key) not in warned]
     for (kind, namespace, name), (first, later) in told[:_MOST_OVERRIDDEN]:
-        print_note(f"note: {label(kind, namespace, name)} of {later} is taken, instead of the one in {first}")
+        print_note(f"note: {label(kind, namespace, name)} is taken from {later}, not from {first}")
     if len(told) > _MOST_OVERRIDDEN:
         more = len(told) - _MOST_OVERRIDDEN
         print_note(f"note: {more} more {'object is' if more == 1 else 'objects are'} taken from a later source")
@@ -240,7 +229,7 @@ def _report_kept_claims(inventory: Inventory) -> None:
     for key in templates:
         if pods := keeping_claims(key, index):
             told = f"pod {pods[0]} keeps its claim" if len(pods) == 1 else f"{len(pods)} pods keep their claims"
-            print_note(f"note: {told}, made of ResourceClaimTemplate {key[1]}/{key[2]} as it was")
+            print_note(f"note: {told}, created from the old ResourceClaimTemplate {key[1]}/{key[2]}")
 
 
 OPENED = "dra_plan.opened"

@@ -31,6 +31,13 @@ PLUGIN = "kubectl-dra_plan"
 """How kubectl names the program of `kubectl dra-plan`."""
 
 
+DUMP = (
+    "kubectl get nodes,pods,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates"
+    " -A -o json > cluster.json"
+)
+"""Makes the file that answers most questions, with kubectl alone."""
+
+
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
 
 
@@ -49,7 +56,7 @@ SchedulerMetrics = Annotated[
     typer.Option(
         "--scheduler-metrics",
         metavar="URL|FILE",
-        help="Take the feature gates from the /metrics of kube-scheduler.",
+        help="Read the feature gates from kube-scheduler's /metrics.",
     ),
 ]
 
@@ -100,6 +107,11 @@ def put_aside(context: Any) -> None:
 def is_plugin() -> bool:
     """Whether kubectl has called: `kubectl dra-plan COMMAND` starts the program `kubectl-dra_plan`."""
     return PLUGIN in sys.argv[0].replace("\\", "/").rpartition("/")[2]
+
+
+def of_cluster(command: str, owner: str = "") -> str:
+    """The command line that asks the cluster of kubectl's current context."""
+    return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
 
 
 def asked(context: typer.Context) -> Asked:
@@ -157,11 +169,15 @@ def told(snapshot: Snapshot) -> None:
     if info.emulation_version:
         version += f", which emulates {info.emulation_version}"
     gates = (
-        f"feature gates are those of the API server ({info.feature_gates_from.split()[-1]}), and the scheduler's may"
-        " differ: --scheduler-metrics or --feature-gates names them"
+        (
+            f"feature gates are those of the API server ({info.feature_gates_from.split()[-1]}). If "
+            "those of the scheduler differ, use --scheduler-metrics or --feature-gates"
+        )
         if info.feature_gates_from
-        else "its feature gates are not to be read (/metrics, /flagz), so the release's defaults stand in:"
-        " --feature-gates names others"
+        else (
+            "its feature gates could not be read (/metrics, /flagz), so the release's defaults "
+            "apply; to change them, use --feature-gates"
+        )
     )
     print_note(f"the cluster is Kubernetes {version}; {gates}")
 

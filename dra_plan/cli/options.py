@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Directories(TypedDict, total=False):
     """How directories are read."""
 
-    recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
+    recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
 
 class Sources(TypedDict, total=False):
@@ -30,7 +30,7 @@ class Sources(TypedDict, total=False):
         list[str] | None,
         typer.Option("--filename", "-f", metavar="PATH", help="Same as PATH, as in kubectl; repeatable."),
     ]
-    recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories with their subdirectories.")]
+    recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
 
 TimeLimit = Annotated[
@@ -39,7 +39,7 @@ TimeLimit = Annotated[
         "--timeout",
         min=0.0,
         metavar="SECONDS",
-        help="Stop after this time, without an answer and with exit status 3.",
+        help="Stop after this time, with exit status 3 and no answer.",
     ),
 ]
 
@@ -83,12 +83,12 @@ class Messages(TypedDict, total=False):
         typer.Option(
             "--ignore-warning",
             metavar="CODE,...",
-            help="Ignore warnings with these codes, also in gates; repeatable.",
+            help="Ignore warnings with these codes, also for the exit status; repeatable.",
         ),
     ]
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Print no notes and warnings; gates still count warnings."),
+        typer.Option("--quiet", "-q", help=("Print no notes and warnings; they still count for the exit status.")),
     ]
 
 
@@ -117,18 +117,18 @@ MarkdownOutput = Annotated[
         "--output", "-o", metavar="FORMAT", help="table, wide, markdown, json, yaml, name or jsonpath=TEMPLATE."
     ),
 ]
-NO_PODS = "nothing to do: no pod waits for a node"
-AllowNoPods = Annotated[
-    bool, typer.Option("--allow-empty", help="Exit with 0 if no pod waits for a node, instead of 2.")
-]
+NO_PODS = "nothing to do: no pod is pending"
+AllowNoPods = Annotated[bool, typer.Option("--allow-empty", help="Exit with 0 instead of 2 if no pod is pending.")]
 Reports = Annotated[
     list[str] | None,
     typer.Option(
         "--report",
         autocompletion=completing.reports,
         metavar="FORM",
-        help="Also write a page that a browser opens, html=FILE, or reports for CI: junit=FILE, sarif=FILE, github or "
-        "gitlab=FILE; repeatable.",
+        help=(
+            "Also write a web page, html=FILE, or a CI report: junit=FILE, sarif=FILE, github or "
+            "gitlab=FILE; repeatable."
+        ),
     ),
 ]
 Pages = Annotated[
@@ -137,7 +137,7 @@ Pages = Annotated[
         "--report",
         autocompletion=completing.pages,
         metavar="FORM",
-        help="Also write a page that a browser opens: html=FILE.",
+        help="Also write a web page: html=FILE.",
     ),
 ]
 SchedulerConfig = Annotated[
@@ -145,18 +145,18 @@ SchedulerConfig = Annotated[
 ]
 RequireFit = Annotated[
     bool,
-    typer.Option("--require-fit", help="Exit with 1 unless everything is known to fit: what is undecided, too, fails."),
+    typer.Option("--require-fit", help=("Exit with 1 unless everything is known to fit; undecided fails too.")),
 ]
 CompetingFit = Annotated[
     bool,
     typer.Option(
         "--require-fit",
-        help="Exit with 1 unless everything is known to fit, all pods and replicas together: what is undecided fails.",
+        help=("Exit with 1 unless all pods and replicas are known to fit together; undecided fails too."),
     ),
 ]
 MinNodes = Annotated[
     int,
-    typer.Option("--min-nodes", min=1, metavar="N", help="Exit with 1 unless every claim set fits on N nodes."),
+    typer.Option("--min-nodes", min=1, metavar="N", help=("Exit with 1 unless every workload fits on N nodes.")),
 ]
 FailOn = Annotated[
     str,
@@ -164,12 +164,12 @@ FailOn = Annotated[
         "--fail-on",
         autocompletion=completing.of("error", "warning"),
         metavar="error|warning",
-        help="warning: exit with 1 if there is any warning, too.",
+        help="warning: exit with 1 for any warning, too.",
     ),
 ]
 Progress = Annotated[
     bool,
-    typer.Option("--progress/--no-progress", help="A progress bar on standard error, if that is a terminal."),
+    typer.Option("--progress/--no-progress", help=("Show a progress bar, if standard error is a terminal.")),
 ]
 
 

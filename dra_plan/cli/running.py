@@ -72,7 +72,7 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
         if error.filename is not None:  # a file that was to be read or written: nothing here lets that come so far
             return _internal(error)
         _discard_output()
-        return _fail(Exit.USAGE, f"can't write the output: {error.strerror}")
+        return _fail(Exit.USAGE, f"cannot write the output: {error.strerror}")
     except KeyboardInterrupt:
         return _fail(Exit.INTERRUPTED, "interrupted")
     except TimeIsOverError as over:
@@ -111,8 +111,8 @@ def _internal(error: Exception) -> Exit:
         ours = part.startswith(("  File ", "\n"))  # a frame, or the words between two errors; the rest is a message
         print(shown.lines(part.removesuffix("\n")) if ours else shown.line(part.rstrip("\n")), file=sys.stderr)
     print(
-        f"\nerror: this is a defect of dra-plan, not of your input ({type(error).__name__}).\n"
-        "Please report it to those from whom you have dra-plan, with the text above, the command, the manifests\n"
+        f"\nerror: this is a defect in dra-plan, not in your input ({type(error).__name__}).\n"
+        "Report it to the maintainers of your copy of dra-plan, with the text above, the command, the manifests\n"
         "(or the smallest part of them that shows it), and these versions:\n"
         f"dra-plan {__version__}, Python {platform.python_version()}, {system}",
         file=sys.stderr,

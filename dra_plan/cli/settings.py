@@ -63,7 +63,7 @@ def read(path: Path) -> Settings | None:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as failure:
         raise UsageError(f"{path}: {failure}") from failure
     except RecursionError as failure:
-        raise UsageError(f"{path}: nested too deep") from failure
+        raise UsageError(f"{path}: nested too deeply") from failure
     except ValueError as failure:  # Python's limit, which says how a program would raise it
         raise UsageError(f"{path}: a number has too many digits") from failure
     if path.name == PROJECT:

@@ -20,20 +20,22 @@ if TYPE_CHECKING:
 def snapshot(
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here, compressed if the name ends in .gz."),
+        typer.Option("--output", "-o", metavar="FILE", help=("File to write; compressed if the name ends in .gz.")),
     ] = None,
     anonymize: Annotated[
         bool,
-        typer.Option("--anonymize", help="Put pseudonyms in place of names and labels: the answers stay the same."),
+        typer.Option("--anonymize", help=("Replace names and labels with pseudonyms; the answers stay the same.")),
     ] = False,
     print_rbac: Annotated[
-        bool, typer.Option("--print-rbac", help="Print a ClusterRole that suffices for all of it, and ask nothing.")
+        bool,
+        typer.Option("--print-rbac", help=("Print a ClusterRole with the rights that are needed, and read nothing.")),
     ] = False,
     context: Annotated[
-        str | None, typer.Option("--context", metavar="NAME", help="Ask in this context, not in the current one.")
+        str | None,
+        typer.Option("--context", metavar="NAME", help=("Use this kubeconfig context instead of the current one.")),
     ] = None,
     kubeconfig: Annotated[
-        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Ask with this kubeconfig.")
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help=("Use this kubeconfig file."))
     ] = None,
     scheduler_metrics: live.SchedulerMetrics = None,
     time_limit: options.TimeLimit = None,
@@ -46,8 +48,9 @@ def snapshot(
       dra-plan snapshot --anonymize -o cluster.json
       dra-plan explain cluster.json.gz pod/train
 
-    The cluster of kubectl's current context is read through kubectl, and written as one List, with its version and
-    feature gates: every command reads it back. No Secret, no ConfigMap and no managedFields are ever asked for or kept.
+    Reads the cluster of kubectl's current context through kubectl, and writes it as one List, with its version and
+    feature gates. Every command can read the file. It never reads Secrets or ConfigMaps, and keeps no
+    managedFields.
 
     """
     from dra_plan.live.snapshot import cluster_role
@@ -86,7 +89,7 @@ def _anonymized(found: Snapshot) -> Snapshot:
 
 def _what_stays(shown: Shown) -> str:
     if shown.attributes is None:
-        return "texts of devices' attributes, and selectors, are not anonymized: selectors look into too many of them"
+        return "attribute texts and selectors are not anonymized: selectors look into too many of them"
     many = len(shown.expressions)
     selectors = "1 selector looks" if many == 1 else f"{many} selectors look"
     return f"{selectors} into texts (startsWith, matches): selectors and attributes of that kind are not anonymized"

@@ -34,7 +34,9 @@ class Watching(TypedDict, total=False):
 
     watch: Annotated[
         bool,
-        typer.Option("--watch", "-w", help="With --live: answer again after every change, until the pods are bound."),
+        typer.Option(
+            "--watch", "-w", help=("With --live: update the answer after every change, until the pods are bound.")
+        ),
     ]
 
 
@@ -49,7 +51,7 @@ class WatchingCommand(PlanningCommand):
 
         given = {name: value for name, value in ctx.params.items() if name in live.NAMES}
         if not (live.is_plugin() or any(given[name] for name in ("live", "context", "kubeconfig"))):
-            raise UsageError("--watch asks a cluster again and again: it goes with --live")
+            raise UsageError("--watch needs --live")
         # At the end nothing is left to be done, which is no error here.
         arguments = {name: True if name == "allow_empty" else value for name, value in ctx.params.items()}
 
@@ -117,7 +119,7 @@ def _states(options: live.Asked) -> Iterator[Snapshot]:
                 failures += 1
                 if failures >= MOST_FAILURES:
                     raise
-                print_note(f"{error}; asked again in {PAUSE:g} s")
+                print_note(f"{error}; trying again in {PAUSE:g} s")
 
 
 class _Heard(io.StringIO):
@@ -175,7 +177,7 @@ def _difference(before: Snapshot, after: Snapshot) -> str:
     told = [f"{name} is new" for name in sorted(come - gone)] + [f"{name} is gone" for name in sorted(gone - come)]
     told = [*sorted(gone & come), *told]
     if not told:
-        return "what the cluster says of its release"
+        return "the release of the cluster"
     more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
     return ", ".join(told[:_MOST_TOLD]) + more
 

@@ -34,7 +34,7 @@ class Edits(TypedDict, total=False):
             "--drain",
             autocompletion=completing.nodes,
             metavar="NODE|LABELS",
-            help="Cordon the node, or those with labels (rack=r2), and let pods leave; repeatable.",
+            help="Cordon the node, or those with labels (rack=r2), and remove its pods; repeatable.",
         ),
     ]
     without: Annotated[
@@ -43,7 +43,7 @@ class Edits(TypedDict, total=False):
             "--without",
             autocompletion=completing.objects,
             metavar="KIND/NAME",
-            help="Leave this object out; repeatable.",
+            help="Remove this object; repeatable.",
         ),
     ]
     add_nodes: Annotated[
@@ -52,7 +52,7 @@ class Edits(TypedDict, total=False):
             "--add-nodes",
             autocompletion=completing.added_nodes,
             metavar="N=NODE",
-            help="Add N nodes like this one, or like that of a file.",
+            help="Add N nodes like this one, or like the one in a file.",
         ),
     ]
 
@@ -137,8 +137,8 @@ def _refuse_each(context: typer.Context, text: str, inventory: Inventory) -> Non
 
     if all(node.metadata.name != text for node in inventory.nodes):
         raise UsageError(
-            f"--drain {text}: `dra-plan diff --drain {text}` drains each node in turn, `dra-plan {context.info_name}`"
-            " one: --drain NODE"
+            f"--drain {text}: only `dra-plan diff --drain {text}` drains each node in turn; for "
+            f"`dra-plan {context.info_name}`, name a node: --drain NODE"
         )
 
 

@@ -7,6 +7,7 @@ place. A kubelet is assumed that makes a bound pod Running and Ready at once and
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -36,7 +37,7 @@ from .disruption import budgets
 from .endings import EXPECTED, FINISHED
 from .node_eviction import is_troubled
 from .quota import BESIDE_PODS, QuotaLedger, Quotas
-from .state import ClusterState, EndCause, EndedPod
+from .state import ClusterState, EndCause, EndedPod, needs_none
 from .workloads import given_revisions, revision
 
 
@@ -79,8 +80,9 @@ class ApiServer:
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
         """Of the last state: the other objects, and how many pods had ended and objects been changed by events."""
-        self._homeless: dict[str, None] = {}
-        """The uids of the pods that had no node when they were last looked at, in order."""
+        self._homeless: dict[str, int] = {}
+        """The uids of the pods that had no node when they were last looked at, numbered in the order they came."""
+        self._numbers = itertools.count()
         self._evictions_seen = -1
         """How often pods had been preempted when none of them was left, -1 if nobody has looked since pods came."""
         self._unseen: dict[str, None] = {}
@@ -116,7 +118,7 @@ class ApiServer:
             if uid not in given:
                 self._note_made(pod)
             if not pod.spec.node_name:
-                self._homeless[uid] = None
+                self._homeless[uid] = next(self._numbers)
                 if not ended(pod):
                     self.arrived[uid] = self.start
 
@@ -138,7 +140,8 @@ class ApiServer:
         if last is not None and self._is_as_in(last, pods, claims):
             return last
         inventory = replace(self.inventory, pods=pods, claims=claims)
-        self._last_of, self._last = (self.inventory, len(self.ended), len(self._changed)), self._made_state(inventory)
+        self._last_of = (self.inventory, len(self.ended), len(self._changed))
+        self._last = self._made_state(inventory, self.ended)
         return self._last
 
     def _is_as_in(self, last: ClusterState, pods: Sequence[Pod], claims: Sequence[ResourceClaim]) -> bool:
@@ -150,13 +153,13 @@ class ApiServer:
             and _same(last.inventory.claims, claims)
         )
 
-    def _made_state(self, inventory: Inventory) -> ClusterState:
+    def _made_state(self, inventory: Inventory, ended: Sequence[EndedPod]) -> ClusterState:
         return ClusterState(
             now=self.now,
             start=self.start,
             inventory=inventory,
             target=self._simulation.target,
-            ended=self.ended,
+            ended=ended,
             made=self.made.keys(),
             revisions=self._revisions,
             lost_nodes=self._lost_nodes,
@@ -183,8 +186,11 @@ class ApiServer:
         """Whether there are controllers that make pods."""
         return bool(self.inventory.workloads or self._absent_owners)
 
-    def releasing(self) -> ClusterState:
-        """What decides which claims come free now: those that changed, and those of pods that did, with their pods."""
+    def releasing(self) -> ClusterState | None:
+        """What decides which claims come free now: those that changed, and those of pods that did, with their pods.
+
+        None where there are no such claims.
+        """
         claims, looked = self._cluster.claims, self._looked_at
         self._note_changed()
         found = claims.listed([*claims.written, *claims.keys_used_by(looked.to_release)])
@@ -194,14 +200,19 @@ class ApiServer:
         # a claim that is to go does so once nobody has it, which is no change of the claim
         claims.written.update((claim_key(each), None) for each in found if each.metadata.deletion_timestamp is not None)
         ended = [self._ended_uids[uid] for uid in uids if uid in self._ended_uids]
+        pods = self._cluster.pods
+        if not found or not (self.ended or any(uid in pods and needs_none(pods[uid]) for uid in uids)):
+            return None
         return self._part([*uids], found, ended or self.ended[-1:])
 
-    def generating(self) -> ClusterState:
-        """What decides which claims are made now: the pods that may lack one."""
+    def generating(self) -> ClusterState | None:
+        """What decides which claims are made now: the pods that may lack one. None if none does."""
         self._note_changed()
         pods, looked = self._cluster.pods, self._looked_at
         lacking = [uid for uid in looked.to_generate if uid in pods and _lacks_claims(pods[uid])]
         looked.to_generate = dict.fromkeys(lacking)
+        if not lacking:
+            return None
         named = [*lacking, *(pods[uid].key for uid in lacking)]
         # of what the input has, a claim may be a pod's that says nothing of it
         is_given = self._has_orphans or any(uid not in looked.created for uid in lacking)
@@ -216,8 +227,7 @@ class ApiServer:
 
     def _part(self, uids: Sequence[str], claims: list[ResourceClaim], ended: Sequence[EndedPod]) -> ClusterState:
         pods = [self._cluster.pods[uid] for uid in uids if uid in self._cluster.pods]
-        state = self._made_state(replace(self.inventory, pods=pods, claims=claims))
-        return replace(state, ended=ended)
+        return self._made_state(replace(self.inventory, pods=pods, claims=claims), ended)
 
     def next_end(self) -> float | None:
         """When the next pod ends that was said to run for some time; None if there is none."""
@@ -274,15 +284,16 @@ class ApiServer:
         """Notice which pods the scheduler has bound since the last time: their kubelets start them."""
         if self._has_special_claims:
             self.ledger.forget()
-        pods = self._cluster.pods
-        for uid in list(self._homeless):
+        pods, homeless, moved = self._cluster.pods, self._homeless, self._cluster.moved_pods
+        for uid in sorted((uid for uid in moved if uid in homeless), key=homeless.__getitem__):
             now_there = pods.get(uid)
             if now_there is None:
-                self._homeless.pop(uid, None)
+                del homeless[uid]
             elif now_there.spec.node_name:
-                self._homeless.pop(uid, None)
+                del homeless[uid]
                 self.started[uid] = self.now
                 self._run(now_there)
+        moved.clear()
 
     def victims(self) -> dict[str, Pod]:
         """The pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
@@ -349,7 +360,7 @@ class ApiServer:
         if pod.spec.node_name:
             self._run(pod)
         else:
-            self._homeless[pod_uid(pod)] = None
+            self._homeless[pod_uid(pod)] = next(self._numbers)
             self.arrived[pod_uid(pod)] = self.now
         return ""
 
@@ -361,7 +372,7 @@ class ApiServer:
         self._cluster.add_pod(pod)
         self._simulation.admit(pod)
         if not pod.spec.node_name:
-            self._homeless[pod_uid(pod)] = None
+            self._homeless[pod_uid(pod)] = next(self._numbers)
 
     def show_made(self) -> None:
         """Let the scheduler see the pods that controllers have made, in their order."""

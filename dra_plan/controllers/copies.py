@@ -14,7 +14,7 @@ from dra_plan.claims.pod_claims import is_unmade, make_claim
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.cluster.nodes import exact_requests
-from dra_plan.scheduler.refusals import Copies, copy_of
+from dra_plan.scheduler.refusals import Copies, CopyTemplate, next_of
 from dra_plan.scheduler.simulation import Simulation
 
 from .settle import Settling, claim_failure
@@ -22,11 +22,11 @@ from .settle import Settling, claim_failure
 
 def settled_copies(
     simulation: Simulation,
-    templates: Sequence[tuple[Pod, int]],
+    templates: Sequence[tuple[CopyTemplate, int]],
     limit: int,
     uncharged: Callable[[Pod], bool],
 ) -> list[Copies]:
-    """Copies of each pod in proportion, at most `limit` in all, until one has no node when all has settled.
+    """Copies of each template in proportion, at most `limit` in all, until one has no node when all has settled.
 
     The simulation must not have started. Pods that are `uncharged`, and their claims, count for no quota: those in
     whose place copies stand. A copy that the API server does not create is the refused one, as its message says.
@@ -34,16 +34,12 @@ def settled_copies(
     settling = Settling(simulation, uncharged=uncharged)
     settling.start()
     settling.settle()
-    found = [Copies() for _ in templates]
+    found = [Copies(len(template.pods)) for template, _ in templates]
     creating = _Creating(simulation, settling)
     for _ in range(limit):
-        shares = [len(copies.bound) / share for copies, (_, share) in zip(found, templates, strict=True)]
-        at = shares.index(min(shares))
-        record = creating.created(copy_of(templates[at][0], len(found[at].bound)))
-        if not record.node:
-            found[at].refused = record
+        at = next_of(found, templates)
+        if not found[at].add(simulation, creating.created(templates[at][0], found[at].number)):
             break
-        found[at].bound.append(record)
     return found
 
 
@@ -54,19 +50,25 @@ class _Creating:
         self._simulation, self._settling = simulation, settling
         self._ledger = settling.server.ledger
 
-    def created(self, pod: Pod) -> PodRecord:
-        """What became of the copy; without a node where it was refused, or cannot stay."""
+    def created(self, template: CopyTemplate, number: int) -> list[PodRecord]:
+        """What became of the copy's pods; without a node where one was refused, the last then, or cannot stay."""
+        group, pods = template.made(number)
+        if group is not None:
+            self._simulation.arrive_group(group)
+        records: list[PodRecord] = []
         server = self._settling.server
-        pod = self._simulation.admitted(server.quotas.limited(pod))
-        refusal = self._refusal(pod) if server.quotas.exist else ""
-        if refusal:
-            return PodRecord(pod, message=refusal, refused=True)
-        record = self._simulation.arrive(pod)
+        for pod in pods:
+            pod = self._simulation.admitted(server.quotas.limited(pod))
+            refusal = self._refusal(pod) if server.quotas.exist else ""
+            if refusal:
+                return [*records, PodRecord(pod, message=refusal, refused=True)]
+            records.append(self._simulation.arrive(pod))
         self._settling.go_on()
-        there = self._simulation.cluster.pods.get(pod_uid(pod))
-        if self._settling.unsettled or there is None or ended(there):
-            record.fail(self._settling.unsettled or "the copy is evicted", with_error=True)
-        return record
+        for record in records:
+            there = self._simulation.cluster.pods.get(pod_uid(record.pod))
+            if self._settling.unsettled or there is None or ended(there):
+                record.fail(self._settling.unsettled or "the copy is evicted", with_error=True)
+        return records
 
     def _refusal(self, pod: Pod) -> str:
         """What the API server says where it creates the pod or one of its claims no more."""

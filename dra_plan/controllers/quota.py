@@ -24,6 +24,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import QuantityText
 from dra_plan.api.quantity import canonical_text, make, parse
 from dra_plan.api.resource import DeviceClass, DeviceRequest, ResourceClaim
+from dra_plan.api.storage import PersistentVolumeClaim
 from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import special_claim_owner
@@ -159,6 +160,8 @@ class Quotas:
             return _of_pod(obj)
         if isinstance(obj, ResourceClaim):
             return self._of_claim(obj)
+        if isinstance(obj, PersistentVolumeClaim):
+            return _of_volume_claim(obj)
         return {_count_name(obj): _NANO}
 
     def _of_claim(self, claim: ResourceClaim) -> Charges:
@@ -230,9 +233,10 @@ class QuotaLedger:
     def refuses(self, obj: object) -> str:
         """Why the object is refused, "" if it is not; then it is charged, and to be created."""
         refusal = self._quotas.refuses(obj, self._used)
-        if not refusal:
+        quotas = [] if refusal else self._quotas.of(obj)
+        if quotas:
             charges = self._quotas.charges(obj)
-            for quota in self._quotas.of(obj):
+            for quota in quotas:
                 used = self._used.get(quota_key(quota), Counter[str]())
                 for name in used:
                     used[name] += charges.get(name, 0)
@@ -272,6 +276,19 @@ def _of_pod(pod: Pod) -> Charges:
             if name in _BOTH_NAMES:
                 total[f"limits.{name}"] = value
     return total
+
+
+def _of_volume_claim(claim: PersistentVolumeClaim) -> Charges:
+    """A claim on a volume counts, and what it asks for, in all and for its StorageClass."""
+    storage = claim.spec.resources.requests.get("storage")
+    amounts = {"persistentvolumeclaims": _NANO, **({"requests.storage": parse(storage).nano} if storage else {})}
+    total = {_count_name(claim): _NANO, **amounts}
+    if claim.spec.storage_class_name:
+        total |= {f"{claim.spec.storage_class_name}{_OF_CLASS}{name}": value for name, value in amounts.items()}
+    return total
+
+
+_OF_CLASS = ".storageclass.storage.k8s.io/"
 
 
 def _unset(pod: Pod, hard: Iterable[str]) -> str:

@@ -24,8 +24,6 @@ def release(state: ClusterState) -> Iterator[Action]:
     A generated claim goes with its pod. Another one is no longer reserved for the pod; when that leaves nobody, it
     loses its devices. A claim that is merely unused is left alone.
     """
-    if not state.ended and not state.has_finished_pods:
-        return
     for claim in state.inventory.claims:
         owner = claim.metadata.controller
         if owner is not None and owner.kind == "Pod" and _is_done(state, owner.uid, claim, owner.name):

@@ -273,7 +273,8 @@ class Settling:
     def _schedule(self) -> None:
         """The scheduler runs until it is idle. Preempted pods end then, one after the other.
 
-        The preemptor is tried as soon as its victim has gone, which is before the claims of that one are free.
+        The preemptor is tried as soon as its victim has gone, which is before the claims of that one are free. They
+        are when the first pod has been refused: the scheduler writes that to its status before it tries the next.
         """
         self._run_scheduler()
         while self._server.victims():
@@ -281,15 +282,15 @@ class Settling:
                 self._run_scheduler()
             victim, text = self._server.end_victim()
             self._note("Pod", victim.metadata.namespace, victim.metadata.name, "Preempted", text)
+            self._run_scheduler(to_refusal=True)
+            self._release()
             self._run_scheduler()
-            if self._release():
-                self._run_scheduler()
 
-    def _run_scheduler(self) -> None:
+    def _run_scheduler(self, *, to_refusal: bool = False) -> None:
         if self._server.crashed:
             self._unsettled = f"kube-scheduler {self._simulation.target.release} crashed on a device taint rule (E3)"
             return
-        self._simulation.scheduler.run()
+        self._simulation.scheduler.run(to_refusal=to_refusal)
         self._server.observe()
 
     def _make(self) -> bool:
@@ -300,13 +301,16 @@ class Settling:
                 made |= self._carry_out(self._due(step))
         made |= self._release()
         self._stopped.clear()
-        made |= self._carry_out(self._due(resource_claims.generate, self._server.generating()))
+        generating = self._server.generating()
+        if generating is not None:
+            made |= self._carry_out(self._due(resource_claims.generate, generating))
         self._server.show_made()
         return made
 
     def _release(self) -> bool:
         """Free and delete the claims that pods no longer need; whether there are any."""
-        return self._carry_out(self._due(resource_claims.release, self._server.releasing()))
+        releasing = self._server.releasing()
+        return releasing is not None and self._carry_out(self._due(resource_claims.release, releasing))
 
     def _due(self, step: Callable[[ClusterState], Iterable[Action]], state: ClusterState | None = None) -> list[Action]:
         """What a controller wants done now. Failures are noted; what comes later is asked again then.

@@ -170,11 +170,6 @@ class ClusterState:
         return {node.metadata.name: node for node in self.inventory.nodes}
 
     @cached_property
-    def has_finished_pods(self) -> bool:
-        """Whether any pod has finished, or is being deleted before it had a node, so that it needs no claims."""
-        return any(map(needs_none, self.inventory.pods))
-
-    @cached_property
     def running(self) -> Sequence[Pod]:
         """The pods that have a node, have not finished, and are not being deleted."""
         return [

@@ -25,19 +25,19 @@ Position = Annotated[int, Meta(ge=0)]
 Text = Annotated[str, Meta(min_length=1)]
 """A text that says something."""
 
-SchedulerText = Annotated[str, Meta(description="In the scheduler's words.")]
+SchedulerText = Annotated[str, Meta(description="The scheduler's message.")]
 
 FailedScheduling = Meta(description="The text of FailedScheduling, verbatim.")
 
 UndecidedNodes = Annotated[list[str], Meta(description="Nodes on which the step budget ran out.")]
 
-HeldDevices = Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE that it has then.")]
+HeldDevices = Annotated[list[str], Meta(description="The devices that it gets, as DRIVER/POOL/DEVICE.")]
 
-ModelName = Annotated[str, Meta(description="What they are, as far as the driver says so.")]
+ModelName = Annotated[str, Meta(description="Their model, if the driver publishes one.")]
 
-TemplatePart = Annotated[str, Meta(description="The field with the pod template, where the owner has several.")]
+TemplatePart = Annotated[str, Meta(description=("The field with the pod template, if the owner has several."))]
 
-MinCount = Meta(description="How many pods of a gang have to find a node at the same time.")
+MinCount = Meta(description="The number of pods of a gang that must find a node at the same time.")
 
 GroupPods = Meta(description="Pods of the group that the scheduler knows.")
 
@@ -87,7 +87,7 @@ class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
     feature_gates: dict[str, bool]
     quirks: Annotated[str, one_of(*QUIRK_MODES)]
     basis: Annotated[
-        str | UnsetType, Meta(description="What the answer rests on, where the release itself was not recorded.")
+        str | UnsetType, Meta(description=("The basis of the answer, if the release itself was not recorded."))
     ] = UNSET
 
 
@@ -97,7 +97,7 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: str
     template: Annotated[
-        str | UnsetType, Meta(description="The template to be changed, where the claim is still to be made from it.")
+        str | UnsetType, Meta(description="The template to change, if the claim does not exist yet.")
     ] = UNSET
 
 
@@ -115,14 +115,17 @@ class HeldDrain(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     budgets: Annotated[
         list[str],
-        Meta(description="The budget; several where pods stand under more than one, which are never evicted."),
+        Meta(
+            description=("The budget; several if pods have more than one budget, in which case they are never evicted.")
+        ),
     ]
-    allowed: Annotated[Amount, Meta(description="Evictions that it allows now.")]
-    pods: Annotated[list[str], Meta(description="The pods under it that have to leave.")]
+    allowed: Annotated[Amount, Meta(description="The evictions that it allows now.")]
+    pods: Annotated[list[str], Meta(description="Its pods that have to leave.")]
 
 
 HeldDrains = Annotated[
-    list[HeldDrain], Meta(description="Disruption budgets for which `kubectl drain` waits; they are not kept here.")
+    list[HeldDrain],
+    Meta(description=("Disruption budgets for which `kubectl drain` would wait; here they are ignored.")),
 ]
 
 
@@ -139,22 +142,22 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
     node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
     object: Annotated[
         ObjectName | None,
-        Meta(description="The object that is not there any more, or the pod that is evicted or bound."),
+        Meta(description="The removed object, or the pod that is evicted or bound."),
     ] = None
     count: Annotated[Amount, Meta(description="How many nodes were added.")] = 0
-    like: Annotated[str, Meta(description="The node that the added ones are like.")] = ""
+    like: Annotated[str, Meta(description="The node that the added ones are copied from.")] = ""
     added: Annotated[list[str], Meta(description="The names of the added nodes.")] = []
     pending: Annotated[
-        list[ObjectName], Meta(description="Pods that left their node, and wait for another one under the same name.")
+        list[ObjectName], Meta(description=("Pods that left their node and are pending again under the same name."))
     ] = []
-    gone: Annotated[list[ObjectName], Meta(description="What went with it, and does not come back.")] = []
+    gone: Annotated[
+        list[ObjectName], Meta(description=("Objects that were removed with it and do not come back."))
+    ] = []
     deallocated: Annotated[
-        list[ClaimName], Meta(description="Claims that lost their devices, as no pod used them.")
+        list[ClaimName], Meta(description="Claims that lost their devices because no pod used them.")
     ] = []
     held_by: HeldDrains = []
-    applied: Annotated[
-        list[AppliedObject], Meta(description="The objects that are written, and what became of each.")
-    ] = []
+    applied: Annotated[list[AppliedObject], Meta(description="The written objects, with the result for each.")] = []
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
@@ -165,9 +168,7 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
     target: AnswerTarget
     what_if: Annotated[
         list[AppliedEdit] | UnsetType,
-        Meta(
-            description="What was changed about the cluster before it was asked, in this order; absent without changes."
-        ),
+        Meta(description=("The changes that were made to the cluster first, in this order; absent if there are none.")),
     ] = UNSET
     if TYPE_CHECKING:
         warnings: list[PrintedWarning]  # a field of every kind of document, but further down
@@ -226,7 +227,7 @@ class PoolName(DocumentPart, frozen=True, kw_only=True):
         return f"{self.driver}/{self.pool}"
 
 
-EvictionSecond = Annotated[float, Meta(description="When, in seconds from the time of the input; 0 for at once.")]
+EvictionSecond = Annotated[float, Meta(description=("The time in seconds after the input was taken; 0 for at once."))]
 
 
 class DeviceName(DocumentPart, frozen=True, kw_only=True):

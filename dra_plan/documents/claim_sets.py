@@ -44,7 +44,7 @@ class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
     plugin: Text
     message: SchedulerText
     about: Annotated[
-        list[NodeObstacle], Meta(description="What it refuses: a taint, the cordon, a label, the name of the node.")
+        list[NodeObstacle], Meta(description=("The reason: a taint, the cordon, a label or the name of the node."))
     ] = []
 
     def __hash__(self) -> int:
@@ -63,22 +63,27 @@ class PlannedNode(DocumentPart, frozen=True, kw_only=True):
             "Error: ends the scheduling attempt. Undecided: the budget ran out."
         ),
     ]
-    message: Annotated[str, Meta(description="In the scheduler's words; empty if the set fits.")]
-    claims: Annotated[list[PlannedClaim], Meta(description="What each claim would be given, if the set fits.")]
+    message: Annotated[str, Meta(description="The scheduler's message; empty if the set fits.")]
+    claims: Annotated[list[PlannedClaim], Meta(description=("The allocation of each claim, if the set fits."))]
     reasons: Annotated[
         list[AnyReason],
         Meta(
-            description="Why the set does not fit, as far as explained.",
+            description="Why the set does not fit, if it is explained.",
             extra_json_schema={"items": any_of(*REASONS)},
         ),
     ]
-    steps: Annotated[Amount, Meta(description="Search steps taken.")]
+    steps: Annotated[Amount, Meta(description="The number of search steps.")]
     out_of_reach: Annotated[
-        bool, Meta(description="The claims would fit, but the node does not reach devices of one that has its devices.")
+        bool,
+        Meta(
+            description=(
+                "The claims would fit, but the node cannot reach the devices of a claim that is already allocated."
+            )
+        ),
     ] = False
     excluded_by: Annotated[
         list[NodeExclusion],
-        Meta(description="What keeps the pod off the node, whatever becomes of its devices; such nodes do not fit."),
+        Meta(description=("Why the pod cannot run on the node, even with devices; such nodes do not fit.")),
     ] = []
 
 
@@ -97,9 +102,11 @@ class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
         Meta(description="The pod or workload that uses the claims; null for claims that no pod uses."),
     ]
     claims: list[ClaimName]
-    copies: Annotated[int, Meta(ge=1, description="How many such pods have no node yet; it is planned for one.")] = 1
+    copies: Annotated[
+        int, Meta(ge=1, description=("The number of such pods without a node; one of them is planned."))
+    ] = 1
     not_judged: Annotated[
-        list[str], Meta(description="What else the pod asks for: `dra-plan schedule` judges it.")
+        list[str], Meta(description=("Other requirements of the pod, which only `dra-plan schedule` checks."))
     ] = []
     part: TemplatePart = ""
 
@@ -117,8 +124,10 @@ class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
     leading: Annotated[
         list[LeadingReason],
         Meta(
-            description="Of a set that fits on no node: what is in the way, the commonest first, on those of its nodes "
-            "that were looked at for that (up to 50, with devices if any have them)."
+            description=(
+                "For a set that fits on no node: the reasons, the most common first, on the "
+                "nodes that were checked for them (up to 50, those with devices first)."
+            )
         ),
     ] = []
     nodes: list[Annotated[PlannedNode, Meta(extra_json_schema=_MESSAGE_UNLESS_FITS)]]
@@ -130,13 +139,15 @@ class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: Text
     undecided: Annotated[bool, Meta(description="A search for its node was cut short.")] = False
-    message: Annotated[str | None, Meta(description="The scheduler's text, or what the pod waits for.")]
+    message: Annotated[str | None, Meta(description=("The scheduler's message, or what the pod is waiting for."))]
 
 
 class Competition(DocumentPart, frozen=True, kw_only=True):
     """What becomes of the pods asked about when they compete: all replicas, judged by the whole scheduler."""
 
-    pods: Annotated[Amount, Meta(description="How many pods wait, those that workloads make included.")]
+    pods: Annotated[
+        Amount, Meta(description=("The number of pending pods, including those that workloads have yet to create."))
+    ]
     without_node: list[PodWithoutNode]
 
 
@@ -154,23 +165,25 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
     fault: AttemptFault | None
     absent: Annotated[
         list[AbsentName],
-        Meta(description="Why no node is of use, whatever is free: values that no device of the cluster has."),
+        Meta(description="Values that no device of the cluster has, so that no node can ever fit."),
     ]
     leading: Annotated[
-        list[LeadingReason], Meta(description="What is in the way on the nodes that refuse, the commonest first.")
+        list[LeadingReason], Meta(description=("The reasons of the nodes that refuse, the most common first."))
     ]
     stories: Annotated[
         list[NodeStory],
-        Meta(description="Nodes with the same story together; what decides about the set comes first."),
+        Meta(description="Nodes with the same reasons as one story; the decisive one comes first."),
     ]
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
-            description="Changes that were tried and make the set fit, the most plausible first; two at most together."
+            description=(
+                "Changes that were tried and make the set fit, the most plausible first; at most two together."
+            )
         ),
     ]
-    tried: Annotated[Amount, Meta(description="How many changes, or combinations of changes, were tried.")]
-    excluded: Annotated[list[ExcludedNodes], Meta(description="Nodes that have no story, and why.")] = []
+    tried: Annotated[Amount, Meta(description=("The number of changes, or combinations of changes, that were tried."))]
+    excluded: Annotated[list[ExcludedNodes], Meta(description="Nodes without a story, and why.")] = []
 
 
 class JudgedRequest(RequestName, frozen=True, kw_only=True):
@@ -191,7 +204,7 @@ class DeviceStory(DocumentPart, frozen=True, kw_only=True):
 
     device: DeviceName
     slices: list[str]
-    nodes: Annotated[list[str], Meta(description="Those that see it; the checks are those of the first.")]
+    nodes: Annotated[list[str], Meta(description=("The nodes that can reach it; the checks are those of the first."))]
     holders: list[ClaimHolder]
     pool: UnusablePool | None
     claim_sets: list[JudgedClaimSet]
@@ -215,7 +228,7 @@ class AskedResource(DocumentPart, frozen=True, kw_only=True):
     name: Text
     amount: Text
     device_class: Annotated[str, Meta(description="The class whose devices serve this extended resource.")] = ""
-    nodes: Annotated[Amount, Meta(description="How many nodes have any of it to allocate.")]
+    nodes: Annotated[Amount, Meta(description="The number of nodes that have any of it.")]
 
 
 class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
@@ -233,21 +246,24 @@ class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
     state: Annotated[
         OwnerState,
         Meta(
-            description="Bound: a pod that has its node. Finished: a pod or job that is over. Deleting: it goes. "
-            "Allocated: a claim that has its devices. WithoutClaims: no devices are asked for by claims."
+            description=(
+                "Bound: a pod with a node. Finished: a pod or job that has ended. Deleting: "
+                "an object that is being deleted. Allocated: a claim with devices. "
+                "WithoutClaims: a pod that requests no devices by claims."
+            )
         ),
     ]
     node_name: Annotated[str, Meta(description="The node that a pod is bound to.")] = ""
-    phase: Annotated[str, Meta(description="Of a finished pod.")] = ""
+    phase: Annotated[str, Meta(description="The phase of a finished pod.")] = ""
     claims: Annotated[list[PlannedClaim], Meta(description="The claims with the devices that they have.")] = []
-    pending_claims: Annotated[list[ClaimName], Meta(description="Claims that no devices are allocated for.")] = []
-    missing_claims: Annotated[list[str], Meta(description="Entries of resourceClaims without claim in the input.")] = []
-    used_by: Annotated[list[ObjectName], Meta(description="Who an allocated claim is reserved for.")] = []
-    asks: Annotated[list[AskedResource], Meta(description="What a pod asks of its node beside claims.")] = []
+    pending_claims: Annotated[list[ClaimName], Meta(description="Claims without devices.")] = []
+    missing_claims: Annotated[
+        list[str], Meta(description=("Entries of resourceClaims whose claim is not in the input."))
+    ] = []
+    used_by: Annotated[list[ObjectName], Meta(description=("The users for which an allocated claim is reserved."))] = []
+    asks: Annotated[list[AskedResource], Meta(description="Requirements of a pod other than claims.")] = []
     waiting: Annotated[
         list[WaitingContainer],
-        Meta(description="Of a pod that has its node and is Pending: the containers that its kubelet has not started."),
+        Meta(description=("For a Pending pod with a node: the containers that its kubelet has not started.")),
     ] = []
-    finalizers: Annotated[
-        list[str], Meta(description="Of an object that is being deleted: it stays until these are gone.")
-    ] = []
+    finalizers: Annotated[list[str], Meta(description="The finalizers of an object that is being deleted.")] = []

@@ -30,8 +30,8 @@ class FoundName(DocumentPart, frozen=True, kw_only=True):
     problem: Annotated[
         str | None, one_of(None, "missing", "wrong-domain", "unknown-domain", "wrong-kind", "wrong-type")
     ]
-    hint: Annotated[str | None, Meta(description="The name, domain, kind or type that is perhaps meant.")] = None
-    known: Annotated[list[str], Meta(description="Without a hint: what that domain has.")] = []
+    hint: Annotated[str | None, Meta(description=("The name, domain, kind or type that was probably meant."))] = None
+    known: Annotated[list[str], Meta(description="The names in that domain, if there is no hint.")] = []
 
 
 class ComputedValue(DocumentPart, frozen=True, kw_only=True):
@@ -97,7 +97,7 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: str
     pods: list[str]
-    own: Annotated[bool, Meta(description="The claim belongs to the claim set that this is about.")] = False
+    own: Annotated[bool, Meta(description="The claim belongs to this claim set.")] = False
 
 
 class TaintName(DocumentPart, frozen=True, kw_only=True):
@@ -125,25 +125,27 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
     amount: str = ""
     counter_set: str = ""
     counter: str = ""
-    need: Annotated[str, Meta(description="The least that any of the devices needs, if amounts are short.")] = ""
-    need_to: Annotated[str, Meta(description="The most, where devices differ.")] = ""
-    left: Annotated[str, Meta(description="The most that is left for any of them.")] = ""
-    left_from: Annotated[str, Meta(description="The least, where devices differ.")] = ""
+    need: Annotated[
+        str, Meta(description=("The smallest amount that any of the devices needs, if amounts are short."))
+    ] = ""
+    need_to: Annotated[str, Meta(description="The largest, if devices differ.")] = ""
+    left: Annotated[str, Meta(description="The largest amount left on any of them.")] = ""
+    left_from: Annotated[str, Meta(description="The smallest, if devices differ.")] = ""
     taint: TaintName | None = None
     constraint: Position | None = None
     attribute: str = ""
     offered: Any = UNSET
     pinned: Any = UNSET
-    wanted: Annotated[Amount | None, Meta(description="in-use: those that the selectors pass.")] = None
-    published: Annotated[list[str] | None, Meta(description="capacity-missing: the capacities that are there.")] = None
+    wanted: Annotated[Amount | None, Meta(description="in-use: the devices that match the selectors.")] = None
+    published: Annotated[list[str] | None, Meta(description=("capacity-missing: the existing capacities."))] = None
     policies: list[CapacityRequestPolicy] | None = None
     asked: Annotated[str, Meta(description="capacity-policy: the amount before it is rounded.")] = ""
     holders: list[ClaimHolder] = []
     holders_on: Annotated[
-        str, Meta(description="The node whose holders these are, where other nodes of the story have other holders.")
+        str, Meta(description=("The node of these holders, if other nodes of the story have different ones."))
     ] = ""
     examples: list[DeviceName]
-    count_from: Annotated[Amount | None, Meta(description="The least count over the nodes of the story.")] = None
+    count_from: Annotated[Amount | None, Meta(description=("The smallest count over the nodes of the story."))] = None
     count_to: Amount | None = None
     selectors: list[DecidingClause] | None = None
     device: Annotated[DeviceName | None, Meta(description="In a plan's reasons: the first of the devices.")] = None

@@ -17,10 +17,10 @@ Refuser = Literal["APIServer", "Scheduler"]
 SeverityName = Annotated[str, one_of("error", "warning", "info")]
 
 
-SourceName = Annotated[str, Meta(description="As the user named it; - for standard input, empty without a file.")]
+SourceName = Annotated[str, Meta(description=("The name as given; - for standard input, empty without a file."))]
 
 
-CorrectedText = Annotated[str, Meta(description="The corrected text, or empty where there is none.")]
+CorrectedText = Annotated[str, Meta(description="The corrected text, or empty if there is none.")]
 
 
 From1 = Annotated[int, Meta(ge=0, description="From 1; 0 if unknown.")]
@@ -29,7 +29,7 @@ From1 = Annotated[int, Meta(ge=0, description="From 1; 0 if unknown.")]
 class SourceExcerpt(DocumentPart, frozen=True, kw_only=True):
     """A line of a manifest, or the part of a long one around the place."""
 
-    text: Annotated[str, Meta(description="As it is in the file, without its line end.")]
+    text: Annotated[str, Meta(description="The line in the file, without its line end.")]
     column: Annotated[int, Meta(ge=1, description="The column of its first character.")]
 
 
@@ -47,7 +47,9 @@ class CertainFix(DocumentPart, frozen=True, kw_only=True):
     """What `--fix` does: nothing else can be meant."""
 
     title: Text
-    edits: Annotated[list[TextEdit], Meta(min_length=1, description="In the file of the finding; none overlap.")]
+    edits: Annotated[
+        list[TextEdit], Meta(min_length=1, description=("Edits in the file of the finding; they do not overlap."))
+    ]
 
 
 class FindingEntry(DocumentPart, frozen=True, kw_only=True):
@@ -56,10 +58,10 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     code: RuleCode
     severity: SeverityName
     refused_by: Annotated[
-        Refuser | None, Meta(description="APIServer: it, or kubectl before it. null: none by itself.")
+        Refuser | None, Meta(description=("APIServer: the API server, or kubectl before it. null: not refused."))
     ]
     message: Text
-    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, as far as known.")]
+    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, as far as it is known.")]
     field: Annotated[
         str,
         Meta(description="The path as the manifest has it, or as the API server names it; empty for the whole object."),
@@ -71,7 +73,7 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     end_column: Annotated[int, Meta(ge=0, description="The column after its last character; 0 if unknown.")]
     excerpt: Annotated[SourceExcerpt | None, Meta(description="The line of the place; null without a file.")]
     suggestion: CorrectedText
-    fix: Annotated[CertainFix | None, Meta(description="null where nothing is certain.")]
+    fix: Annotated[CertainFix | None, Meta(description="null if no correction is certain.")]
 
 
 class RuleEntry(DocumentPart, frozen=True, kw_only=True):

@@ -18,19 +18,19 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
     kind: Annotated[
         str,
         one_of("Resource", "Devices", "Other"),
-        Meta(description="What is lacking: a resource of the node, devices for the claims, or something else."),
+        Meta(description=("The kind of reason: a resource of the node, devices for the claims, or something else.")),
     ]
-    resource: Annotated[
-        str, Meta(description="The resource that is short; `pods` where the node takes no more pods.")
-    ] = ""
-    message: Annotated[str, Meta(description="The scheduler's words.")]
-    nodes_with_copies: Annotated[Amount, Meta(description="Of the nodes that hold copies.")]
-    other_nodes: Annotated[Amount, Meta(description="Of the nodes that hold none.")]
-    alone: Annotated[Amount, Meta(description="Nodes on which nothing else is in the way.")]
-    need: Annotated[str, Meta(description="Of a resource of the node: what a copy asks for.")] = ""
+    resource: Annotated[str, Meta(description="The resource that is short; `pods` if the node takes no more pods.")] = (
+        ""
+    )
+    message: Annotated[str, Meta(description="The message of the scheduler for this obstacle.")]
+    nodes_with_copies: Annotated[Amount, Meta(description="The number of nodes with copies.")]
+    other_nodes: Annotated[Amount, Meta(description="The number of nodes without copies.")]
+    alone: Annotated[Amount, Meta(description="Nodes where this is the only reason.")]
+    need: Annotated[str, Meta(description=("For a resource of the node: the amount that a copy requests."))] = ""
     left: Annotated[
         str,
-        Meta(description="The most that is left of it, on nodes where nothing else is in the way if there are any."),
+        Meta(description=("The largest amount left, on nodes where this is the only reason if there are any.")),
     ] = ""
 
 
@@ -39,9 +39,11 @@ class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
 
     driver: Text
     model: ModelName = ""
-    profile: Annotated[str, Meta(description="Of parts that share counters: their kind. Each part counts.")] = ""
+    profile: Annotated[
+        str, Meta(description=("The kind of partitions that share counters. Each partition counts."))
+    ] = ""
     devices: Amount
-    on_nodes_with_copies: Annotated[Amount, Meta(description="Of these, on nodes that hold copies.")]
+    on_nodes_with_copies: Annotated[Amount, Meta(description=("The number of these on nodes with copies."))]
 
 
 class NextCopy(DocumentPart, frozen=True, kw_only=True):
@@ -49,29 +51,30 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
 
     obstacles: Annotated[
         list[CopyObstacle],
-        Meta(description="What runs out first stands first: what most of the nodes with copies lack, then the others."),
+        Meta(description="Sorted: the reason of most nodes with copies first."),
     ]
     looked_at: Annotated[
         Amount,
         Meta(
-            description="Nodes that refuse devices and were looked at closely: of many, some, those with copies first."
+            description=(
+                "Nodes that refuse devices and were checked in detail; of many nodes only "
+                "some, those with copies first."
+            )
         ),
     ]
     ran_out: Annotated[
-        list[LeadingReason], Meta(description="What of the devices is in the way on those of them that hold copies.")
+        list[LeadingReason], Meta(description=("The reasons of devices on those nodes that have copies."))
     ]
-    leading: Annotated[list[LeadingReason], Meta(description="What of the devices is in the way on all of them.")]
+    leading: Annotated[list[LeadingReason], Meta(description="The reasons of devices on all of them.")]
     in_use: Annotated[
         list[DevicesInUse],
-        Meta(description="Devices that would do but are in use, on all of them."),
+        Meta(description="Suitable devices that are in use, on all of them."),
     ]
     suggestions: Annotated[
         list[TriedChanges],
-        Meta(description="Changes with which, as was tried, one more copy gets its devices; no copy less for it."),
+        Meta(description=("Changes that were tried and make room for one more copy, without losing another.")),
     ]
     sought: Annotated[
-        bool, Meta(description="Whether such changes were tried: not where something other than devices is missing.")
+        bool, Meta(description=("Whether such changes were tried: not if something other than devices is missing."))
     ] = False
-    own_claims: Annotated[
-        Amount, Meta(description="Claims of pods that the owner has: no suggestion gives one of them up.")
-    ] = 0
+    own_claims: Annotated[Amount, Meta(description="Claims of the owner's pods, which no suggestion releases.")] = 0

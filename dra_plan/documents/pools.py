@@ -38,9 +38,9 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
 
     name: str
     state: DeviceState
-    model: Annotated[str, Meta(description="What it is, as far as the driver says so.")] = ""
-    reason: Annotated[str, Meta(description="Why it is unavailable, or why it can't be shared once more.")] = ""
-    part: Annotated[bool, Meta(description="It uses counters: a part of a physical device.")] = False
+    model: Annotated[str, Meta(description="Its model, if the driver publishes one.")] = ""
+    reason: Annotated[str, Meta(description="Why it is unavailable, or cannot be shared further.")] = ""
+    part: Annotated[bool, Meta(description="It uses counters: a partition of a physical device.")] = False
     taints: list[DeviceTaint] = []
     evicts: Annotated[list[DoomedPod], Meta(description="Pods that its taints evict.")] = []
     nodes: Annotated[
@@ -52,9 +52,11 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
 class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
     """A kind of parts of physical devices."""
 
-    profile: Annotated[str, Meta(description="As the driver names it; else the devices' name without numbers.")]
-    devices: Annotated[Amount, Meta(description="How many the pool lists; they may overlap.")]
-    fit: Annotated[Amount, Meta(description="How many still fit beside each other, if nothing else is taken.")]
+    profile: Annotated[str, Meta(description=("The name from the driver, or the name of the devices without numbers."))]
+    devices: Annotated[Amount, Meta(description="The number in the pool; they may overlap.")]
+    fit: Annotated[
+        Amount, Meta(description=("The number that still fits at the same time, if nothing else is allocated."))
+    ]
 
 
 class ListedPool(DocumentPart, frozen=True, kw_only=True):
@@ -66,20 +68,22 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
         str, Meta(description="The node that all slices of the pool name; absent if they name none, or several.")
     ] = ""
     generation: int
-    resource_slice_count: Annotated[int, Meta(description="Slices that the pool should have, as its slices say.")]
+    resource_slice_count: Annotated[
+        int, Meta(description=("The number of slices of the complete pool, according to its slices."))
+    ]
     observed_resource_slice_count: Annotated[int, Meta(description="Slices of this generation in the input.")]
     state: PoolState
     nodes: Annotated[list[str], Meta(description="The nodes that reach devices of the pool, in input order.")]
     total_devices: Amount
     allocated_devices: Annotated[Amount, Meta(description="Allocated to claims, whole or in shares.")]
     available_devices: Annotated[
-        Amount, Meta(description="What totalDevices has beside allocatedDevices and unavailableDevices.")
+        Amount, Meta(description="totalDevices without allocatedDevices and unavailableDevices.")
     ]
     unavailable_devices: Annotated[
         Amount,
         Meta(description="Neither allocated nor available: tainted, short of counters, or in a pool not complete."),
     ]
-    tainted_devices: Annotated[Amount, Meta(description="With a taint whose effect keeps claims away.")]
+    tainted_devices: Annotated[Amount, Meta(description="Devices with a taint that keeps claims away.")]
     counter_sets: list[CounterSetLeft]
     devices: list[ListedDevice]
     physical_devices: Annotated[

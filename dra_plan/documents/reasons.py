@@ -109,7 +109,7 @@ class BlockingConstraint(DocumentPart, frozen=True, kw_only=True, tag_field="kin
     match_attribute: str | None = None
     distinct_attribute: str | None = None
     requests: list[str]
-    values: Annotated[list[MetValues], Meta(description="What meets at the constraint, request by request.")] = []
+    values: Annotated[list[MetValues], Meta(description=("The values at the constraint, request by request."))] = []
 
 
 class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="counter"):
@@ -163,11 +163,11 @@ class NotTogether(DocumentPart, frozen=True, kw_only=True):
 
     code: Annotated[str, one_of("not-together"), Meta(description="In a plan's reasons.")] = ""
     proven: Annotated[
-        bool, Meta(description="Dropping any one element was tried, and the rest fits, with defects repaired.")
+        bool, Meta(description=("Each element was dropped in turn, and the rest fits (without known defects)."))
     ]
     elements: list[BlockingElement]
     shortages: Annotated[
-        list[Shortage], Meta(description="What the requests among them need more of, together, than is left.")
+        list[Shortage], Meta(description=("Amounts of which these requests together need more than is left."))
     ] = []
 
 
@@ -208,14 +208,14 @@ class LeadingReason(DocumentPart, frozen=True, kw_only=True):
     ] = ""
     request: str = ""
     need: Annotated[Amount | None, Meta(description="Devices that the request needs there.")] = None
-    left: Annotated[Amount | None, Meta(description="The most that are left for it on any of the nodes.")] = None
-    left_from: Annotated[
-        Amount | None, Meta(description="The fewest that are left, where that is not the same on all of the nodes.")
-    ] = None
-    need_from: Annotated[
-        Amount | None, Meta(description="The fewest that it needs, where that is not the same on all of the nodes.")
-    ] = None
-    need_to: Annotated[Amount | None, Meta(description="And the most.")] = None
+    left: Annotated[Amount | None, Meta(description=("The largest number left for it on any of the nodes."))] = None
+    left_from: Annotated[Amount | None, Meta(description="The smallest number left, if the nodes differ.")] = None
+    need_from: Annotated[Amount | None, Meta(description="The smallest number that it needs, if the nodes differ.")] = (
+        None
+    )
+    need_to: Annotated[Amount | None, Meta(description=("The largest number that it needs, if the nodes differ."))] = (
+        None
+    )
     nodes: Annotated[int, Meta(ge=1)]
 
 

@@ -24,7 +24,7 @@ class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
     file: SourceName
     line: From1
     suggestion: CorrectedText
-    fix: Annotated[Text, Meta(description="What to do.")]
+    fix: Annotated[Text, Meta(description="How to fix it.")]
 
 
 class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
@@ -32,11 +32,11 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
 
     owners: Annotated[
         list[ObjectName],
-        Meta(min_length=1, description="The pods, workloads and claims asked about that need the object."),
+        Meta(min_length=1, description="The selected pods, workloads and claims that need the object."),
     ]
 
 
 Refusals = Annotated[
     list[ApiServerRefusal] | UnsetType,
-    Meta(description="What the API server refuses of what was asked about: nothing of it counts as fitting or bound."),
+    Meta(description="Objects that the API server refuses; they never count as fitting or bound."),
 ]

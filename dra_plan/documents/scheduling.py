@@ -44,12 +44,14 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
     message: Annotated[str | None, FailedScheduling]
     reason: Annotated[str, one_of("Unschedulable", "SchedulerError")] = ""
     nominated_node_name: str = ""
-    waiting: Annotated[str, Meta(description="What the pod waits for, or why it is left alone.")] = ""
+    waiting: Annotated[str, Meta(description=("What the pod is waiting for, or why it is not scheduled."))] = ""
     best_nodes: Annotated[
         list[str],
         Meta(
-            description="All nodes with the highest score, if there are several; or those that an error elsewhere "
-            "made useless."
+            description=(
+                "All nodes with the highest score, if there are several; or the nodes that "
+                "fit but are lost because of an error elsewhere."
+            )
         ),
     ] = []
     errors: Annotated[
@@ -59,7 +61,9 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
     attempts: Annotated[int, Meta(ge=1)] = 0
     node_allocatable: Annotated[
         list[NodeAllocatableResourceClaimStatus],
-        Meta(description="What the devices of the pod's claims take from its node, as the pod's status says it."),
+        Meta(
+            description=("Node resources that the devices of the pod's claims take, in the format of the pod's status.")
+        ),
     ] = []
 
     @property
@@ -109,11 +113,9 @@ class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
     policy: Annotated[str, one_of("gang", "basic", "")]
     min_count: Annotated[int, MinCount] = 0
     pods: Annotated[int, GroupPods] = 0
-    bound: Annotated[int, Meta(description="Those of them that have a node.")] = 0
+    bound: Annotated[int, Meta(description="The pods that have a node.")] = 0
     conditions: list[GroupCondition] = []
-    waiting: Annotated[
-        str, Meta(description="What keeps a pod of the group out of the queue, if nothing was tried.")
-    ] = ""
+    waiting: Annotated[str, Meta(description="Why a pod of the group is not in the queue, if none was tried.")] = ""
     attempts: Annotated[int, Meta(ge=1)] = 0
 
 
@@ -165,7 +167,7 @@ class TracedWake(DocumentPart, frozen=True, kw_only=True):
     """Why a waiting pod is tried again."""
 
     pod: str
-    event: Annotated[str, Meta(description="As Kubernetes labels events, such as AssignedPodDelete.")]
+    event: Annotated[str, Meta(description=("The label of the event in Kubernetes, such as AssignedPodDelete."))]
     object: str
     plugin: str
     queue: Annotated[str, one_of("active", "backoff")]
@@ -190,14 +192,18 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
 
     pods: Annotated[
         list[PodName],
-        Meta(min_length=1, description="Pods that asked for the same and were told the same; told is the first."),
+        Meta(
+            min_length=1,
+            description=("Pods with the same requests and the same result; the details are those of the first."),
+        ),
     ]
     attempt: Annotated[int, Meta(ge=1)]
     message: Annotated[str, FailedScheduling]
     absent: Annotated[list[AbsentName], Meta(description="Values that no device of the cluster has.")]
-    leading: Annotated[list[LeadingReason], Meta(description="What is in the way on the nodes, the commonest first.")]
+    leading: Annotated[list[LeadingReason], Meta(description=("The reasons of the nodes, the most common first."))]
     stories: Annotated[
-        list[NodeStory], Meta(description="Nodes that were refused for devices; those with the same story together.")
+        list[NodeStory],
+        Meta(description=("Nodes refused because of devices; those with the same reasons as one story.")),
     ]
 
 
@@ -216,8 +222,8 @@ class SettledPod(DocumentPart, frozen=True, kw_only=True):
     owner: PodOwner | None
     node_name: str | None
     devices: Annotated[list[str], Meta(description="REQUEST=DRIVER/POOL/DEVICE of the pod's claims.")]
-    foreseen: Annotated[bool, Meta(description="A controller will make it: its name is a placeholder.")] = False
-    message: Annotated[str | None, Meta(description="Why it has no node, as the scheduler says.")] = None
+    foreseen: Annotated[bool, Meta(description=("A controller will create it; its name is a placeholder."))] = False
+    message: Annotated[str | None, Meta(description="The scheduler's reason why it has no node.")] = None
 
 
 class GonePod(DocumentPart, frozen=True, kw_only=True):
@@ -227,11 +233,11 @@ class GonePod(DocumentPart, frozen=True, kw_only=True):
     name: Text
     owner: PodOwner | None
     node_name: str | None
-    by: Annotated[str, Meta(description="What ended it.")]
+    by: Annotated[str, Meta(description="Why it ended.")]
     reason: Annotated[str, Meta(description="The reason of the pod's condition DisruptionTarget, if it gets one.")] = ""
     message: Text = ""
-    second: Annotated[float, Meta(description="When, in seconds after the first event, or after the start.")]
-    recreated_as: Annotated[list[Text], Meta(description="The pods that its owner has made since, if any.")] = []
+    second: Annotated[float, Meta(description=("The time in seconds after the first event, or after the start."))]
+    recreated_as: Annotated[list[Text], Meta(description=("The pods that its owner has created since, if any."))] = []
 
 
 class SettledClaim(DocumentPart, frozen=True, kw_only=True):
@@ -287,7 +293,7 @@ class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
     """Why the cluster never comes to rest."""
 
     message: str
-    pods: Annotated[list[PodName], Meta(description="Pods that are tried again and again, if that is why.")] = []
+    pods: Annotated[list[PodName], Meta(description=("Pods that are retried endlessly, if that is the reason."))] = []
 
 
 class SettledCluster(DocumentPart, frozen=True, kw_only=True):
@@ -300,5 +306,5 @@ class SettledCluster(DocumentPart, frozen=True, kw_only=True):
     events: list[ControllerEvent]
     conditions: list[ObjectCondition]
     later: list[LaterEviction]
-    rounds: Annotated[int, Meta(description="How often controllers and scheduler took turns.")]
+    rounds: Annotated[int, Meta(description="The number of rounds of controllers and scheduler.")]
     unsettled: UnsettledCluster | None

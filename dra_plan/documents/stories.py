@@ -20,7 +20,7 @@ from dra_plan.documents.reasons import (
 RequestProblem = Annotated[
     str | None,
     one_of(None, "too-few-devices", "all-not-free", "nothing-matches", "too-many-devices"),
-    Meta(description="Why the request can't be met even alone."),
+    Meta(description="Why the request cannot be met even alone."),
 ]
 
 
@@ -40,17 +40,17 @@ class RequestDevices(RequestName, frozen=True, kw_only=True):
 class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
     """An alternative that was not chosen, while nothing is taken."""
 
-    left_devices: Annotated[list[DeviceName], Meta(description="Some of those left.")]
+    left_devices: Annotated[list[DeviceName], Meta(description="Examples of those left.")]
 
 
 class StoryRequest(RequestDevices, frozen=True, kw_only=True):
     """A request on the nodes of a story: the least and the most of a number over them."""
 
-    left_from: Annotated[Amount, Meta(description="The least number left over the nodes of the story.")]
+    left_from: Annotated[Amount, Meta(description=("The smallest number left over the nodes of the story."))]
     left_to: Amount
-    devices_from: Annotated[Amount, Meta(description="The least number of devices over the nodes of the story.")]
+    devices_from: Annotated[Amount, Meta(description=("The smallest number of devices over the nodes of the story."))]
     devices_to: Amount
-    left_devices: Annotated[list[DeviceName], Meta(description="Some of those left.")]
+    left_devices: Annotated[list[DeviceName], Meta(description="Examples of those left.")]
 
 
 class ChosenDevice(RequestName, frozen=True, kw_only=True):
@@ -60,24 +60,24 @@ class ChosenDevice(RequestName, frozen=True, kw_only=True):
     device: DeviceName | None
     passed_over: Annotated[
         list[PassedOver],
-        Meta(description="Devices before it, without those in use that the selectors would not pass anyway."),
+        Meta(description="Earlier devices, without devices in use that would not match anyway."),
     ]
     alternatives_before: Annotated[
         list[PassedAlternative],
-        Meta(description="Of a firstAvailable request: the alternatives before the one chosen."),
+        Meta(description="For a firstAvailable request: the alternatives before the chosen one."),
     ]
 
 
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
     """What became of a claim set on nodes that are alike."""
 
-    nodes: Annotated[list[str], Meta(min_length=1, description="All details are those of the first.")]
+    nodes: Annotated[list[str], Meta(min_length=1, description="The details are those of the first.")]
     outcome: NodeAnswer
     message: str
     steps: Amount
     defect: OwedToDefects | None
     fault: AttemptFault | None
-    claims_elsewhere: Annotated[list[ClaimName], Meta(description="Claims that are allocated for other nodes.")]
+    claims_elsewhere: Annotated[list[ClaimName], Meta(description=("Claims that are allocated on other nodes."))]
     devices: Annotated[
         int | None, Meta(description="Devices that slices offer to the node; null if its pools are not known.")
     ]
@@ -85,11 +85,11 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     requests: list[StoryRequest]
     blocking_set: NotTogether | None
     counter_sets: Annotated[
-        list[SeenCounterSet], Meta(description="Counter sets of which too little is left, or that the set blocks.")
+        list[SeenCounterSet], Meta(description=("Counter sets with too little left, or that the set exhausts."))
     ] = []
     choices: Annotated[
         list[ChosenDevice],
-        Meta(description="For nodes that fit: what each slot got, and what was passed over before."),
+        Meta(description=("For nodes that fit: the device of each slot, and the devices that were skipped before it.")),
     ]
 
 

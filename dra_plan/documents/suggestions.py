@@ -28,7 +28,7 @@ class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
     dropped: Annotated[str, Meta(description="The part that is dropped.")] = ""
     used_by: Annotated[
         list[ObjectName],
-        Meta(description="Of a class: claims and templates of the input that use it and are not asked about."),
+        Meta(description="For a class: other claims and templates of the input that use it."),
     ] = []
 
 
@@ -277,7 +277,7 @@ class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
     patch: Annotated[list[PatchOperation], Meta(min_length=1)]
     recreate: Annotated[
         bool,
-        Meta(description="The API server allows no change to this part: delete the object, and create it as patched."),
+        Meta(description=("The API server does not allow this change: delete the object, and create it as patched.")),
     ] = False
 
 
@@ -286,5 +286,8 @@ class TriedChanges(DocumentPart, frozen=True, kw_only=True):
 
     changes: Annotated[list[AnyChange], Meta(min_length=1, extra_json_schema={"items": any_of(*SHAPES)})]
     node: Annotated[str, Meta(description="The node on which the set then fits.")]
-    patches: Annotated[list[ObjectPatch], Meta(description="The changes, object by object, to be applied as they are.")]
-    feature_gates: Annotated[dict[str, bool], Meta(description="Gates to be set as well.")] = {}
+    would_bind: Annotated[
+        Amount, Meta(description="For a workload: the number of its pods that then get nodes, if not all of them do.")
+    ] = 0
+    patches: Annotated[list[ObjectPatch], Meta(description="The changes, object by object, ready to apply.")]
+    feature_gates: Annotated[dict[str, bool], Meta(description="Gates to set as well.")] = {}

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.documents.reasons import LeadingReason
 from dra_plan.documents.refusals import RefusalFinding
 
@@ -23,7 +23,7 @@ from .base import (
     Text,
     one_of,
 )
-from .devices import TaintName
+from .devices import RemovedDevices, TaintName
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -95,22 +95,31 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     """What a refusal is about, on nodes that are told together; each kind has fields of its own."""
 
     kind: ObstacleKind
-    resource: Annotated[str, Meta(description="VolumeLimit: the CSI driver, of which volumes are counted.")] = ""
-    need: Annotated[str, Meta(description="How much of the resource the pod asks for.")] = ""
-    left: Annotated[str, Meta(description="The most that is left on any of the nodes.")] = ""
-    left_from: Annotated[str, Meta(description="The least, where that is not the same on all of them.")] = ""
+    resource: Annotated[str, Meta(description="VolumeLimit: the CSI driver whose volumes are counted.")] = ""
+    need: Annotated[str, Meta(description="The amount of the resource that the pod requests.")] = ""
+    left: Annotated[str, Meta(description="The largest amount left on any of the nodes.")] = ""
+    left_from: Annotated[str, Meta(description="The smallest amount left, if the nodes differ.")] = ""
     room: Annotated[
-        str, Meta(description="The most that any of the nodes would have if it were empty; of devices only if never.")
+        str,
+        Meta(
+            description=(
+                "The largest amount that any of the nodes has when empty; for devices only if it is never enough."
+            )
+        ),
     ] = ""
     never: Annotated[bool, Meta(description="Even an empty node of these would not have it.")] = False
     taint: TaintName | None = None
-    label: Annotated[str, Meta(description="The key; metadata.name stands for the name of the node.")] = ""
+    label: Annotated[str, Meta(description="The label key; metadata.name means the name of the node.")] = ""
     operator: str = ""
-    values: Annotated[list[str], Meta(description="What the pod wants of the label.")] = []
-    found: Annotated[list[FoundLabel], Meta(description="What the nodes have, the commonest first.")] = []
-    without: Annotated[Amount, Meta(description="How many of the nodes do not have the label.")] = 0
+    values: Annotated[list[str], Meta(description="What the pod requires of the label.")] = []
+    found: Annotated[list[FoundLabel], Meta(description="The values on the nodes, the most common first.")] = []
+    without: Annotated[Amount, Meta(description="The number of nodes without the label.")] = 0
     near: Annotated[
-        str, Meta(description="A resource, key or value like the wanted one that nodes of the cluster have.")
+        str,
+        Meta(
+            description="A similar resource, key or value that nodes of the cluster have; for a taint, what the pod "
+            "tolerates of that key."
+        ),
     ] = ""
     protocol: str = ""
     port: Amount = 0
@@ -121,16 +130,39 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     least: Annotated[Amount, Meta(description="Those in the emptiest domain.")] = 0
     emptiest: Annotated[str, Meta(description="Its name; empty where there are fewer domains than minDomains.")] = ""
     max_skew: Amount = 0
+    domains: Annotated[Amount, Meta(description="How many domains there are, where minDomains asks for more.")] = 0
+    min_domains: Annotated[Amount, Meta(description="What minDomains asks for, where there are fewer.")] = 0
+    selector: Annotated[str, Meta(description="The pods that a term of affinity selects, as -l would.")] = ""
+    elsewhere: Annotated[list[str], Meta(description="Other namespaces in which there are such pods.")] = []
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
-    pod: Annotated[str, Meta(description="NAMESPACE/NAME of a pod that is in the way, on the first of the nodes.")] = ""
+    pod: Annotated[str, Meta(description=("NAMESPACE/NAME of a pod that prevents it, on the first of the nodes."))] = ""
     devices: Annotated[LeadingReason | None, Meta(description="Why the claims do not fit.")] = None
+    removed: Annotated[
+        list[RemovedDevices],
+        Meta(description="Of the request that fails, on the first of the nodes: devices that match and can't be had."),
+    ] = []
+    parts: Annotated[
+        list[str], Meta(description="Containers whose requests add up to `need`, where init containers are among them.")
+    ] = []
+    holders: Annotated[
+        list[str],
+        Meta(description="NAMESPACE/NAME of the pods that have an extended resource, on the first of the nodes."),
+    ] = []
+    unhealthy: Annotated[
+        str, Meta(description="What the nodes have of an extended resource whose device plugin offers none of it.")
+    ] = ""
     varies: Annotated[
-        bool, Meta(description="The pod or domain is that of the first of the nodes; others have others.")
+        bool, Meta(description=("The pod or domain of the first of the nodes; other nodes have different ones."))
     ] = False
     taken_before: Annotated[
-        bool, Meta(description="The claims fit in the cluster as it is, but pods that come first take the devices.")
+        bool, Meta(description="The claims fit now, but pods that come first take the devices.")
     ] = False
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it is the taint of a node that is kept for the control plane: nothing else matters there."""
+        return self.taint is not None and self.taint.key in CONTROL_PLANE
 
     @property
     def is_of_cordon(self) -> bool:
@@ -144,7 +176,7 @@ class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
     plugin: str
     message: SchedulerText
     counted: Annotated[
-        bool, Meta(description="Whether the scheduler's message counts it: it names one plugin for each node.")
+        bool, Meta(description=("Whether it is in the scheduler's message, which has one plugin for each node."))
     ]
     about: list[NodeObstacle] = []
 
@@ -154,6 +186,11 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     reasons: Annotated[list[NodeRefusalReason], Meta(min_length=1)]
+
+    @property
+    def about(self) -> list[NodeObstacle]:
+        """All that is in the way."""
+        return [one for reason in self.reasons for one in reason.about]
 
 
 class OtherPod(DocumentPart, frozen=True, kw_only=True):
@@ -165,7 +202,7 @@ class OtherPod(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
 
 
-OfAllNodes = Meta(description="It was refused before any node was looked at, so that each node has that one reason.")
+OfAllNodes = Meta(description=("It was refused before any node was checked, so every node has this reason."))
 
 
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
@@ -175,7 +212,7 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
     of_all_nodes: Annotated[bool, OfAllNodes] = False
     nodes: Annotated[
-        list[RefusingNodes], Meta(description="Without what holds it: why each node would still refuse it.")
+        list[RefusingNodes], Meta(description=("Why each node would refuse it even if it were not held."))
     ] = []
 
 
@@ -192,14 +229,14 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
 
     reason: str
     message: Annotated[str, FailedScheduling]
-    time: Annotated[str, Meta(description="When it began to say so.")] = ""
+    time: Annotated[str, Meta(description="The time of the first such message.")] = ""
     seconds_ago: Annotated[
-        Amount | None, Meta(description="From then until the input was taken, if it says when that was.")
+        Amount | None, Meta(description=("The seconds from then until the input was taken, if that time is known."))
     ] = None
     same_today: Annotated[bool, Meta(description="Whether the same is found in the input.")]
     changed: Annotated[
         list[ChangedReason],
-        Meta(description="Where the message counts nodes and so does what is found: what is not the same."),
+        Meta(description="The differences, if both the message and the result count nodes."),
     ] = []
 
 
@@ -219,16 +256,29 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     """A PersistentVolumeClaim of a pod that volumes keep from nodes: its volume, or the class that is to make it."""
 
     name: str
+    missing: Annotated[bool, Meta(description="There is no such claim in its namespace.")] = False
     volume: Annotated[str, Meta(description="Empty if it is not bound.")] = ""
     storage_class: str = ""
-    class_missing: Annotated[bool, Meta(description="No such StorageClass is in the input, which has others.")] = False
-    near: Annotated[str, Meta(description="A StorageClass with a name like that.")] = ""
-    waits: Annotated[bool, Meta(description="The volume is made once the pod has a node (WaitForFirstConsumer).")] = (
-        False
-    )
-    labels: Annotated[
-        list[str], Meta(description="What the labels of a node have to be: for the volume, or for the class.")
-    ] = []
+    class_missing: Annotated[bool, Meta(description="The StorageClass is not in the input, which has others.")] = False
+    near: Annotated[str, Meta(description="A StorageClass, or a claim, with a similar name.")] = ""
+    waits: Annotated[
+        bool, Meta(description=("The volume is provisioned once the pod has a node (WaitForFirstConsumer)."))
+    ] = False
+    labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
+
+
+DEVICES = "DynamicResources"
+"""The plugin that looks at devices."""
+
+TRIED = ("Unschedulable", "Error")
+"""Verdicts for which changes are tried with the whole scheduler."""
+
+_LIFTS = {
+    "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
+    "tolerate-node-taint": ("TaintToleration",),
+    "remove-node-taint": ("TaintToleration",),
+}
+"""The plugins that no longer refuse a node after a change."""
 
 
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
@@ -253,39 +303,40 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     findings: Annotated[list[RefusalFinding], Meta(description="Why the API server refuses it.")] = []
     forbidden: Annotated[
         Amount,
-        Meta(description="Pods that a quota or limit keeps from being made; `message` is what the API server says."),
+        Meta(description="Pods that a quota or limit prevents; `message` is that of the API server."),
     ] = 0
     forbidden_claim: Annotated[
-        str, Meta(description="The entry of resourceClaims, where not the pod but its claim is refused.")
+        str, Meta(description="The entry of resourceClaims, if its claim is refused and not the pod.")
     ] = ""
-    missing: Annotated[list[str], Meta(description="Resources that the input lacks and that decide.")] = []
+    missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
     message: Annotated[str, FailedScheduling] = ""
-    waiting: Annotated[str, Meta(description="What it waits for, in the scheduler's words.")] = ""
-    refused_by: Annotated[list[str], Meta(description="The plugins that refuse nodes, the commonest first.")] = []
+    waiting: Annotated[str, Meta(description="What it is waiting for, as the scheduler's message.")] = ""
+    refused_by: Annotated[list[str], Meta(description=("The plugins that refuse nodes, the most common first."))] = []
     of_all_nodes: Annotated[bool, OfAllNodes] = False
     total_nodes: Annotated[
-        Amount, Meta(description="Those that were looked at: of a pod group with a topology key one domain.")
+        Amount,
+        Meta(description=("The nodes that were checked; for a pod group with a topology key, those of one domain.")),
     ] = 0
-    nodes: Annotated[
-        list[RefusingNodes], Meta(description="Why each node refuses; those nearest to taking it come first.")
-    ] = []
+    nodes: Annotated[list[RefusingNodes], Meta(description="Why each node refuses; the closest nodes come first.")] = []
     volume_claims: Annotated[
-        list[VolumeClaimNeeds], Meta(description="Where volumes keep it from nodes: its claims on volumes.")
+        list[VolumeClaimNeeds], Meta(description="Its volume claims, if volumes keep it off nodes.")
     ] = []
     suggestions: Annotated[
         list[TriedChanges],
         Meta(
-            description="Changes of the pod, its workload or a node with which it gets one, beside changes of claims: "
-            "each was tried with the whole scheduler."
+            description="Changes that give it a node, each tried with the whole scheduler; with too many owners or "
+            "nodes for that, changes that make its claims fit where nothing else prevents it."
         ),
     ] = []
     scheduled: Annotated[PodOutcome | Literal[""], Meta(description="What `schedule` calls it, of a pod.")] = ""
-    pods: Annotated[Amount, Meta(description="Of a workload: its pods that have no node, or wait to be made.")] = 0
-    wanted: Annotated[Amount, Meta(description="Of a workload: the pods that it wants, those with nodes too.")] = 0
-    would_bind: Annotated[Amount, Meta(description="Of these: those that would be bound.")] = 0
-    alone: Annotated[AloneVerdict | None, Meta(description="Without the other pods that wait, where that differs.")] = (
-        None
-    )
+    pods: Annotated[Amount, Meta(description=("For a workload: its pods without a node, or not yet created."))] = 0
+    wanted: Annotated[
+        Amount, Meta(description=("For a workload: the pods that it needs, including those with nodes."))
+    ] = 0
+    would_bind: Annotated[Amount, Meta(description="The number of these that would be bound.")] = 0
+    alone: Annotated[
+        AloneVerdict | None, Meta(description=("The result without the other pending pods, if it differs."))
+    ] = None
     freed: Annotated[
         AloneVerdict | None,
         Meta(
@@ -299,18 +350,28 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Amount, Meta(description="Pods that come before it, or may matter to it, and were not tried for their number.")
     ] = 0
     kubelet: Annotated[
-        str, Meta(description="The minor version of its node's kubelet, for a pod with claims if it is an older one.")
+        str, Meta(description=("The minor version of its node's kubelet, if it is older, for a pod with claims."))
     ] = ""
     last_message: LastMessage | None = None
     evictions: Annotated[
         list[TaintEviction],
-        Meta(description="Taints that are going to evict a pod that has its node, the earliest first; one a pod."),
+        Meta(description="Taints that will evict a pod with a node, the earliest first; one per pod."),
     ] = []
 
     @property
     def told_nodes(self) -> list[RefusingNodes]:
         """What keeps it from nodes one by one; where something holds it, or all nodes refuse it alike, without that."""
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
+
+    def is_met_by(self, tried: TriedChanges) -> bool:
+        """Whether nothing but devices, and what the changes lift, is in the way on the node on which its claims fit.
+
+        That stands in for trying changes with the whole scheduler.
+        """
+        lifted = {plugin for change in tried.changes for plugin in _LIFTS.get(change.code, ())}
+        groups = [group for group in self.told_nodes if tried.node in group.nodes]
+        there = {reason.plugin for group in groups for reason in group.reasons}
+        return not self.of_all_nodes and there <= {DEVICES, *lifted}
 
     @property
     def object(self) -> ObjectName:

@@ -76,7 +76,7 @@ def found_lines(of: FoundName) -> list[str]:
     said = [f"{name} is {', '.join(found)}"]
     if of.problem == "wrong-type":
         kinds = sorted({one.type for one in of.values})
-        said.append(f"{name} is of type {listed(kinds)}, compared with {_a(of.hint)}: never equal")
+        said.append(f"{name} is of type {listed(kinds)} and is compared with {_a(of.hint)}: never equal")
     return said
 
 
@@ -89,7 +89,7 @@ def _absent(of: FoundName, table: str) -> str:
     if of.known:
         meant = f", which has {listed(of.known, 8)}"
     if of.problem == "wrong-kind":
-        return f"no device has {table} {of.name} in domain {of.domain}; there it is {_a(of.hint)}"
+        return f"no device has {table} {of.name} in domain {of.domain}; its name there is {_a(of.hint)}"
     if of.problem == "wrong-domain":
         return f"no device has {table} {of.name} in domain {of.domain}; it is in domain {of.hint}"
     if of.problem == "unknown-domain":
@@ -135,7 +135,7 @@ def of_text(expression: str, published: Publications, compiles: Callable[[str], 
     return SelectorHint(tuple(said), "" if is_guess else better, places[0].at if places else None)
 
 
-COMPARED = "quantities and versions are compared with compareTo"
+COMPARED = "compare quantities and versions with compareTo"
 
 
 def _near(name: str, published: Publications) -> Sequence[Home]:

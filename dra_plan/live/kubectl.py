@@ -111,8 +111,8 @@ def find() -> str:
     if program is not None:
         return program
     if named:
-        raise KubectlMissingError(f"{PATH_VARIABLE} names no program that can be started: {named}")
-    raise KubectlMissingError(f"kubectl is not on PATH, and a cluster is read with it: {PATH_VARIABLE} may name one")
+        raise KubectlMissingError(f"{PATH_VARIABLE}: cannot start this program: {named}")
+    raise KubectlMissingError(f"kubectl is not on PATH; set {PATH_VARIABLE} to its path")
 
 
 class _Processes:
@@ -233,7 +233,7 @@ class _Answer:
                 self._heard.set()
                 body += piece
                 if len(body) > MOST_BYTES:
-                    self._end(f"the answer does not end: more than {MOST_BYTES >> 20} MiB came for one page")
+                    self._end(f"the answer is too long: more than {MOST_BYTES >> 20} MiB for one page")
                     break
         except BaseException:
             _kill(self._process)
@@ -255,7 +255,7 @@ class _Answer:
             if self._ended.wait(self._silence / 10):
                 return
             if time.monotonic() - began > self._total:
-                self._end(f"the answer did not end within {self._total:g} s")
+                self._end(f"the answer took more than {self._total:g} s")
                 return
 
     def _end(self, problem: str) -> None:
@@ -366,7 +366,7 @@ def discover(requests: Requests) -> Discovery:
         if error.refusal is Refusal.FAILED:
             raise
         return Discovery(None, {})
-    groups = decoded(body, _Groups, "the answer to /apis is no list of groups").groups
+    groups = decoded(body, _Groups, "the answer to /apis is not a list of groups").groups
     versions = {group.name: [each.version for each in group.versions] for group in groups}
     with ThreadPoolExecutor(len(_CHANGING)) as pool:
         asked = pool.map(lambda group: _resources_of(requests, group, versions.get(group, [])), _CHANGING)
@@ -388,7 +388,7 @@ def _resources_of(requests: Requests, group: str, versions: Iterable[str]) -> li
 
 def _resources(requests: Requests, group: str, version: str) -> set[str] | None:
     try:
-        found = decoded(requests.get(f"/apis/{group}/{version}"), _Resources, "no list of resources").resources
+        found = decoded(requests.get(f"/apis/{group}/{version}"), _Resources, ("not a list of resources")).resources
     except RequestError:
         return None
     return {resource.name for resource in found}

@@ -191,7 +191,7 @@ def read_list(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
             if error.refusal is not Refusal.EXPIRED:
                 raise
             if reading == READINGS:
-                message = f"the list changed faster than it could be read, {READINGS} times: {error.message}"
+                message = f"the list changed while it was read, {READINGS} times: {error.message}"
                 raise RequestError(Refusal.FAILED, message) from error
     raise AssertionError
 
@@ -210,7 +210,7 @@ def _read_once(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
             value = _object(raw)
             name = _name(value)
             if name in names:
-                raise RequestError(Refusal.FAILED, "the answer does not end: objects come again on a later page")
+                raise RequestError(Refusal.FAILED, ("the answer never ends: a later page repeats objects"))
             names.add(name)
             found.append(msgspec.json.encode({**header, **keep(value)}))
         heard(len(items))
@@ -221,11 +221,11 @@ def _read_once(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
         if token in seen or empty >= _MOST_EMPTY:
             break
         seen.add(token)
-    raise RequestError(Refusal.FAILED, "the answer does not end: each page says that there is one more")
+    raise RequestError(Refusal.FAILED, "the answer never ends: each page announces another one")
 
 
 def _page(body: bytes, listed: Listed) -> _Page:
-    page = decoded(body, _Page, "the answer is no whole JSON document")
+    page = decoded(body, _Page, "the answer is not a complete JSON document")
     wanted = f"{listed.kind.name}List"
     if page.kind != wanted or page.api_version != listed.api_version:
         got = f"{page.kind} of {page.api_version}" if page.kind else "something else"
@@ -234,9 +234,9 @@ def _page(body: bytes, listed: Listed) -> _Page:
 
 
 def _object(raw: msgspec.Raw) -> dict[str, Any]:
-    value: Any = decoded(bytes(raw), object, "an object of the list can't be read")
+    value: Any = decoded(bytes(raw), object, "an object of the list cannot be read")
     if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
-        raise RequestError(Refusal.FAILED, "an object of the list is none: it has no metadata")
+        raise RequestError(Refusal.FAILED, "an object of the list has no metadata")
     return value
 
 
@@ -309,7 +309,7 @@ def version_of(requests: Requests) -> ServerVersion:
         if error.refusal in (Refusal.FORBIDDEN, Refusal.NOT_FOUND):
             return ServerVersion("", "")
         raise
-    found = decoded(body, _Version, "the answer to /version is none")
+    found = decoded(body, _Version, "the answer to /version is not valid")
     own = (found.major, found.minor.removesuffix("+"))
     emulated = (found.emulation_major, found.emulation_minor.removesuffix("+"))
     differs = all(emulated) and emulated != own
@@ -436,7 +436,7 @@ def _asked_first(requests: Requests, pool: ThreadPoolExecutor) -> tuple[ServerVe
     try:
         return asked.result(), discovering.result()
     except RequestError as error:
-        raise UnreadClusterError(f"the cluster can't be read: {error.message}") from error
+        raise UnreadClusterError(f"cannot read the cluster: {error.message}") from error
 
 
 def _read_all(
@@ -511,7 +511,7 @@ def _unlisted(kind: Kind, refused: RequestError | None) -> UnlistedKind:
     if refused.refusal is Refusal.FORBIDDEN:
         return UnlistedKind(resource=name, reason=FORBIDDEN, message=refused.message)
     if kind.name in _ESSENTIAL:
-        raise UnreadClusterError(f"{name} can't be read, so nothing is planned: {refused.message}")
+        raise UnreadClusterError(f"cannot read {name}, so nothing is planned: {refused.message}")
     return UnlistedKind(resource=name, reason=FAILED, message=refused.message)
 
 
@@ -521,8 +521,8 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
         return
     said = next((each.unlisted.message for each in found.values() if each.unlisted and each.unlisted.message), "")
     raise UnreadClusterError(
-        f"the cluster lists nothing that planning reads{f': {said}' if said else ''};"
-        " `dra-plan snapshot --print-rbac` prints a ClusterRole that suffices"
+        f"the cluster lists no object that planning needs{f': {said}' if said else ''}; `dra-plan "
+        "snapshot --print-rbac` prints a ClusterRole with enough rights"
     )
 
 
@@ -548,7 +548,7 @@ def text_of(place: str, *, may_ask: bool) -> str:
             said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise UsageError(f"--scheduler-metrics {place}: {said.lower()}") from error
     if not may_ask:
-        raise UsageError("--scheduler-metrics with an address needs --live: nothing else asks a cluster")
+        raise UsageError("--scheduler-metrics with a URL needs --live")
     try:
         with urllib.request.urlopen(place, timeout=SILENCE) as answer:
             return str(answer.read(_MOST_BYTES).decode(errors="replace"))

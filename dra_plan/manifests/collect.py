@@ -182,7 +182,7 @@ def _template(found: FoundTemplate) -> PodTemplateSpec:
     except NOT_DECODED as error:
         raise NotPlannedError(found.path, str(error)) from None
     if not are_readable(CustomWorkload(spec=CustomWorkloadSpec(template=template))):
-        raise NotPlannedError(found.path, "a quantity can't be read")
+        raise NotPlannedError(found.path, "a quantity cannot be read")
     return template
 
 

@@ -317,7 +317,7 @@ class Report:
 
     def not_planned(self, label: str, path: FieldPath, why: str, origin: Origin) -> None:
         """Record that an object of an unknown kind has a pod template that cannot be read."""
-        message = f"{render(path)} looks like a pod template, but is none that can be planned: {why}"
+        message = f"{render(path)} looks like a pod template, but cannot be planned: {why}"
         self._not_planned.append(Notice("workload-not-planned", message, label, str(origin)))
 
     def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
@@ -334,8 +334,8 @@ class Report:
             if kind not in self._whole_lists:
                 pages = "1 page was" if number == 1 else f"{number} pages were"
                 message = (
-                    f"{pages} read of a {kind} that goes on (metadata.continue): add the other pages, or ask with"
-                    " kubectl, which reads them all"
+                    f"{pages} read of a {kind} with more pages (metadata.continue): add the other "
+                    "pages, or use kubectl, which reads them all"
                 )
                 yield Notice("list-incomplete", message, "", str(origin))
 
@@ -348,14 +348,14 @@ class Report:
         if self._lifted:
             label, origin = self._lifted[0]
             message = (
-                "resourceClaims[*].source, the form before Kubernetes 1.31, is read as if its fields stood outside"
+                "resourceClaims[*].source, the form before Kubernetes 1.31, is read as if its fields were outside it"
             )
             yield Notice("deprecated-api", message + _others(self._lifted, "object"), label, str(origin))
         for (api_version, kind, patterns), found in self._unknown.items():
             label, origin = found[0]
             message = f"{api_version} has no {', '.join(patterns)}: dropped, as the API server does"
             if BASIC_DEVICES in patterns:
-                message += "; `basic` is v1beta1's, so the devices are left with nothing but their names"
+                message += "; only v1beta1 has `basic`, so the devices are left with only their names"
             yield Notice("unknown-field", message + _others(found, kind), label, str(origin))
 
 

@@ -35,9 +35,9 @@ def recognized(name: str, data: bytes) -> Fault | None:
         fields = dict(_FIELD.findall(text))
         if len(fields) >= 2:
             command = f"kubectl get {_what(described[1], fields)} -o yaml"
-            return Fault(name, "this is `kubectl describe`, which is for reading only", 1, hint=f"use `{command}`")
+            return Fault(name, "this is output of `kubectl describe`, not a manifest", 1, hint=f"use `{command}`")
     if _TABLE.match(text):
-        return Fault(name, "this is a table of kubectl, which leaves out almost everything", 1, hint="use `-o yaml`")
+        return Fault(name, "this is a table of kubectl, not a manifest", 1, hint="use `-o yaml`")
     if _SAID.match(text):
         line = text.partition("\n")[0]
         return Fault(name, "this is a message of kubectl, not a manifest", 1, hint=f"it says: {line}")

@@ -194,7 +194,7 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
             break
         folders.sort()
     if not found and len(faults) == before:
-        hint = "-R looks into its directories too" if has_folders and not recursive else ""
+        hint = "-R also reads its subdirectories" if has_folders and not recursive else ""
         faults.append(Fault(name, "no .yaml, .yml or .json file in this directory", hint=hint))
     return found
 
@@ -259,7 +259,7 @@ def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
         try:
             content = unpacked(data, limit)
         except ValueError as error:
-            faults.append(Fault(name, "not to be unpacked with gzip", hint=str(error)))
+            faults.append(Fault(name, "gzip cannot unpack it", hint=str(error)))
             return None
         if content is None:
             faults.append(Fault(name, f"larger than {limit} bytes when unpacked"))

@@ -36,12 +36,12 @@ def explained(value: Mapping[str, Any], header: Header) -> str:
     """Return what the response is, and what to request instead."""
     if header.kind == "Status":
         said = ", ".join(str(value[key]) for key in ("reason", "code") if value.get(key))
-        return f"the API server's refusal instead of objects: {value.get('message') or 'no message'}" + (
+        return (f"an error of the API server instead of objects: {value.get('message') or 'no message'}") + (
             f" ({said})" if said else ""
         )
     if header.kind == "Table":
-        return "a table for printing, without the objects: ask for -o json, or with Accept: application/json"
-    return "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"
+        return "a table instead of objects: use -o json, or Accept: application/json"
+    return "only metadata, without spec and status: use -o json, or Accept: application/json"
 
 
 # -- Lists and arrays --------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) 
     """Yield a warning for each object with different content in two sources, one for all if there are many."""
     code = "object-overridden"
     for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
-        text = f"different content in two sources; that of {later} counts, not that of {first}"
+        text = f"different content in two sources; {later} is used, not {first}"
         yield Notice(code, text, label(*key), str(later))
     more = len(contradicted) - _MOST_NAMED
     if more > 0:
@@ -202,7 +202,7 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
             plural, _, group = entry.resource.partition(".")
             forbidden.setdefault(group, []).append(plural)
     for number, (group, plurals) in enumerate(forbidden.items()):
-        whole_role = "" if number else " (`dra-plan snapshot --print-rbac` prints all that are needed)"
+        whole_role = "" if number else (" (`dra-plan snapshot --print-rbac` prints all rules that are needed)")
         yield Notice("not-listed", _forbidden(group, plurals) + whole_role)
     for entry in info.not_listed:
         if entry.reason not in (FORBIDDEN, NOT_SERVED):
@@ -210,8 +210,10 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
     if {entry.resource for entry in info.not_listed if entry.reason == NOT_SERVED} >= _OF_DEVICES:
         yield Notice(
             "not-served",
-            f"the cluster does not serve {_GROUP}, so it has no slices, classes and claims: Dynamic Resource Allocation"
-            " is switched off there, or it is older than Kubernetes 1.31",
+            (
+                f"the cluster does not serve {_GROUP}, so it has no slices, classes and claims: Dynamic "
+                "Resource Allocation is disabled, or the cluster is older than Kubernetes 1.31"
+            ),
         )
 
 
@@ -222,11 +224,9 @@ def rule(group: str, plurals: list[str]) -> str:
 
 def _forbidden(group: str, plurals: list[str]) -> str:
     names = ", ".join(f"{plural}.{group}" if group else plural for plural in plurals)
-    return (
-        f"{names}: this user may not list them, so there are none here; the rule that allows it: {rule(group, plurals)}"
-    )
+    return f"{names}: you may not list them, so they count as missing; this rule would allow it: {rule(group, plurals)}"
 
 
 def _failed(entry: UnlistedKind) -> str:
     said = f": {entry.message}" if entry.message else ""
-    return f"{entry.resource}: could not be read to the end, so there are none here{said}"
+    return f"{entry.resource}: could not be read completely, so they count as missing{said}"

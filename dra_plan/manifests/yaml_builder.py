@@ -45,7 +45,7 @@ def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
     for merged in merges:
         for source in merged if isinstance(merged, list) else [merged]:
             if not isinstance(source, dict):
-                raise YamlError("<< must be given a map, or a list of maps", line)
+                raise YamlError("<< needs a map, or a list of maps", line)
             for key, value in source.items():
                 container.setdefault(key, value)
 
@@ -334,7 +334,7 @@ class Builder:
 
     def _alias(self, event: Any) -> None:
         if event.anchor in self._open_anchors:
-            raise self._error(event, f"alias *{event.anchor} stands inside the value that it repeats")
+            raise self._error(event, f"alias *{event.anchor} is inside the value that it repeats")
         if event.anchor not in self._anchors:
             raise self._error(event, f"alias *{event.anchor} has no anchor before it")
         value, size = self._anchors[event.anchor]
@@ -357,7 +357,7 @@ class Builder:
 
     def _finite(self, value: Any, event: Any) -> Any:
         if isinstance(value, float) and not math.isfinite(value):
-            raise self._error(event, f"{event.value} is not a number that JSON, and so Kubernetes, can hold")
+            raise self._error(event, (f"{event.value} is not a number in JSON, so Kubernetes cannot read it"))
         return value
 
     def _tagged(self, event: Any) -> Any:

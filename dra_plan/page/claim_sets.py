@@ -42,7 +42,7 @@ def headline(sets: Sequence[ClaimSetSummary], nodes: int) -> str:
     """Whether they fit on some of so many nodes: which does not, or how many do not."""
     failing = [one for one in sets if one.outcome is not Outcome.FITS]
     if not sets:
-        return "Nothing waits for devices"
+        return "Nothing is waiting for devices"
     if not failing:
         if len(sets) == 1:
             [one] = sets

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.documents.base import PrintedDocument
+from dra_plan.page.curves import Curves
 from dra_plan.page.picks import Mark, Pick, PictureChange
 from dra_plan.page.scene import WORDS, Scene, ScenePlace
 from dra_plan.page.told import Article, Block, BoxLines
@@ -65,6 +66,8 @@ class Page:
     """What is said of the picture before the first step."""
     steps: int = 0
     """How many of the picks are steps of the slider: the first."""
+    curves: Curves | None = None
+    """What went on over time, each step of the slider at its place."""
     tiles_when: str = ""
     """When as much was free as the head of the page says, where that is not plain."""
     marks_devices: bool = True

@@ -6,6 +6,7 @@ import base64
 import functools
 import gzip
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
@@ -33,8 +34,11 @@ PACKED = "application/gzip"
 """The type of data that is packed: gzip, as base64."""
 
 
-SCRIPTS = ("model.js", "draw.js", "fleet.js", "page.js")
-"""The parts of the script, in the order in which they stand in the page."""
+SCRIPTS = ("model.js", "draw.js", "tiles.js", "fleet.js", "page.js")
+"""The modules of the script, each after those that it imports."""
+
+
+_BETWEEN_MODULES = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
 
 
 def render(page: Page) -> str:
@@ -76,6 +80,7 @@ def _data(page: Page) -> dict[str, Any]:
         "opens_on": page.opens_on,
         "before": page.before,
         "steps": page.steps,
+        "at": page.curves.steps if page.curves is not None else [],
         "moments": [moment.plain(texts) for moment in page.moments],
         "picks": [pick.plain(texts, marks) for pick in page.picks],
         "scenes": [fleet.plain(scene, texts) for scene in page.scenes],
@@ -90,8 +95,9 @@ def packed(text: str) -> str:
 
 
 def script() -> str:
-    """The script: its parts in one scope."""
-    return "\n".join(['"use strict";', "(() => {", *map(_asset, SCRIPTS), "})();", ""])
+    """The script: its modules in one scope, without what they import from each other."""
+    modules = (_BETWEEN_MODULES.sub("", _asset(name)) for name in SCRIPTS)
+    return "\n".join(['"use strict";', "(() => {", *modules, "})();", ""])
 
 
 def render_error(command: str, lines: Sequence[str]) -> str:

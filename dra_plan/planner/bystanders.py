@@ -47,9 +47,9 @@ def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, s
     }
     waits = any(_is_queued(pod, queued) for pod in pods)
     words: Mapping[str, tuple[tuple[str, ...], bool]] = {
-        "may refuse or change what is created here": (_REFUSING, creates),
-        "may hold back pods, or end them for others": (_HOLDING, waits or settles),
-        "may end pods or want other numbers of them": (_ENDING, settles),
+        "may refuse or change objects": (_REFUSING, creates),
+        "may hold back pods, or end them in favour of others": (_HOLDING, waits or settles),
+        "may end pods, or change their number": (_ENDING, settles),
     }
     found = ((said, list(_present(inventory, ends))) for said, (ends, matters) in words.items() if matters)
     return [Notice(CODE, f"not simulated, and {said}: {', '.join(kinds)}") for said, kinds in found if kinds]

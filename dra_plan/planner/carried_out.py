@@ -1,4 +1,4 @@
-"""A suggested change carried out: its patches made in the claim templates and device classes of an input."""
+"""A suggested change carried out: its patches made in the objects of an input."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ import msgspec
 from dra_plan.api.inventory import Inventory
 from dra_plan.documents.suggestions import ObjectPatch, PatchOperation
 
-_HOLDERS = {"ResourceClaimTemplate": "templates", "DeviceClass": "classes"}
+_HOLDERS = {
+    "DeviceClass": "classes",
+    "Node": "nodes",
+    "ResourceClaim": "claims",
+    "ResourceClaimTemplate": "templates",
+    "ResourceSlice": "slices",
+}
 """Where the inventory has objects of a kind."""
 
 
 def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Inventory | None:
-    """The inventory with these patches made; None if they are of other objects, or of one that it does not have."""
+    """The inventory with these patches made; None if they are of other objects, or of one that it does not have.
+
+    Paths are those of the object as the inventory has it.
+    """
     for patch in patches:
         about = patch.object
         holder = _HOLDERS.get(about.kind, "")
@@ -26,12 +35,13 @@ def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Invento
         if (about.namespace, about.name) not in names:
             return None
         at = names.index((about.namespace, about.name))
-        if about.api_version != known[at].api_version:
-            return None  # its paths are of another form
-        document = msgspec.to_builtins(known[at])
-        for operation in patch.patch:
-            _apply(document, operation)
-        known[at] = msgspec.convert(document, type(known[at]))
+        if any(operation.op == "remove" and not operation.path for operation in patch.patch):
+            del known[at]
+        else:
+            document = msgspec.to_builtins(known[at])
+            for operation in patch.patch:
+                _apply(document, operation)
+            known[at] = msgspec.convert(document, type(known[at]))
         changed: dict[str, Any] = {holder: known}
         inventory = replace(inventory, **changed)
     return inventory if patches else None

@@ -14,10 +14,14 @@ from msgspec import structs
 
 from dra_plan.api.core import Pod, PodStatus
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.meta import ObjectMeta
+from dra_plan.api.storage import PersistentVolumeClaim
+from dra_plan.api.workloads import Workload
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import is_unmade, make_claim
 from dra_plan.scheduler.admission import ARRIVAL, NAME
 from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.volumes import ephemeral_claim
 
 from .refused import RefusedOwner
 
@@ -32,7 +36,7 @@ class NotCreated:
     pod: Pod
     message: str
     claim: str = ""
-    """The pod's entry whose claim it is."""
+    """The pod's entry whose claim it is, or the name of its claim on a volume."""
 
     @property
     def record(self) -> PodRecord:
@@ -101,12 +105,37 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
     return [*found, *_without_claims(inventory, taken, ledger)] if claims else found
 
 
+def _volume_claims(index: Index, pod: Pod) -> Iterator[PersistentVolumeClaim]:
+    """The claims on volumes that are made for the pod: those of its StatefulSet, and of its own ephemeral volumes."""
+    of, name, namespace = index.controllers.of(pod.metadata), pod.metadata.name, pod.metadata.namespace
+    templates = of.spec.volume_claim_templates if isinstance(of, Workload) and of.kind == "StatefulSet" else []
+    for each in templates:
+        metadata = ObjectMeta(name=f"{each.metadata.name}-{name}", namespace=namespace)
+        yield PersistentVolumeClaim(metadata=metadata, spec=each.spec)
+    for volume in pod.spec.volumes:
+        made = ephemeral_claim(volume)
+        if made is not None:
+            metadata = ObjectMeta(name=f"{name}-{volume.get('name', '')}", namespace=namespace)
+            yield PersistentVolumeClaim(metadata=metadata, spec=made)
+
+
+def _without_volumes(inventory: Inventory, index: Index, pod: Pod, ledger: QuotaLedger) -> Iterator[NotCreated]:
+    there = {claim.key for claim in inventory.volume_claims}
+    for claim in _volume_claims(index, pod):
+        if claim.key not in there and (said := ledger.refuses(claim)):
+            yield NotCreated(pod, said, claim.metadata.name)
+
+
 def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedger) -> Iterator[NotCreated]:
     """Of a pod's claims the first that fails stops the rest."""
     from dra_plan.controllers.settle import claim_failure
 
     index, given = Index(inventory), {pod.key: pod for pod in inventory.pods}
     for pod in pods:
+        lacking = next(_without_volumes(inventory, index, pod, ledger), None)
+        if lacking is not None:
+            yield lacking
+            continue
         as_given = given.get(pod.key) or structs.replace(pod, status=PodStatus())
         for entry in pod.spec.resource_claims:
             template = index.template(pod.metadata.namespace, entry.resource_claim_template_name or "")

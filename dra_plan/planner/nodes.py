@@ -22,8 +22,8 @@ def _no_nodes(inventory: Inventory) -> InputError:
     """That nothing can be said, and the command that brings all that is missing."""
     if inventory.cluster_info is not None and not was_listed(inventory, "Node"):
         return InputError(
-            "the input has no Node objects, as the user who took the snapshot may not list nodes: ask for the right, or"
-            " use --infer-nodes to take the node names from the slices"
+            "the input has no Node objects, because the user who took the snapshot may not list "
+            "nodes: get this right, or use --infer-nodes to take the node names from the slices"
         )
     lacking = of_devices(inventory)
     command = bringing([Notice("nodes-missing", "-", brings=("nodes",)), *lacking]) if lacking else NODES
@@ -115,8 +115,11 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
         found.append(
             Notice(
                 "priority-classes-missing",
-                f"{_listed(unknown)}: no such PriorityClass is in the input, so pods that name it and say no priority"
-                " themselves have 0: add the output of `kubectl get priorityclasses -o yaml`",
+                (
+                    f"PriorityClass {_listed(unknown)} is not in the input, so pods that name it and "
+                    "have no priority of their own have 0: add the output of `kubectl get "
+                    "priorityclasses -o yaml`"
+                ),
                 brings=("priorityclasses",),
             )
         )
@@ -124,8 +127,10 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
         found.append(
             Notice(
                 "disruption-budgets-missing",
-                "pods are evicted here, and no PodDisruptionBudget is in the input that might protect them: if there"
-                " are any, add the output of `kubectl get poddisruptionbudgets -A -o yaml`",
+                (
+                    "pods are evicted, and the input has no PodDisruptionBudget that could protect them: "
+                    "if there are any, add the output of `kubectl get poddisruptionbudgets -A -o yaml`"
+                ),
                 brings=("poddisruptionbudgets",),
             )
         )
@@ -195,9 +200,11 @@ def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
     return [
         Notice(
             "volumes-missing",
-            f"{uses} used by pods that are to be scheduled ({_listed('/'.join(key) for key in wanted)}), and no"
-            f" {' and no '.join(names)} is in the input: add the output of"
-            f" `kubectl get {','.join(plurals)} -A -o yaml`",
+            (
+                f"{uses} used by pending pods ({_listed('/'.join(key) for key in wanted)}), and the "
+                f"input has no {' and no '.join(names)}: add the output of `kubectl get "
+                f"{','.join(plurals)} -A -o yaml`"
+            ),
             brings=tuple(plurals),
         )
     ]
@@ -238,11 +245,14 @@ def _lacks_claims(pod: Pod, index: Index) -> bool:
 def _without_devices(inventory: Inventory) -> Iterator[Notice]:
     stuck = sorted(_stuck(inventory))
     if stuck:
-        have = "1 pod has its node" if len(stuck) == 1 else f"{len(stuck)} pods have their nodes"
+        have = "1 pod has a node" if len(stuck) == 1 else f"{len(stuck)} pods have nodes"
         yield Notice(
             "bound-without-devices",
-            f"{have}, but claims without devices ({_listed(stuck)}), and can't start: kube-scheduler allocates devices"
-            " only when it binds a pod; delete such pods, and leave the choice of the node to kube-scheduler",
+            (
+                f"{have}, but claims without devices ({_listed(stuck)}), and cannot start: "
+                "kube-scheduler allocates devices only when it binds a pod. Delete such pods, and let "
+                "kube-scheduler choose the node"
+            ),
             f"Pod {stuck[0]}",
         )
 
@@ -273,15 +283,20 @@ def _slices(inventory: Inventory) -> Iterator[Notice]:
     if unseen:
         yield Notice(
             "slices-missing",
-            f"claims have devices of pools of which there is no ResourceSlice ({_listed(unseen)}), so what else these"
-            " pools have is not known: add the output of `kubectl get resourceslices -o yaml`",
+            (
+                "claims have devices of pools without a ResourceSlice in the input "
+                f"({_listed(unseen)}), so the other devices of these pools are not known: add the "
+                "output of `kubectl get resourceslices -o yaml`"
+            ),
             brings=("resourceslices",),
         )
     if not inventory.slices and (inventory.classes or any(True for _ in _claim_specs(inventory)) or _uses(inventory)):
         yield Notice(
             "slices-missing",
-            "no ResourceSlice is in the input, so no device is known: add the output of"
-            " `kubectl get resourceslices -o yaml`",
+            (
+                "the input has no ResourceSlice, so no devices are known: add the output of `kubectl get "
+                "resourceslices -o yaml`"
+            ),
             brings=("resourceslices",),
         )
 
@@ -311,8 +326,10 @@ def _classes(inventory: Inventory) -> Iterator[Notice]:
     if named:
         yield Notice(
             "classes-missing",
-            f"no DeviceClass is in the input, and claims ask for {_listed(list(named))}: add the output of"
-            " `kubectl get deviceclasses -o yaml`",
+            (
+                f"the input has no DeviceClass, and claims ask for {_listed(list(named))}: add the "
+                "output of `kubectl get deviceclasses -o yaml`"
+            ),
             brings=("deviceclasses",),
         )
 

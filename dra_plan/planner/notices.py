@@ -51,8 +51,10 @@ def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:
         found.append(
             Notice(
                 "order-random-upstream",
-                f"{target.version} ({target.variant}) takes pools in random order; they are taken in {order} order"
-                " here, so each allocation is one of several possible",
+                (
+                    f"{target.version} ({target.variant}) takes pools in random order. Here the order "
+                    f"is {order}, so each allocation is one of several possible"
+                ),
             )
         )
     found += _of_kubelets(target, nodes)
@@ -85,8 +87,8 @@ def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
     if not rules or not target.quirks.taint_rule_crashes or not target.features.device_taint_rules:
         return []
     text = (
-        f"E3 (kubernetes#139651): kube-scheduler {target.release} ignores taint rules that are made while it runs, and"
-        " crashes at the next change of slices or classes"
+        f"E3 (kubernetes#139651): kube-scheduler {target.release} ignores taint rules that are "
+        "created while it runs, and crashes at the next change of slices or classes"
     )
     return [Notice("upstream-defect", text, f"DeviceTaintRule {rule}", defects=("E3",)) for rule in rules]
 
@@ -104,8 +106,10 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
         found.append(
             Notice(
                 "upstream-defect",
-                f"E3 (kubernetes#139651): kube-scheduler {target.release} crashes when it starts with a taint rule;"
-                " the rules are applied here as they are meant",
+                (
+                    f"E3 (kubernetes#139651): kube-scheduler {target.release} crashes when it starts "
+                    "with a taint rule; here the rules are applied"
+                ),
                 first,
                 defects=("E3",),
             )
@@ -113,7 +117,10 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
     found += [
         Notice(
             "upstream-defect",
-            "E1 (kubernetes#141620): a taint rule without device selector taints every device, where the API says none",
+            (
+                "E1 (kubernetes#141620): a taint rule without a device selector taints every device; "
+                "according to the API it should taint none"
+            ),
             f"DeviceTaintRule {rule.metadata.name}",
             defects=("E1",),
         )

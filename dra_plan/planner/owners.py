@@ -160,9 +160,9 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
     where = reading.namespace or namespace
     told = f"no {what}" + (f" in namespace {where}" if where else "")
     if reading.kind == NODE.lower() and reading.name in known.nodes:
-        return f"{text}: pods, workloads and claims are named here; --node {known.nodes[reading.name]} chooses the node"
+        return f"{text}: expected a pod, workload or claim; to choose the node, use --node {known.nodes[reading.name]}"
     if (kind := kinds.named(reading.kind)) is not None and kind.holder not in _OWNERS:
-        return f"{text}: pods, workloads and claims are named here"
+        return f"{text}: expected a pod, workload or claim"
     if pods := known.pods_of(reading, namespace):
         return f"{told}, but {_pods_told(pods)}"
     elsewhere = [key for one in readings for key in known.named(one.name)]
@@ -276,7 +276,7 @@ class PodChoice:
 
 def _check_choice(question: Question) -> None:
     if question.selector is not None:
-        raise UsageError("names and a label selector (-l) can't be given together: either of them chooses")
+        raise UsageError("names and a label selector (-l) cannot be combined")
 
 
 def _named(
@@ -447,11 +447,11 @@ def notice(of: UnplannedOwner) -> Notice:
 
 
 _SAID: dict[str, Callable[[UnplannedOwner], str]] = {
-    "Bound": lambda of: f"it has its node, {of.node_name} (`explain` says with which devices)",
+    "Bound": lambda of: f"it already runs on {of.node_name} (`explain` lists its devices)",
     "Finished": lambda of: f"it has finished{f' ({of.phase})' if of.phase else ''}",
     "Deleting": lambda _of: "it is being deleted",
-    "Allocated": lambda _of: "it has its devices (`explain` says which)",
-    "WithoutClaims": lambda _of: "it has no claims (`explain` says what it asks for instead)",
+    "Allocated": lambda _of: "it already has its devices (`explain` lists them)",
+    "WithoutClaims": lambda _of: "it has no claims (`explain` says what it requests instead)",
 }
 
 

@@ -87,9 +87,9 @@ def _notice(obj: Pod | AnyWorkload) -> Notice:
     queue = (metadata.labels or {}).get(QUEUE_LABEL, "")
     if isinstance(obj, Pod) or queue:
         which = f" from queue {queue}" if queue else ""
-        text = f"waits until Kueue admits it{which}: planned as it will be then, without Kueue's own quotas"
+        text = f"waits until Kueue admits it{which}: planned as if admitted, without Kueue's own quotas"
     else:
-        text = "is suspended: planned as it will be when it is resumed"
+        text = "is suspended: planned as if resumed"
     return Notice(SUSPENDED, text, f"{obj.kind} {metadata.namespace}/{metadata.name}")
 
 
@@ -97,6 +97,10 @@ def _left_out(left: Sequence[Pod | AnyWorkload]) -> Notice:
     names = list(dict.fromkeys(f"{each.kind} {each.metadata.namespace}/{each.metadata.name}" for each in left))
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     some = ", ".join(names[:_MOST_NAMED]) + more
-    are = "1 workload is suspended and makes" if len(names) == 1 else f"{len(names)} workloads are suspended and make"
-    them = "it to plan it as it" if len(names) == 1 else "them to plan them as they"
-    return Notice(LEFT_OUT, f"{are} no pods now ({some}): name {them} will be")
+    are = (
+        "1 workload is suspended and creates"
+        if len(names) == 1
+        else (f"{len(names)} workloads are suspended and create")
+    )
+    them = "it to plan it as if it" if len(names) == 1 else "them to plan them as if they"
+    return Notice(LEFT_OUT, f"{are} no pods now ({some}): name {them} were resumed")

@@ -28,8 +28,11 @@ def of_devices_twice(inventory: Inventory) -> list[Notice]:
     return [
         Notice(
             DEVICES_TWICE,
-            f"{_named(nodes)} {resource} as a number, and ResourceSlices of driver {driver}: if these are the same"
-            " devices, each is given away twice, and the second pod fails to start: switch one of the two off",
+            (
+                f"{_named(nodes)} {resource} as a number, and there are ResourceSlices of driver "
+                f"{driver}. If these are the same devices, each can be allocated twice, and the second "
+                "pod fails to start: disable one of the two"
+            ),
             f"Node {nodes[0]}",
         )
         for (resource, driver), nodes in twice.items()

@@ -41,7 +41,8 @@ def schema(
       dra-plan schema
       dra-plan schema AllocationPlan > allocation-plan.schema.json
 
-    First the documents that dra-plan prints, then those that it reads. A kind alone stands for its newest version.
+    Lists first the documents that dra-plan prints, then those that it reads. A kind without a version means its
+    newest version.
 
     """
     from dra_plan.errors import UsageError

@@ -139,20 +139,20 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
     gates = {name: gate.default for name, gate in known.items()}
     for name, value in changed.items():
         if name in OTHERS and MINORS.index(OTHERS[name]) <= MINORS.index(version):
-            told = f"{name} is known, but what it switches is not simulated: the answer is that of its default"
+            told = f"{name} is known but not simulated: the answer is for its default"
             notices.append(Notice("gate-not-simulated", told))
             continue
         if name not in known:
             raise UsageError(f"unknown feature gate {name!r} in {version}{_meant(name, version)}")
         gate = known[name]
         if gate.locked and value != gate.default:
-            told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer is as if it were not"
+            told = f"{name} is locked to {str(gate.default).lower()} in {version}; the answer ignores the lock"
             notices.append(Notice("gate-locked", told))
         gates[name] = bool(value)
         why = not_simulated(name, version) if value else ""
         if why:
             notices.append(
-                Notice("gate-not-simulated", f"{name} is not simulated: {why}; the answer is as if it were off")
+                Notice("gate-not-simulated", (f"{name} is not simulated: {why}; the answer is for the gate off"))
             )
         why = not_recorded(name, version) if value else ""
         if why:
@@ -160,7 +160,10 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
     for name in sorted(NEEDS.keys() & gates.keys()):
         off = [needed for needed in NEEDS[name] if not gates.get(needed, True)]
         if gates[name] and off and changed.keys() & {name, *off}:
-            told = f"{name} has no effect without {', '.join(off)}; servers do not start so: switch it off, too"
+            told = (
+                f"{name} has no effect without {', '.join(off)}, and servers do not start with "
+                "this combination: disable it too"
+            )
             notices.append(Notice("gate-needs", told))
     return gates, notices
 

@@ -94,7 +94,7 @@ class SchedulerPart(StrEnum):
 
     POD_ORDER = "the order of pods"
     NODE_CHOICE = "the choice between nodes"
-    MESSAGES = "the words of FailedScheduling"
+    MESSAGES = "the messages of FailedScheduling"
     PREEMPTION = "preemption"
     SPREADING = "topology spread and pod affinity"
     VOLUMES = "volumes"
@@ -121,7 +121,7 @@ COVERAGE = {
     "1.36.2": Coverage(),
     "1.36.3": Coverage(),
     "1.37.0": Coverage(
-        basis="as its code was before the tag",
+        basis="code before the release tag",
         scheduler="1.36",
         changed=frozenset({SchedulerPart.PREEMPTION, SchedulerPart.VOLUMES}),
         validation="1.36",
@@ -133,8 +133,8 @@ _GROUPS = dict.fromkeys(("1.35", "1.37"), "pod groups are those of 1.36, whose r
 _NOT_SIMULATED: dict[str, dict[str, str]] = {
     "DRADerivedAttributes": {"1.37": _UNKNOWN_ALPHA},
     "DRAOptionalNodeOperations": {"1.37": _UNKNOWN_ALPHA},
-    "DRAPartitionableDevicesType": {"1.37": "it only concerns what ResourcePoolStatusRequests report"},
-    "DRAResourcePoolStatus": {"": "it only concerns what ResourcePoolStatusRequests report"},
+    "DRAPartitionableDevicesType": {"1.37": "it only affects reports of ResourcePoolStatusRequests"},
+    "DRAResourcePoolStatus": {"": "it only affects reports of ResourcePoolStatusRequests"},
     "DRANodeAllocatableResources": {"1.37": "1.37 has another API for it than 1.36, whose rules were recorded"},
     "GenericWorkload": _GROUPS,
     "GangScheduling": _GROUPS,
@@ -152,7 +152,7 @@ _NOT_RECORDED: dict[str, dict[str, str]] = {
         "1.37": "with it kube-scheduler uses its experimental allocator; the answer follows KEP-5491 instead",
     },
     "DRADeviceCompatibilityGroups": {
-        "1.37": "groups are not compared, all devices count as going together",
+        "1.37": "groups are not compared, so all devices count as compatible",
     },
 }
 """Gate -> minor version -> what part of it is simulated from other sources than a recording."""

@@ -176,6 +176,13 @@ class Admission:
         self._claims.new.clear()
         return self._with_claims(self.admitted(self._returned(pod)), self._claims), list(self._claims.new)
 
+    def arriving_group(self, group: PodGroup) -> tuple[PodGroup, list[ResourceClaim]]:
+        """A pod group that is created after those of the input, and the claims that are made for it."""
+        self._claims.new.clear()
+        group = self._with_group_claims(self._groups.group(group))
+        self.groups.append(group)
+        return group, list(self._claims.new)
+
     @cached_property
     def _claims(self) -> _Claims:
         later = {id(each) for pod in self.returning.values() for each in self._index.dependent_claims.of(pod)}

@@ -42,14 +42,16 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "", post_filter: str = "") -> str:
     """`0/N nodes are available: ...`: every reason with its count, sorted as text, or the reason for all nodes."""
+    counts = {} if pre_filter else Counter([reason.text for each in statuses.values() for reason in each.reasons])
+    return counted_fit_error(total, counts, pre_filter=pre_filter, post_filter=post_filter)
+
+
+def counted_fit_error(total: int, counts: Mapping[str, int], *, pre_filter: str = "", post_filter: str = "") -> str:
+    """The same where it is known how many nodes have each reason."""
     text = f"0/{total} nodes are available:"
-    if pre_filter:
-        text += f" {pre_filter}."
-    else:
-        counts = Counter([reason.text for status in statuses.values() for reason in status.reasons])
-        reasons = sorted(f"{count} {reason}" for reason, count in counts.items())
-        if reasons:
-            text += f" {', '.join(reasons)}."
+    reasons = [pre_filter] if pre_filter else sorted(f"{count} {reason}" for reason, count in counts.items() if count)
+    if reasons:
+        text += f" {', '.join(reasons)}."
     if post_filter:
         text += f" {post_filter}"
     return text
@@ -222,7 +224,7 @@ class Cycle:
         if passed and not self._extenders:
             result.diagnosis = Diagnosis({**excluded, **refused} if excluded else refused)
             return passed
-        statuses = {**excluded, **refused}
+        statuses = {**excluded, **dict(refused.items())}
         feasible = self._extend(pod, passed, statuses, result)
         if feasible is None:
             return None
@@ -316,10 +318,10 @@ class Cycle:
         if framework.points["postFilter"]:
             result.nomination, status = framework.run_post_filter(state, pod, diagnosis.statuses)
             text = status.message if status is not None else ""
-        waiting_only = {s.plugin for s in diagnosis.statuses.values() if s.code is Code.PENDING}
-        refusing = {s.plugin for s in diagnosis.statuses.values() if s.code is not Code.PENDING}
-        result.rejected_by = diagnosis.plugins - (waiting_only - refusing) - {""}
-        result.pending = frozenset(s.plugin for s in diagnosis.statuses.values() if s.code is Code.PENDING)
+        told = {(status.plugin, status.code is Code.PENDING) for status in diagnosis.statuses.values()}
+        result.pending = frozenset(plugin for plugin, is_pending in told if is_pending)
+        refusing = {plugin for plugin, is_pending in told if not is_pending}
+        result.rejected_by = diagnosis.plugins - (result.pending - refusing) - {""}
         result.message = fit_error(total, diagnosis.statuses, pre_filter=diagnosis.pre_filter, post_filter=text)
 
     # Scoring

@@ -184,9 +184,10 @@ def _kept_claims(simulation: Simulation, evicted: Sequence[str]) -> list[Notice]
         return []
     claims = [claim for each in kept.values() for claim in each]
     text = (
-        f"claims of evicted pods ({_some(claims, 3)}) keep their devices here, as kube-scheduler leaves them; in a "
-        "cluster the claim controller gives them back when the pods have ended, and pods that wait are tried again "
-        f"(plan that with {' '.join(f'--without pod/{pod}' for pod in [*kept][:3])}{' ...' if len(kept) > 3 else ''})"
+        f"claims of evicted pods ({_some(claims, 3)}) keep their devices here, because "
+        "kube-scheduler does not release them. In a cluster the claim controller releases them when "
+        "the pods have ended, and pending pods are retried (plan that with "
+        f"{' '.join(f'--without pod/{pod}' for pod in [*kept][:3])}{' ...' if len(kept) > 3 else ''})"
     )
     return [Notice("evicted-claims-kept", text)]
 
@@ -197,8 +198,11 @@ def _too_late(simulation: Simulation, records: Sequence[PodRecord]) -> list[Noti
     return [
         Notice(
             "evicted-for-another",
-            f"it waits for the end of {victim.key}, which another pod has evicted before, and is not tried again: so "
-            "it was recorded where pods end at once; in a cluster, where they take their time, that wakes both",
+            (
+                f"it is waiting for the end of {victim.key}, which another pod has already evicted, and "
+                "is not tried again. This was recorded with pods that end at once; in a cluster pods "
+                "take longer to end, and that wakes both"
+            ),
             f"Pod {preemptor.key}",
         )
         for plugin in simulation.plugins_of(DefaultPreemption)

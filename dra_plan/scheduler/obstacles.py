@@ -45,16 +45,18 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
             return NodeObstacle(kind="NodeName", values=[wanted])
         case PortTaken(protocol, port, pod):
             return NodeObstacle(kind="Port", protocol=protocol, port=port, pod=pod, varies=_varies(same))
-        case AffinityUnmet(kind, topology_key, domain, pod):
+        case AffinityUnmet(kind, topology_key, domain, pod, selector, elsewhere):
             return NodeObstacle(
                 kind="Affinity",
                 term=kind,
                 topology_key=topology_key,
                 domain=domain or "",
                 pod=pod,
+                selector=selector,
+                elsewhere=list(elsewhere),
                 varies=_varies(same),
             )
-        case SpreadUneven(topology_key, domain, pods, least, max_skew, emptiest):
+        case SpreadUneven(topology_key, domain, pods, least, max_skew, emptiest, domains, min_domains):
             return NodeObstacle(
                 kind="Spread",
                 topology_key=topology_key,
@@ -63,6 +65,8 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
                 least=least,
                 max_skew=max_skew,
                 emptiest=emptiest,
+                domains=domains,
+                min_domains=min_domains,
                 varies=_varies(same),
             )
         case VolumeUnfit(claim, volume):

@@ -71,7 +71,7 @@ POLICIES = {
         Policy(
             "most-allocated", "NodeResourcesFit scores full nodes higher, without balance", strategy="MostAllocated"
         ),
-        Policy("best-fit", "the node, and the device, of which least is left", BestFit, order=fullest_first),
+        Policy("best-fit", "the node, and the device, with the least left", BestFit, order=fullest_first),
         Policy(
             "fgd",
             "the node that adds least to what the mix of pods cannot use",

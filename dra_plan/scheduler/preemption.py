@@ -82,8 +82,6 @@ def dry_run(
     candidates: list[Candidate] = []
     statuses: dict[str, Status] = {}
     priority = handle.cluster.info(pod).priority
-    if handle.cluster.least_priority() >= priority:
-        return candidates, dict.fromkeys((node.name for node in nodes), unresolvable(NO_VICTIMS))
     for node in nodes:
         if all(info.priority >= priority for info in node.pods.values()):
             statuses[node.name] = unresolvable(NO_VICTIMS)

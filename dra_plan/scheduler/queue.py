@@ -374,8 +374,10 @@ class SchedulingQueue:
         """The unschedulable pods that the event may concern, in the order in which they were put back."""
         parked = self._unschedulable
         found = parked.gated
-        deaf = {each: (self._deaf_to(each, event), *self._of_users(each, event)) for each in self._frameworks}
+        deaf: dict[str, tuple[frozenset[str], set[str], frozenset[str]]] = {}
         for by in parked.refusers:
+            if by.profile not in deaf:
+                deaf[by.profile] = (self._deaf_to(by.profile, event), *self._of_users(by.profile, event))
             to_all, names, to_others = deaf[by.profile]
             if by.all_in(to_others):
                 if not by.all_in(to_all):

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from msgspec import structs
 
-from dra_plan.api.core import Node, Pod, PodStatus
+from dra_plan.api.core import Node, Pod, PodSchedulingGroup, PodStatus
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.api.scheduling import PodGroup, PodGroupStatus
 from dra_plan.documents.claim_sets import NodeExclusion
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.nodes import NodeInfo
@@ -84,32 +85,109 @@ def _claims(
 # be placed at best, is not decided here.
 
 
+@dataclass(frozen=True)
+class CopyTemplate:
+    """What one copy is: a pod, or all pods of a gang, whose names differ, with a pod group of their own."""
+
+    pods: tuple[Pod, ...]
+    group: PodGroup | None = None
+
+    @property
+    def never_starts(self) -> bool:
+        """Whether it is a gang of fewer pods than it needs."""
+        return self.group is not None and len(self.pods) < self.group.min_count
+
+    def made(self, number: int) -> tuple[PodGroup | None, list[Pod]]:
+        """The group and the pods of the copy of that number."""
+        if self.group is None:
+            return None, [copy_of(pod, number) for pod in self.pods]
+        metadata = self.group.metadata
+        name = f"{metadata.name}-{number}"
+        named = ObjectMeta(name=name, namespace=metadata.namespace, labels=metadata.labels)
+        group = structs.replace(self.group, metadata=named, status=PodGroupStatus())
+        return group, [_of_group(copy_of(pod, number), name) for pod in self.pods]
+
+
+def _of_group(pod: Pod, group: str) -> Pod:
+    spec = structs.replace(pod.spec, scheduling_group=PodSchedulingGroup(pod_group_name=group))
+    return structs.replace(pod, spec=spec)
+
+
 @dataclass
 class Copies:
-    """The outcome for the copies: those that were bound, in order, and the first that was not, if there was one."""
+    """The outcome for the copies: the pods that were bound, in order, and the first that was not, if there was one.
 
+    A copy has so many pods, its `size`: it counts when all of them are bound.
+    """
+
+    size: int = 1
     bound: list[PodRecord] = field(default_factory=list)
     refused: PodRecord | None = None
 
+    @property
+    def number(self) -> int:
+        """How many copies are bound."""
+        return len(self.bound) // self.size
 
-def create_in_proportion(simulation: Simulation, templates: Sequence[tuple[Pod, int]], limit: int) -> list[Copies]:
+    def add(self, simulation: Simulation, records: Sequence[PodRecord]) -> bool:
+        """Whether all pods of the next copy are bound; otherwise one of those that are not is the refused one."""
+        if len(records) == self.size and all(record.node for record in records):
+            self.bound += records
+            return True
+        left = [record for record in records if not record.node]
+        tried = simulation.scheduler.groups.records.by_key.values()
+        held = {each.pod for group in tried for each in group.last if each.node} if self.size > 1 else ()
+        refused = [record for record in left if record.refused or record.pod.key not in held]
+        self.refused = max(refused or left, key=lambda record: record.refused)
+        return False
+
+
+def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int]]) -> int:
+    """Whose copy comes next: the one that has the least of its share; of several such, the first."""
+    shares = [copies.number / share for copies, (_, share) in zip(found, templates, strict=True)]
+    return shares.index(min(shares))
+
+
+def create_in_proportion(
+    simulation: Simulation, templates: Sequence[tuple[CopyTemplate, int]], limit: int
+) -> list[Copies]:
     """Creates copies in a simulation that has started, each when the one before is bound: at most `limit` in all.
 
-    Each pod comes with its number in a set. Next comes a copy of the pod that has the least of its share; of several
-    such pods, the first. The first copy that is refused ends it. A copy counts as bound if it is bound when nothing
-    changes any more, even if it evicts others.
+    Each template comes with its number in a set. The first copy that is refused ends it. A copy counts as bound if it
+    is bound when nothing changes any more, even if it evicts others.
     """
-    found = [Copies() for _ in templates]
+    found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
-        shares = [len(copies.bound) / share for copies, (_, share) in zip(found, templates, strict=True)]
-        at = shares.index(min(shares))
-        record = simulation.arrive(copy_of(templates[at][0], len(found[at].bound)))
+        at = next_of(found, templates)
+        group, pods = templates[at][0].made(found[at].number)
+        if group is not None:
+            simulation.arrive_group(group)
+        records = [simulation.arrive(pod) for pod in pods]
         simulation.scheduler.run()
-        if not record.node:
-            found[at].refused = record
+        if not found[at].add(simulation, records):
             break
-        found[at].bound.append(record)
     return found
+
+
+def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int) -> list[PodRecord]:
+    """What becomes of a refused gang's pods that come one by one, up to the first that finds no node.
+
+    They come as pods by themselves, in the order in which the scheduler tried those of the gang's copy of that number.
+    Those before it stay on their nodes.
+    """
+    group, made = template.made(number)
+    known = simulation.scheduler.groups.records.by_key
+    tried = known.get((group.metadata.namespace, group.metadata.name)) if group is not None else None
+    places = {each.pod: place for place, each in enumerate(tried.last if tried is not None else ())}
+    records: list[PodRecord] = []
+    for pod in sorted(made, key=lambda pod: places.get(pod.key, len(places))):
+        spec = structs.replace(pod.spec, scheduling_group=None)
+        metadata = structs.replace(pod.metadata, name=f"{pod.metadata.name}-alone")
+        records.append(simulation.arrive(copy_of(structs.replace(pod, metadata=metadata, spec=spec), 0)))
+        simulation.scheduler.run()
+        if not records[-1].node:
+            break
+    return records
 
 
 def copy_of(template: Pod, number: int) -> Pod:

@@ -19,6 +19,7 @@ from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.allocator.search import DeviceOrder
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.scheduling import PodGroup
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.owners import Dependents, ended, is_ready
 from dra_plan.errors import UsageError
@@ -54,7 +55,11 @@ from .volume_controller import settle_volumes
 # -- the scheduler at work ---------------------------------------------------------------------------------------------
 # What upstream does in parallel happens here in a fixed order. Work that a cycle leaves behind (binding, evicting) is
 # carried out at the end of the next cycle that examines nodes: the pod tried directly afterwards does not see it yet.
+# Cycles that end before that take next to no time, but for what a real API server needs to write their refusals.
 
+REFUSALS_PER_BINDING = 3
+"""So many pods are refused while another one is bound: a refusal is written to the pod's status before the next pod is
+tried, and a binding writes its claim twice and its pod once."""
 MOST_ATTEMPTS = 10_000
 """So often a pod is tried in one simulation; upstream goes on for ever."""
 
@@ -100,7 +105,11 @@ class Scheduler:
         """The moment up to which time may pass while pods wait for it; what is due later is left for the next run."""
         self.attempts = 0
         """How often a pod, or a group of pods, was tried."""
+        self.refusals = 0
+        """How often a pod that was tried by itself got no node."""
         self._later: list[_Later] = []
+        self._refused_meanwhile = 0
+        """How many pods have been refused since work was left behind."""
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
         handle.cluster.listener = queue.handle
@@ -122,9 +131,13 @@ class Scheduler:
             event = Event(Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
-    def run(self) -> None:
-        """Schedule until nothing changes any more, it is enough, or late: pods still to be tried are cut short then."""
-        while True:
+    def run(self, *, to_refusal: bool = False) -> None:
+        """Schedule until nothing changes any more, it is enough, or late: pods still to be tried are cut short then.
+
+        `to_refusal`: no further than to the first pod that gets no node; the next run goes on from there.
+        """
+        refusals = self.refusals
+        while not to_refusal or self.refusals == refusals:
             allotted.check()
             if self.is_late() or self.enough():
                 self._cut_short()
@@ -174,11 +187,20 @@ class Scheduler:
             self.bindings.add(binding)
             self._postpone(f"bind {pod.key}", lambda: self.bindings.run(binding))
         else:
+            self.refusals += 1
             self._failures.handle(item, result)
         if self._tracer:
             self._tracer.current.node, self._tracer.current.message = result.node, result.message
-        if result.filtered:
+        if result.filtered or self._takes_time(refused=not result.node):
             self._flush(self.attempts)
+
+    def _takes_time(self, *, refused: bool) -> bool:
+        """Whether writing refusals has taken as long by now as what cycles left behind."""
+        if not self.handle.detects_conflicts or not refused or not self._later:
+            self._refused_meanwhile = 0
+            return False
+        self._refused_meanwhile += 1
+        return self._refused_meanwhile > REFUSALS_PER_BINDING
 
     def _settle(self) -> bool:
         """What pods that have a node wait for outside the scheduler is done; False if there is nothing."""
@@ -217,6 +239,7 @@ class Scheduler:
         if not due:
             return False
         self._later = [later for later in self._later if later.cycle >= before]
+        self._refused_meanwhile = 0
         for later in due:
             later.do()
         return True
@@ -318,6 +341,7 @@ class Simulation:
         self._gated = configuration.gated(target.features)
         registry = _registry(self.config, plugins)
         self.frameworks = {p.scheduler_name: self._framework(p, registry) for p in self.config.profiles}
+        self._plugins: dict[type[Plugin], list[Any]] = {}
         on_wake = self.tracer.wakes.append if self.tracer else lambda _wake: None
         queue = SchedulingQueue(self.clock, self.frameworks, on_wake)
         cycle = Cycle(self.handle, self.handle.extenders, chance.picker())
@@ -416,10 +440,20 @@ class Simulation:
         self.scheduler.enqueue(pod)
         return self.scheduler.records.of(pod)
 
+    def arrive_group(self, group: PodGroup) -> None:
+        """Create a pod group now, with its claims."""
+        group, claims = self._admission.arriving_group(group)
+        for claim in claims:
+            self.cluster.put_claim(claim)
+        self.cluster.add_group(group)
+
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
         """All plugins of a class, over the profiles."""
-        found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
-        return [plugin for plugin in found if isinstance(plugin, kind)]
+        known = self._plugins.get(kind)
+        if known is None:
+            found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
+            known = self._plugins[kind] = [plugin for plugin in found if isinstance(plugin, kind)]
+        return known
 
     @property
     def dynamic_resources(self) -> list[DynamicResources]:

@@ -23,18 +23,21 @@ _SETTINGS: Schema = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "select": {**_CODES, "description": "The rules that count: codes or their prefixes. All, if left out."},
-        "ignore": {**_CODES, "description": "Rules that do not count; of select and ignore the longer code wins."},
+        "select": {**_CODES, "description": ("The rules to apply: codes or prefixes of codes (default: all).")},
+        "ignore": {**_CODES, "description": ("Rules to ignore. If select and ignore overlap, the longer code wins.")},
         "per-file-ignores": {
             "type": "object",
             "additionalProperties": _CODES,
-            "description": "Rules that do not count in files that match a pattern.",
+            "description": "Rules to ignore in files that match a pattern.",
         },
         "ignore-unknown": {
             "type": "boolean",
-            "description": "Whether fields that the API does not have are passed over.",
+            "description": "Ignore fields that are not in the API.",
         },
-        "fail-on": {"enum": ["error", "warning", "info"], "description": "The least severity that makes status 1."},
+        "fail-on": {
+            "enum": ["error", "warning", "info"],
+            "description": ("The lowest severity that gives exit status 1."),
+        },
     },
 }
 

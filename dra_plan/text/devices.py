@@ -86,7 +86,7 @@ def _policy(of: Refused) -> str:
     rounded = f", rounded to {of.amount}," if asked and asked != of.amount else ""
     allows = [allowed(policy, _values) for policy in policies or ()]
     told = f"; allowed is {words.listed(allows)}" if any(allows) else ""
-    return f"capacity {of.capacity}: {asked or of.amount}{rounded} is against the request policy{told}"
+    return f"capacity {of.capacity}: {asked or of.amount}{rounded} violates the request policy{told}"
 
 
 def _values(names: list[str]) -> str:
@@ -96,23 +96,23 @@ def _values(names: list[str]) -> str:
 _REMOVED: dict[str, Callable[[Refused], str]] = {
     "pool-unusable": lambda of: f"in a pool that is {of.state}",
     "in-use": _in_use,
-    "taken-already": lambda _: "taken already for this claim set",
-    "binding-conditions-off": lambda _: "with binding conditions, and feature gate DRADeviceBindingConditions is off",
+    "taken-already": lambda _: "already taken for this pod",
+    "binding-conditions-off": lambda _: "with binding conditions, but feature gate DRADeviceBindingConditions is off",
     "selector-false": lambda of: f"{words.selector(of.selector, of.class_)} is false{_expression(of)}",
-    "selector-error": lambda of: f"{words.selector(of.selector, of.class_)} can't be evaluated: {of.error}",
+    "selector-error": lambda of: f"{words.selector(of.selector, of.class_)} fails: {of.error}",
     "other-node": lambda _: "on other nodes only",
     "capacity-missing": lambda of: f"capacity {of.capacity} is missing{_published(of)}",
     "capacity-policy": _policy,
     "capacity-short": lambda of: f"capacity {of.capacity}: {_short(of)}{_shared_by(of)}",
-    "counters-off": lambda _: "sharing counters, and feature gate DRAPartitionableDevices is off",
+    "counters-off": lambda _: "sharing counters, but feature gate DRAPartitionableDevices is off",
     "counter-short": lambda of: f"counter {of.counter_set}/{of.counter}: {_short(of)}{_shared_by(of)}",
     "not-tolerated": lambda of: f"taint {of.taint and words.taint(of.taint)} not tolerated",
     "attribute-missing": lambda of: f"without attribute {of.attribute}, which constraint #{of.constraint} compares",
     "attribute-differs": lambda of: (
-        f"{of.attribute} is {words.value(of.offered)}, other than {words.value(of.pinned)} of the devices before"
+        f"{of.attribute} is {words.value(of.offered)}, but {words.value(of.pinned)} on earlier devices"
     ),
-    "attribute-repeats": lambda of: f"{of.attribute} is {words.value(of.offered)}, as on a device before",
-    "led-nowhere": lambda _: "tried, but then nothing was left for what comes after",
+    "attribute-repeats": lambda of: f"{of.attribute} is {words.value(of.offered)}, as on an earlier device",
+    "led-nowhere": lambda _: "tried, but then nothing was left for later requests",
 }
 
 
@@ -219,36 +219,36 @@ def _of_request(slots: list[ChosenDevice]) -> Lines:
 
 
 def _device(slot: ChosenDevice) -> str:
-    return str(slot.device) if slot.device else "nothing: there is none to take"
+    return str(slot.device) if slot.device else "nothing: there are no devices"
 
 
 def _passed(slot: ChosenDevice) -> Lines:
     """The devices before the one that was chosen, but for those of other classes."""
     for passed in slot.passed_over:
         if passed.code != "selector-false" or not passed.class_:
-            yield f"passed over {words.counted(passed.count, 'device')}: {removed(passed)}"
+            yield f"skipped {words.counted(passed.count, 'device')}: {removed(passed)}"
 
 
 def _not(alternative: PassedAlternative) -> Lines:
     """Why an earlier alternative was not chosen."""
     what = f"alternative {alternative.request.rpartition('/')[2]}"
     if alternative.problem is None:
-        yield f"passed over {what}: with it nothing was left for the rest"
+        yield f"skipped {what}: with it, nothing was left for the rest"
         return
-    yield f"passed over, as {words.problem(alternative, what)}:"
+    yield f"skipped, because {words.problem(alternative, what)}:"
     yield from indented(funnel_lines(alternative))
 
 
 _STEPS = {
     "pool": "its pool is complete",
     "in-use": "free",
-    "feature": "the features it needs are on",
+    "feature": "the feature gates that it needs are on",
     "selector": "selectors of class and request",
     "node": "usable on the node",
     "capacity": "enough capacity",
     "counter": "enough of its counters",
     "taint": "taints tolerated",
-    "constraint": "has what constraints compare",
+    "constraint": "has the attributes that constraints compare",
 }
 
 
@@ -256,9 +256,9 @@ def device_lines(of: DeviceStory) -> Iterator[str]:
     """The story of one device."""
     yield f"device {of.device} (slice {words.listed(of.slices)})"
     if not of.nodes:
-        yield "  None of the nodes asked about sees it: its slice targets other nodes, or is of an old pool generation."
+        yield ("  None of the selected nodes can reach it: its slice is for other nodes, or of an old pool generation.")
         return
-    yield f"  Seen by {words.listed(of.nodes)}; shown for {of.nodes[0]}."
+    yield f"  Reachable from {words.listed(of.nodes)}; shown for {of.nodes[0]}."
     if of.holders:
         yield f"  In use, by {words.listed([words.holder(holder) for holder in of.holders])}."
     if of.pool is not None:

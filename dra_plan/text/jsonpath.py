@@ -131,7 +131,7 @@ def parse(template: str) -> tuple[Node, ...]:
     """The nodes of `template`. UsageError if it is malformed or has no expression at all."""
     if "{" not in template:
         raise UsageError(
-            f"--output jsonpath: no expression in {template!r}; expressions stand in braces: {{.claimSets[*]}}"
+            f"--output jsonpath: no expression in {template!r}; write expressions in braces: {{.claimSets[*]}}"
         )
     return _TemplateParser(template).template()
 

@@ -72,8 +72,8 @@ def owner_name(claim_set: ClaimSetName) -> str:
 
 
 def named(thing: ObjectName) -> str:
-    """KIND/NAMESPACE/NAME."""
-    return f"{thing.kind.lower()}/{thing.namespace}/{thing.name}"
+    """KIND/NAMESPACE/NAME, without a namespace KIND/NAME."""
+    return "/".join(part for part in (thing.kind.lower(), thing.namespace, thing.name) if part)
 
 
 def object_name(label: str) -> str:
@@ -113,7 +113,7 @@ def consumed(result: DeviceRequestAllocationResult) -> str:
 def target(document: PrintedDocument) -> str:
     """What was changed, what the answer is for, and which defects of the release changed it."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
-    defects = f"; release defects met: {', '.join(met)}" if met else ""
+    defects = f"; release defects that matter: {', '.join(met)}" if met else ""
     changed = sentence(document.what_if or ())
     return f"{changed} {release(document.target)}{defects}.".lstrip()
 
@@ -154,7 +154,7 @@ def held(hold: HeldDrain) -> str:
     names = " and ".join(f"{hold.namespace}/{name}" for name in hold.budgets)
     pods = _count(len(hold.pods), "pod")
     if len(hold.budgets) > 1:
-        return f"ever: {pods} under more than one budget ({names}), and the API server evicts none of them"
+        return f"forever: {pods} under more than one budget ({names}), and the API server evicts none of them"
     return f"budget {names} ({hold.allowed} of {pods} may go now)"
 
 
@@ -170,7 +170,7 @@ def _words(edit: AppliedEdit) -> str:
             told = _applied(edit)
         case "AddNodes":
             nodes = "1 node" if edit.count == 1 else f"{edit.count} nodes"
-            told = f"{nodes} added like {edit.like}"
+            told = f"{nodes} like {edit.like} added"
         case "Evict" | "Bind":
             name = edit.object.name if edit.object else ""
             told = f"pod/{name} on {edit.node}" if edit.node else f"pod/{name} evicted"

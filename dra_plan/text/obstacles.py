@@ -166,7 +166,7 @@ def _selector_fault(of: AttemptFault) -> list[str]:
     said += _indented(of.expression or "")
     if of.rewrite:
         outcome = {"Fits": "the claims fit", "DoesNotFit": "there is no error, but the claims do not fit"}
-        then = outcome.get(of.rewrite.outcome, f"the answer is {of.rewrite.outcome}")
+        then = outcome.get(of.rewrite.outcome, f"the result is {of.rewrite.outcome}")
         said += [f"Written like this {then} (tried):", *_indented(of.rewrite.expression)]
     if of.gate:
         said.append(f"The device has a list attribute, and feature gate {of.gate} is off.")
@@ -207,17 +207,19 @@ ABOUT_POOLS = ("all-and-broken-pool", "invalid-pool")
 
 _KINDS = {
     "class-not-named": "the request names no device class",
-    "count-mode": "the allocation mode is not known",
-    "request-empty": "a request or selector is empty, or of a kind that is not known",
+    "count-mode": "the allocation mode is unknown",
+    "request-empty": "a request or selector is empty, or of an unknown kind",
     "too-many-devices": "the claim asks for more than the 32 devices that a claim may have",
-    "constraint-unknown": "a constraint is empty, or of a kind that this release does not know",
-    "capacity-request": "a capacity request is negative, or steps can't be counted for it",
+    "constraint-unknown": "a constraint is empty, or of a kind that is unknown in this release",
+    "capacity-request": "a capacity request is negative, or its steps cannot be counted",
     "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
-    "all-and-constraint": "a request for all devices has a device that its constraint refuses",
-    "invalid-pools": "nothing was found, and an invalid pool was passed over",
-    "invalid-pool": "the search came to an invalid pool",
-    "node-selector-terms": "a device's node selector has several terms, which this release can't write down",
-    "node-selector-invalid": "a node selector can't be read",
+    "all-and-constraint": "a request for all devices includes a device that its constraint refuses",
+    "invalid-pools": "no device was found, and an invalid pool was skipped",
+    "invalid-pool": "the search reached an invalid pool",
+    "node-selector-terms": (
+        "a device's node selector has several terms, which this release cannot store in the allocation"
+    ),
+    "node-selector-invalid": "a node selector cannot be read",
 }
 
 
@@ -235,7 +237,9 @@ _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value":
 
 def suggestion(of: TriedChanges) -> str:
     """Changes that were tried together, and where the claims then fit."""
-    return f"{', and '.join(change(one) for one in of.changes)} (then it fits on {of.node})"
+    some = f"{of.would_bind} of its pods then {'gets a node' if of.would_bind == 1 else 'get nodes'}"
+    then = some if of.would_bind else f"it then fits on {of.node}"
+    return f"{', and '.join(change(one) for one in of.changes)} ({then})"
 
 
 def together(found: Sequence[TriedChanges]) -> list[str]:
@@ -263,10 +267,13 @@ def change(of: SuggestedChange) -> str:
             return _selector(of)
         case TaintTolerated():
             taint = words.taint(of.toleration)
-            return f"tolerate the taint {taint} in {words.request(of)}, if such a device may be used"
+            return f"tolerate the taint {taint} in {words.request(of)}, if you want to use such a device"
         case PoolAwaited():
             are = "is" if of.seen == 1 else "are"
-            return f"get the driver to publish all slices of pool {of.pool}: {of.seen} of {of.expected} {are} there"
+            return (
+                f"wait until the driver publishes all slices of pool {of.pool}: {of.seen} of "
+                f"{of.expected} {are} in the input"
+            )
         case CountLowered(from_=None):
             return f"ask for {words.counted(of.to, 'device')} instead of all in {words.request(of)}"
         case CountLowered():
@@ -274,7 +281,7 @@ def change(of: SuggestedChange) -> str:
         case CapacityChanged():
             return f"{_capacity(of)} in {words.request(of)}"
         case AlternativeAdded():
-            return f"add to {words.request(of)} an alternative of class {of.class_}, count {of.count}"
+            return f"add an alternative to {words.request(of)}: class {of.class_}, count {of.count}"
         case ClassChanged():
             return f"use class {of.to} in {words.request(of)}"
         case RequestDropped():
@@ -286,7 +293,7 @@ def change(of: SuggestedChange) -> str:
         case NodeUncordoned():
             return f"uncordon {of.uncordon}"
         case NodeTaintMet(code="tolerate-node-taint"):
-            return f"let the pod tolerate taint {words.taint(of.taint)} of {of.tainted}"
+            return f"add a toleration for taint {words.taint(of.taint)} of {of.tainted}"
         case NodeTaintMet():
             return f"remove taint {words.taint(of.taint)} from {of.tainted}"
         case NodeSelectorChanged():
@@ -294,7 +301,7 @@ def change(of: SuggestedChange) -> str:
         case ResourceLowered():
             return f"ask for {of.to} instead of {of.from_} {of.resource} in container {of.container}"
         case ReplicasLowered():
-            return f"want {of.to} instead of {of.from_} pods"
+            return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():
             return f"have class {of.class_} serve {of.resource} (its extendedResourceName)"
         case RolloutLoosened():
@@ -302,7 +309,7 @@ def change(of: SuggestedChange) -> str:
         case ClaimReleased():
             return f"release claim {words.used_claim(of.release, of.pods)}"
         case GateEnabled():
-            return f"switch on feature gate {of.gate}"
+            return f"enable feature gate {of.gate}"
 
 
 def _selector(of: SelectorChanged) -> str:

@@ -33,7 +33,7 @@ def paragraphs(refusals: Refusals) -> Iterator[Paragraph]:
     for one in refusals[:MOST]:
         lines += [f"  {line}" for line in _finding(one)]
     if len(refusals) > MOST:
-        lines.append(f"  and {len(refusals) - MOST} more: `dra-plan validate`, with the same paths, has them all.")
+        lines.append(f"  and {len(refusals) - MOST} more: `dra-plan validate`, with the same paths, lists them all.")
     yield Paragraph(lines)
 
 

@@ -26,7 +26,8 @@ from dra_plan.text import obstacles, words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.devices import choice_lines, request_lines
 from dra_plan.text.naming import claim_set_name
-from dra_plan.text.verdicts import WITH_DEVICES, obstacle
+from dra_plan.text.node_obstacles import obstacle
+from dra_plan.text.verdicts import WITH_DEVICES
 from dra_plan.text.words import counted, listed
 
 MOST_STORIES = 12
@@ -75,7 +76,9 @@ def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
     rest = [story for at, story in enumerate(stories) if at not in chosen]
     others = counted(sum(len(story.nodes) for story in rest), "more node")
     told = counted(len(rest), "other story", "other stories")
-    return [stories[at] for at in sorted(chosen)], f"{others} with {told}: -o json has them all, --node NODE shows one."
+    return [stories[at] for at in sorted(chosen)], (
+        f"{others} with {told}: `-o json` lists them all, `--node NODE` shows one."
+    )
 
 
 def headline(of: ExplainedClaimSet, name: str = "") -> str:
@@ -86,7 +89,7 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
     if of.outcome is Outcome.REFUSED:
         return f"{name}: {REFUSED}."
     if of.outcome is Outcome.UNKNOWN:
-        return f"{name}: not known: {words.UNKNOWN}."
+        return f"{name}: unknown; {words.UNKNOWN}."
     if of.outcome is Outcome.FITS:
         return f"{name}: fits on {len(fitting)} of {counted(total, 'node')}."
     if of.outcome is Outcome.ERROR:
@@ -98,7 +101,7 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
         return f"{name}: does not fit: there is no node."
     if not of.stories and of.excluded:
         return f"{name}: does not fit: the scheduler's rules keep it off {_all(total)}."
-    return f"{name}: does not fit on any of {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
+    return f"{name}: does not fit on any of the {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
 
 
 def _all(total: int) -> str:
@@ -164,7 +167,7 @@ def cause_lines(story: NodeStory) -> Lines:
         steps = f"within {counted(limit, 'search step')} (--max-steps)"
         yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
-        yield f"Claim {words.claim(claim)} is allocated already, and its devices can't be reached from here."
+        yield (f"Claim {words.claim(claim)} is already allocated, and this node cannot reach its devices.")
     if story.outcome is Outcome.ERROR:
         if story.fault is not None and story.fault.code in obstacles.ABOUT_POOLS:
             yield from _pool_lines(story)
@@ -200,19 +203,19 @@ def blocking_lines(story: NodeStory) -> Lines:
     if blocking is None:
         return
     if not blocking.elements:
-        yield "Each request alone could be met, all together can't; it is not known which of them collide."
+        yield ("Each request could be met alone, but not all together. Which of them conflict is not known.")
         return
     one = sum(isinstance(element, BlockingRequest) for element in blocking.elements) == 1
     yield (
-        "Enough devices pass every check, but one by one only. These can't be met together:"
+        "Enough devices pass every check one by one, but these cannot be met together:"
         if one
-        else "Each request alone could be met, but not these together:"
+        else "Each request could be met alone, but not these together:"
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
-        yield "If any one of these were not there, the others could be met."
+        yield "Without any one of these, the others could be met."
     else:
-        yield "There may be fewer: the search was stopped early."
+        yield "The set may be smaller: the search was cut short."
 
 
 def has_suggestions(of: ExplainedClaimSet) -> bool:
@@ -232,12 +235,12 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0 and room:
         why = causes(one for each in room for one in each.excluded_by)
         nodes = listed([node for each in room for node in each.nodes])
-        return f"No change was found to try. Where there is room ({nodes}), the pod is refused: {why}."
+        return f"No change was found to try. On nodes with room ({nodes}), the pod is refused: {why}."
     if tried == 0:
-        return "There is nothing to try that would make it fit."
+        return "No change was found to try."
     if tried == 1:
-        return "One change was tried; it does not make it fit."
-    return f"{tried} changes were tried, alone and two together; none makes it fit."
+        return "One change was tried; it does not make the pod fit."
+    return f"{tried} changes were tried, alone and in pairs; none makes the pod fit."
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:
@@ -247,7 +250,7 @@ def _missing_slices(of: ExplainedClaimSet) -> str:
     if not lacking:
         return ""
     names = listed(list(dict.fromkeys(str(pool.pool) for pool in lacking)))
-    return f"What the missing slices of {names} have is not known: their driver has to publish them."
+    return f"The contents of the missing slices of {names} are not known: the driver must publish them."
 
 
 def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple[list[str], Sequence[NodeExclusion]]]:
@@ -288,7 +291,7 @@ def room(claim_set: PlannedClaimSet) -> str:
         why = causes(each for node in claim_set.nodes for each in node.excluded_by)
         return f"all nodes refused: {why}" if every and why else ""
     why = causes(each for node in found for each in node.excluded_by)
-    return f"room only on {listed([node.name for node in found])}, but refused: {why}"
+    return f"only {listed([node.name for node in found])} would have room, but refused: {why}"
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:

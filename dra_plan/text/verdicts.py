@@ -10,10 +10,10 @@ from dra_plan.api.well_known import KUEUE
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
+    DEVICES,
     AloneVerdict,
     ChangedReason,
     LastMessage,
-    NodeObstacle,
     NodeRefusalReason,
     OtherPod,
     OwnerVerdict,
@@ -23,10 +23,7 @@ from dra_plan.documents.verdicts import (
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.naming import named, object_name
-
-DEVICES = "DynamicResources"
-"""The plugin that looks at devices."""
-
+from dra_plan.text.node_obstacles import obstacle
 
 MOST_NAMES = 2
 """Nodes that a line names."""
@@ -36,15 +33,22 @@ MOST_EVICTIONS = 3
 """Pods of a workload that are told to be evicted, each with its taint."""
 
 
-def node_lines(of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool) -> Iterator[str]:
-    """A line for each group of nodes, those nearest to taking the pod first."""
+def node_lines(
+    of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False
+) -> Iterator[str]:
+    """A line for each group of nodes, nearest to taking the pod first; `without_devices` if these are not known."""
     if of.of_all_nodes:
         for reason in of.nodes[0].reasons if of.nodes else ():
             yield words.scheduler_says(reason.message)
         return
+    others = not all(any(one.is_reserved for one in group.about) for group in of.nodes)
     for group in of.nodes:
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
-        told = [phrase(reason) for reason in group.reasons if not _is_echo(reason, group)]
+        reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
+        reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
+        told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
+        if not told:
+            continue
         yield f"{_who(group.nodes)}: {'devices fit; ' if fit else ''}{'; '.join(told)}"
 
 
@@ -78,104 +82,14 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
     return is_cordons and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
 
 
-def obstacle(of: NodeObstacle) -> str:
-    """One thing that is in the way."""
-    return _WORDS[of.kind](of)
-
-
-def _resource(of: NodeObstacle) -> str:
-    if of.resource == "pods":
-        return f"no room for another pod: it has {of.room} of {of.room}" if of.room else "no room for another pod"
-    if of.room in ("", "0"):
-        near = f"; there is {of.near}" if of.near else ""
-        return f"{of.resource}: needs {of.need}, the node has none{near}"
-    left, room = words.in_unit_of(of.need, of.left), words.in_unit_of(of.need, of.room)
-    return f"{of.resource}: needs {of.need}, {'at most ' if of.left_from else ''}{left} of {room} free"
-
-
-def _devices(of: NodeObstacle) -> str:
-    if of.room and of.devices is not None:
-        match = {"0": "no device here matches", "1": "only 1 here matches"}.get(
-            of.room, f"at most {of.room} here match"
-        )
-        return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
-    said = words.cell(of.devices) if of.devices is not None else ""
-    return f"devices: {said}{', as pods that come first take some' if of.taken_before else ''}"
-
-
-def _taint(of: NodeObstacle) -> str:
-    return f"taint {words.taint(of.taint)}" if of.taint is not None else ""
-
-
-def _label(of: NodeObstacle) -> str:
-    key = "name" if of.label == "metadata.name" else of.label
-    there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
-    there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
-    near = f" (did you mean {of.near}?)" if of.near else ""
-    return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there)}" if there else "")
-
-
-def _on(nodes: int, of: NodeObstacle) -> str:
-    """On how many, where nodes differ."""
-    return f" on {nodes}" if len(of.found) + bool(of.without) > 1 else ""
-
-
-def _wanted(of: NodeObstacle, key: str) -> str:
-    match of.operator:
-        case "In":
-            return f"{key}={' or '.join(of.values)}"
-        case "NotIn":
-            return f"{key} other than {' or '.join(of.values)}"
-        case "Exists":
-            return f"a label {key}"
-        case "DoesNotExist":
-            return f"no label {key}"
-        case "Gt" | "Lt":
-            return f"{key} {'above' if of.operator == 'Gt' else 'below'} {''.join(of.values)}"
-    return f"{key} {of.operator} {words.listed(of.values)}"
-
-
-def _port(of: NodeObstacle) -> str:
-    if of.varies:
-        return f"host port {of.port}/{of.protocol} is taken (on the first by pod {of.pod})"
-    return f"host port {of.port}/{of.protocol} is taken by pod {of.pod}"
-
-
-def _affinity(of: NodeObstacle) -> str:
-    where = f"{of.topology_key}={of.domain}" if of.domain else ""
-    if not where:
-        return f"pod affinity: the node has no label {of.topology_key}"
-    if of.term == "affinity":
-        return f"pod affinity: no pod that it wants to be with is there ({of.topology_key if of.varies else where})"
-    if of.term == "existing":
-        whose = f"a pod (on the first {of.pod}, {where})" if of.varies else f"pod {of.pod} on {where}"
-        return f"{whose} wants no such pod near it (anti-affinity)"
-    if of.varies:
-        return f"pod anti-affinity: a pod to keep away from runs on each (on the first {of.pod}, {where})"
-    return f"pod anti-affinity: pod {of.pod} runs there ({where})"
-
-
-def _spread(of: NodeObstacle) -> str:
-    if not of.domain:
-        return f"topology spread: the node has no label {of.topology_key}"
-    there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'such pod')}"
-    if of.varies:
-        there = f"too many such pods in their {of.topology_key} ({of.domain} has {of.pods})"
-    emptiest = f"{of.emptiest}, the emptiest, has" if of.emptiest else "the emptiest has"
-    return f"topology spread: {there}, {emptiest} {of.least}, and maxSkew is {of.max_skew}"
-
-
-def _volume(of: NodeObstacle) -> str:
-    if of.volume:
-        return f"volume {of.volume} of claim {of.claim} can't be used there"
-    return f"claim {of.claim} can't get a volume there"
-
-
 def _volume_claim(of: VolumeClaimNeeds) -> str:
     """Where the volume of a claim can be used, or what keeps the claim from having one."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         return f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}."
+    if of.missing:
+        near = f" Did you mean {of.near}?" if of.near else ""
+        return f"{claim} does not exist.{near}"
     if of.class_missing:
         near = f" Did you mean {of.near}?" if of.near else ""
         return f"{claim}: StorageClass {of.storage_class} does not exist.{near}"
@@ -184,34 +98,6 @@ def _volume_claim(of: VolumeClaimNeeds) -> str:
         where = f" on nodes with {words.listed(of.labels)}" if of.labels else " when the pod has a node"
         return f"{claim}: {whose} makes its volume{where}."
     return f"{claim} has no volume yet ({whose}): kubectl describe pvc {of.name} says why."
-
-
-def _volume_in_use(of: NodeObstacle) -> str:
-    if of.claim:
-        return f"volume claim {of.claim} is in use by pod {of.pod}, and only one pod may use it (ReadWriteOncePod)"
-    by = f"(on the first by pod {of.pod})" if of.varies else f"by pod {of.pod}"
-    return f"a disk ({of.volume}) is in use there {by}"
-
-
-def _volume_limit(of: NodeObstacle) -> str:
-    left = f"at most {of.left}" if of.left_from else of.left
-    return f"volumes of driver {of.resource}: needs {of.need} more, {left} of {of.room} free"
-
-
-_WORDS: dict[str, Callable[[NodeObstacle], str]] = {
-    "Resource": _resource,
-    "Devices": _devices,
-    "Taint": _taint,
-    "Cordoned": lambda _of: "cordoned",
-    "NodeName": lambda of: f"the pod names node {''.join(of.values)}",
-    "Label": _label,
-    "Port": _port,
-    "Affinity": _affinity,
-    "Spread": _spread,
-    "Volume": _volume,
-    "VolumeInUse": _volume_in_use,
-    "VolumeLimit": _volume_limit,
-}
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
@@ -235,7 +121,7 @@ def in_vain(groups: Sequence[RefusingNodes]) -> str:
         same = [one for each in of_resources for one in each if one.resource == resource]
         largest = max((one.room for one in same), key=_number)
         any_more = f"more than {largest}" if largest != "0" else "any"
-        return f"Waiting will not help: it asks for {same[0].need} {resource}, and no node has {any_more}."
+        return f"Waiting will not help: it requests {same[0].need} {resource}, and no node has {any_more}."
     devices = [one for each in never for one in each if one.devices is not None]
     requests = {one.devices.request for one in devices if one.devices is not None and one.room}
     if len(devices) >= len(groups) and len(requests) == 1:
@@ -270,11 +156,11 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     yield headline(alike)
     yield from indented(_below(of))
     if of.verdict == "Suspended" and devices is not None:
-        yield "  What one of its pods would get when it starts:"
+        yield "  What one of its pods would get if it started now:"
     fitting = devices.fitting_nodes if devices is not None else []
     if of.verdict == "Held" and fitting:
         yield f"  Its devices would fit on {words.listed(fitting)}."
-    if of.verdict != "Unknown":
+    if of.verdict != "Unknown" and not (of.missing and of.of_all_nodes):
         yield from indented(_in_the_way(of, devices))
         yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.freed is not None:
@@ -286,10 +172,11 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
 
 def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None) -> Iterator[str]:
     """What is in the way on each node, unless the stories of devices tell all of it."""
+    unknown = isinstance(of, OwnerVerdict) and bool(of.missing)
     if devices is not None and is_told_elsewhere(of.nodes, devices.fitting_nodes):
         return
     is_searched = devices is not None and devices.outcome in (Outcome.FITS, Outcome.DOES_NOT_FIT)
-    yield from node_lines(of, asks_for_devices=is_searched)
+    yield from node_lines(of, asks_for_devices=is_searched and not unknown, without_devices=unknown)
 
 
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
@@ -299,11 +186,12 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
         case "SchedulingGates":
             when = f"Without {'its gates' if len(of.held) > 1 else 'the gate'}"
         case "OtherScheduler":
-            when = "If it were left to kube-scheduler"
+            when = "If kube-scheduler placed it"
         case "MissingClaim":
             when = "Besides"
         case _:
-            when = "Without its volumes"
+            when = "Whatever its volumes need" if of.missing else "Without its volumes"
+            when = "Besides" if of.refused_by == [DEVICES] else when
     if then.verdict == "Unschedulable":
         return f"{when}, {refused}"
     evicts = " after evicting others" if then.verdict == "WouldPreempt" else ""
@@ -403,7 +291,7 @@ def _held(whose: _Whose) -> str:
     if of.held_by == "Order" and of.kind != "Pod":
         there, ready = of.wanted - of.pods, f"{words.listed(of.held)} is" if of.held else "those before it are"
         are = "pods exists" if there == 1 else "pods exist"
-        return f": {there} of its {of.wanted} {are}; its controller makes the next one when {ready} ready."
+        return f": {there} of its {of.wanted} {are}; its controller creates the next one when {ready} ready."
     return f"{_pending(whose)}: {_HOLDS[whose.of.held_by](whose.of)}."
 
 
@@ -412,23 +300,24 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
     "SchedulingGates": lambda of: (
         f"held by its scheduling gate{'s' if len(of.held) > 1 else ''} {words.listed(of.held)}{_lifts(of.held)}"
     ),
-    "PodGroup": lambda of: f"it waits for its pod group {words.listed(of.held)}{_there(of)}",
+    "PodGroup": lambda of: f"it is waiting for its pod group {words.listed(of.held)}{_there(of)}",
     "MissingClaim": lambda of: (
-        f"it waits for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist"
+        (f"it is waiting for {words.listed(of.held)}, which {'does' if len(of.held) == 1 else 'do'} not exist")
         if of.held
-        else "it waits for its claims, which do not exist yet"
+        else "it is waiting for its claims, which do not exist yet"
     ),
     "Volumes": lambda of: f"{_bound_to(of)}its volumes are not bound yet",
     "BindingConditions": lambda of: f"{_bound_to(of)}its devices are not ready yet",
     "Preemption": lambda of: (
-        f"it waits until {words.listed(of.held) or 'the pods that make room for it'}"
-        f" {'are' if len(of.held) > 1 or not of.held else 'is'} gone{f' from {of.node_name}' if of.node_name else ''}"
+        f"it is waiting until {words.listed(of.held) or 'the pods that make room for it'} "
+        f"{'are' if len(of.held) > 1 or not of.held else 'is'} "
+        f"gone{f' from {of.node_name}' if of.node_name else ''}"
     ),
-    "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, and there is no such node",
+    "NodeName": lambda of: f"its nodeName is {words.listed(of.held)}, which does not exist",
     "OtherScheduler": lambda of: (
-        f"it is left to scheduler {words.listed(of.held)} (schedulerName); if none of that name runs, it stays Pending"
+        f"its schedulerName is {words.listed(of.held)}; if no scheduler of that name runs, it stays Pending"
     ),
-    "Order": lambda _: "its StatefulSet makes it once the pods before it are ready",
+    "Order": lambda _: "its StatefulSet creates it once the earlier pods are ready",
     "Plugin": lambda of: f"plugin {words.listed(of.held)} holds it",
 }
 
@@ -442,7 +331,10 @@ def _there(of: OwnerVerdict) -> str:
     """How many of the group's pods are there, if those are too few."""
     if of.group_pods >= of.group_least:
         return ""
-    return f": {of.group_pods} of the {of.group_least} pods that it needs {'is' if of.group_pods == 1 else 'are'} there"
+    return (
+        f": {of.group_pods} of the {of.group_least} pods that it needs "
+        f"{'is' if of.group_pods == 1 else 'are'} in the input"
+    )
 
 
 def _bound_to(of: OwnerVerdict) -> str:
@@ -450,9 +342,9 @@ def _bound_to(of: OwnerVerdict) -> str:
 
 
 def _suspended(whose: _Whose) -> str:
-    queue = f", as it waits in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
+    queue = f", because it is waiting in Kueue's queue {whose.of.held[0]}" if whose.of.held else ""
     suspended = "is suspended and " if whose.of.kind in ("Job", "CronJob") else ""
-    return f" {suspended}wants no pods now{queue}."
+    return f" {suspended}has no pods now{queue}."
 
 
 def _refused(whose: _Whose) -> str:
@@ -462,7 +354,13 @@ def _refused(whose: _Whose) -> str:
         all_of_them = refused in (0, max(of.pods, of.wanted))
         which = "its pods" if all_of_them else f"{refused} of its {max(of.pods, of.wanted)} pods"
         return f": the API server refuses {_CLAIM_OF if _is_about_claims(of) else ''}{which}."
+    if of.findings and all(one.code == _OF_ITS_PODS for one in of.findings):
+        return ": the API server refuses its pods."
     return f": the API server refuses {'its claim' if whose.is_pod and _is_about_claims(of) else 'it'}."
+
+
+_OF_ITS_PODS = "DRA226"
+"""The finding that a workload is accepted, and its pods are not."""
 
 
 _CLAIM_OF = "the claims of "
@@ -481,13 +379,29 @@ def _stuck(whose: _Whose) -> str:
 
 
 def _unknown(whose: _Whose) -> str:
-    return f": not known whether a node can take {whose.it}: the input has no {words.listed(whose.of.missing)}."
+    return f": unknown whether a node can take {whose.it}, because the input has no {_none_of(whose.of.missing)}."
+
+
+def _none_of(resources: Sequence[str]) -> str:
+    """`PersistentVolumeClaims, PersistentVolumes or StorageClasses`."""
+    names = [_KINDS.get(one, one) for one in resources]
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
+
+
+_KINDS = {
+    "deviceclasses": "DeviceClasses",
+    "resourceslices": "ResourceSlices",
+    "resourceclaims": "ResourceClaims",
+    "persistentvolumeclaims": "PersistentVolumeClaims",
+    "persistentvolumes": "PersistentVolumes",
+    "storageclasses": "StorageClasses",
+}
 
 
 def _bound(whose: _Whose) -> str:
     if whose.of.kind not in ("Pod", "ResourceClaim"):
-        return ": all its pods have their nodes already."
-    return f" has its node already{f': {whose.nodes}' if whose.nodes else ''}."
+        return ": all its pods already have nodes."
+    return f" already has a node{f': {whose.nodes}' if whose.nodes else ''}."
 
 
 _HEADLINES: dict[str, Callable[[_Whose], str]] = {
@@ -500,9 +414,9 @@ _HEADLINES: dict[str, Callable[[_Whose], str]] = {
     "Refused": _refused,
     "Stuck": _stuck,
     "Bound": _bound,
-    "Finished": lambda _whose: " has finished, or goes.",
+    "Finished": lambda _whose: " has finished, or is being deleted.",
     "Unknown": _unknown,
-    "Undecided": lambda _whose: ": undecided, as a search was cut short (--max-steps, --timeout).",
+    "Undecided": lambda _whose: ": undecided, because a search was cut short (--max-steps, --timeout).",
 }
 
 
@@ -516,25 +430,29 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
         yield words.scheduler_says(of.waiting)
     if of.verdict == "Stuck":
         yield (
-            "Claims get devices when the scheduler binds the pod. This one has its node already, from its nodeName or"
-            " from a scheduler that knows no claims: delete it, and let kube-scheduler choose the node."
+            "Claims get devices when the scheduler binds the pod. This pod already has a node, from "
+            "its nodeName or from a scheduler without support for claims. Delete it, and let "
+            "kube-scheduler choose the node."
         )
+    if of.missing and of.verdict != "Unknown":
+        what = "devices" if "resourceslices" in of.missing or "deviceclasses" in of.missing else "volumes"
+        yield f"Its {what} are not known: the input has no {_none_of(of.missing)}."
     if of.verdict == "Unknown":
         yield f"If the cluster has any, add the output of: kubectl get {','.join(of.missing)} -A -o yaml"
         if "resourceslices" in of.missing:
-            yield "If it has none, no node with such devices is there yet, or their driver does not run."
+            yield ("If it has none, the cluster has no node with such devices yet, or their driver does not run.")
     if of.spared:
         place, others = of.spared[0].node_name, words.listed([_other(pod) for pod in of.spared])
         yield f"It could preempt {others} on {place}, but its preemptionPolicy is Never."
     if of.kubelet:
         yield (
-            f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane: it may not know such claims,"
-            " and then the pod does not start."
+            f"The kubelet of {of.node_name} is {of.kubelet}, older than the control plane. If it "
+            "does not support such claims, the pod does not start."
         )
     if of.last_message is not None:
         yield _last(of, of.last_message)
     if of.not_tried:
-        yield f"{words.counted(of.not_tried, 'pod')} that wait were not tried."
+        yield f"{words.counted(of.not_tried, 'pod')} were not tried."
 
 
 def _last(of: OwnerVerdict, last: LastMessage) -> str:

@@ -44,7 +44,7 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-UNKNOWN = "what decides it is not in the input"
+UNKNOWN = "the input lacks the objects that decide this"
 """Why nothing is said of what does not fit by the input."""
 
 
@@ -122,7 +122,7 @@ def absent(of: AbsentName) -> str:
     there = wording.values(((one.value, one.count) for one in of.values), of.other_values)
     name = "driver" if of.kind == "driver" else of.name
     whose = class_selector(of.class_) if of.class_ else f"the selector of {request(of)}"
-    return f"No device on any node has {name} {value(of.wanted)}, which {whose} asks for; there is {', '.join(there)}."
+    return f"No device on any node has {name} {value(of.wanted)}, which {whose} requires; found: {', '.join(there)}."
 
 
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:
@@ -143,12 +143,12 @@ def selector(position: int | None, class_name: str | None) -> str:
 
 def unusable_pool(of: UnusablePool) -> str:
     """A pool that is not looked at, and why."""
-    devices = f"; {counted(of.devices, 'device')} not looked at" if of.devices else ""
+    devices = f"; {counted(of.devices, 'device')} not checked" if of.devices else ""
     slices = f" ({'slice' if len(of.slices) == 1 else 'slices'} {listed(of.slices)})" if of.slices else ""
     if of.code == "pool-incomplete":
         if of.seen is not None and of.expected is not None and of.seen >= of.expected:
             is_are = "is" if of.seen == 1 else "are"
-            why = f"{of.seen} {is_are} there of generation {of.generation}{slices}"
+            why = f"{of.seen} {is_are} in the input, of generation {of.generation}{slices}"
             return f"pool {of.pool} is never complete: resourceSliceCount is {of.expected}, and {why}{devices}"
         expected = counted(of.expected or 0, "slice")
         why = f"is incomplete: {of.seen} of {expected} of generation {of.generation}{slices}"
@@ -164,16 +164,26 @@ def problem(of: RequestDevices, what: str = "") -> str:
     what = what or request(of)
     on_class = f", class {of.class_}" if of.class_ else ""
     if of.problem == "nothing-matches":
-        return f"{what} wants all devices of its kind{on_class}; there are none"
+        return f"{what} asks for all devices{on_class}; there are none"
     if of.problem == "all-not-free":
-        return f"{what} wants all {of.need} devices of its kind{on_class}; {_available(str(of.left), of.left or 2)}"
+        return f"{what} asks for all {of.need} devices{on_class}; {_available(str(of.left), of.left or 2)}"
     if of.problem == "too-many-devices":
-        return f"{what} would get {of.need} devices; a claim may have 32"
+        return f"{what} would get {of.need} devices, but a claim can have at most 32"
     if of.left == of.devices:
         has = f"only {of.left}" if of.left else "none"
         return f"{what} needs {counted(of.need, 'device')}{on_class}; the node has {has}"
-    left = "none" if of.left == 0 else f"only {of.left}"
-    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_available(f'{left} of {of.devices}', of.left)}"
+    if of.removed and all(each.step == "selector" for each in of.removed):
+        return f"{what} needs {counted(of.need, 'device')}{on_class}; {_left(of.left, of.devices, 'matches', 'match')}"
+    return f"{what} needs {counted(of.need, 'device')}{on_class}; {_left(of.left, of.devices)}"
+
+
+def _left(left: int, devices: int, one: str = "is available", several: str = "are available") -> str:
+    """How many devices of some are left, or match."""
+    if left:
+        return f"only {left} of {devices} {one if left == 1 else several}"
+    if devices == 1:
+        return f"the only one {one.replace('is ', 'is not ').replace('matches', 'does not match')}"
+    return f"{'neither' if devices == 2 else 'none'} of the {devices} {one}"
 
 
 def _available(number: str, left: int) -> str:
@@ -193,7 +203,7 @@ def defect(of: OwedToDefects) -> list[str]:
 
 _PROMISED = {
     "Fits": "the claims would fit here",
-    "DoesNotFit": "the claims would not fit here either, but that would not keep them from other nodes",
+    "DoesNotFit": "the claims would not fit here either, but other nodes would not be affected",
     "NodeError": "an error would reject only this node",
     "Error": "the scheduler would stop with an error",
 }
@@ -208,7 +218,7 @@ def summary(reasons: Sequence[LeadingReason]) -> str:
     total = sum(reason.nodes for reason in reasons)
     told = [f"{reason.nodes} {phrase(reason)}" for reason in reasons[:MOST]]
     rest = sum(reason.nodes for reason in reasons[MOST:])
-    told += [f"{rest} something else"] if rest else []
+    told += [f"{rest} other reasons"] if rest else []
     return f"{counted(total, 'node')}: {', '.join(told)}."
 
 
@@ -229,7 +239,7 @@ def phrase(reason: LeadingReason) -> str:
     """A few words."""
     name = reason.name
     if reason.code == "not-together":
-        return f"constraint on {name.rpartition('/')[2]}" if name else "requests collide"
+        return f"constraint on {name.rpartition('/')[2]}" if name else "requests conflict"
     if reason.class_:
         return f"not of class {reason.class_}"
     if reason.code in _NAMED and name:
@@ -245,7 +255,7 @@ _NAMED = {
     "counter-short": "counter",
     "not-tolerated": "taint",
     "attribute-missing": "no attribute",
-    "claim-elsewhere": "out of reach of claim",
+    "claim-elsewhere": "can't reach those of claim",
     "class-missing": "no class",
     "selector-false": "selector on",
 }

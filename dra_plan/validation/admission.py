@@ -26,42 +26,51 @@ if TYPE_CHECKING:
 NO_NAMESPACE = refused(
     "DRA209",
     "namespace that does not exist",
-    "Nothing can be created in a namespace that is not there. Checked only where the input has the namespace "
-    "`default`, and so all namespaces of a cluster.",
+    (
+        "Nothing can be created in a namespace that does not exist. Checked only if the input has the "
+        "namespace `default`, and so all namespaces of a cluster."
+    ),
     "Correct the name, or add the Namespace.",
 )
 NO_PRIORITY_CLASS = refused(
     "DRA218",
     "priority class that does not exist",
-    "The API server refuses pods that name a PriorityClass that is not there.",
+    "The API server refuses pods that name a PriorityClass that does not exist.",
     "Correct the name, or add the PriorityClass.",
 )
 PRIORITY_CLASS_UNKNOWN = warning(
     "DRA219",
     "priority class that is not in the input",
-    "The input has no PriorityClass at all. The API server refuses pods that name one that is not there.",
-    "Give it too: `kubectl get priorityclasses -o yaml`.",
+    ("The input has no PriorityClass at all. The API server refuses pods that name one that does not exist."),
+    "Add the priority classes: `kubectl get priorityclasses -o yaml`.",
     refused_by="APIServer",
 )
 PRIORITY = refused(
     "DRA224",
-    "priority that is not that of the class",
-    "The API server takes priority and preemptionPolicy from the PriorityClass that the pod names, or from the default "
-    "one. Pods that say something else are refused.",
-    "Name a PriorityClass, and leave the two fields out.",
+    "priority that differs from that of the class",
+    (
+        "The API server takes priority and preemptionPolicy from the PriorityClass that the pod names, "
+        "or from the default one. It refuses pods with other values."
+    ),
+    "Name a PriorityClass, and remove the two fields.",
 )
 NO_ACCOUNT = refused(
     "DRA225",
     "service account that does not exist",
-    "The API server refuses pods whose service account is not there. Checked only where the input has the namespace "
-    "`default`, and, if that comes from a running cluster, service accounts too.",
+    (
+        "The API server refuses pods whose service account does not exist. Checked only if the input has "
+        "the namespace `default` and, if that comes from a running cluster, service accounts too."
+    ),
     "Correct the name, or add the ServiceAccount.",
 )
 REFUSED_PODS = error(
     "DRA226",
     "workload whose pods the API server refuses",
-    "The workload is accepted, but its controller can make no pods: each is refused for what their template says.",
-    "Correct the template, or add what it names.",
+    (
+        "The workload is accepted, but its controller cannot create pods: the API server refuses each of "
+        "them because of the pod template."
+    ),
+    "Correct the template, or add the objects that it names.",
 )
 RULES = (NO_NAMESPACE, NO_PRIORITY_CLASS, PRIORITY_CLASS_UNKNOWN, PRIORITY, NO_ACCOUNT, REFUSED_PODS)
 
@@ -113,11 +122,13 @@ class AdmissionPlugins:
         value = named.value if named is not None else SYSTEM_PRIORITIES.get(name, 0)
         source = f"PriorityClass {named.metadata.name if named else name}" if named or name else "no PriorityClass"
         if spec.priority is not None and spec.priority != value:
-            message = f"{spec.priority} is not the priority of the pod, which is {value}: it has {source}"
+            message = f"{spec.priority} is not the priority of the pod, which is {value} because it has {source}"
             yield PRIORITY.at((*path, "priority"), message, str(value))
         policy = (named.preemption_policy if named is not None else None) or _PREEMPTS
         if spec.preemption_policy and spec.preemption_policy != policy:
-            message = f"{spec.preemption_policy} is not the policy of the pod, which is {policy}: it has {source}"
+            message = (
+                f"{spec.preemption_policy} is not the policy of the pod, which is {policy} because it has {source}"
+            )
             yield PRIORITY.at((*path, "preemptionPolicy"), message, policy)
 
     @property
@@ -210,5 +221,5 @@ def _defaults(given: Input) -> Found:
         if one.global_default and first is None:
             first = subject.name
         elif one.global_default and not one.metadata.is_stored:
-            message = f"PriorityClass {first} is the default already; only one can be"
+            message = f"PriorityClass {first} is already the default; there can be only one"
             yield subject, PRIORITY_CLASS.at(("globalDefault",), message, "false")

@@ -34,12 +34,12 @@ from .rule import Problem, refused
 # -- conditions --------------------------------------------------------------------------------------------------------
 # DRA158: of devices in the status of claims, and of taint rules (`ValidateConditions` of apimachinery).
 
-TAKE_AS_IT_IS = "Take the status from a cluster as it is, or leave it out."
+TAKE_AS_IT_IS = "Copy the status from a cluster unchanged, or remove it."
 
 CONDITION = refused(
     "DRA158",
     "condition that the API server refuses",
-    "A condition has a status, True, False or Unknown, a reason in one word, and the time of its last change.",
+    ("A condition needs a status (True, False or Unknown), a reason in one word, and the time of its last change."),
     TAKE_AS_IT_IS,
 )
 CONDITION_RULES = (CONDITION,)
@@ -76,14 +76,16 @@ def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterat
 STATUS = refused(
     "DRA145",
     "claim status that contradicts itself",
-    "Only allocated claims can be reserved, each user once, and driver status belongs to allocated devices.",
+    ("Only allocated claims can be reserved, once per user. Driver status is only for allocated devices."),
     TAKE_AS_IT_IS,
 )
 FORMAT = refused(
     "DRA159",
     "claim status in the wrong format",
-    "Share IDs are UUIDs, addresses have a prefix length and their shortest form, and configuration is from the class "
-    "or from the claim.",
+    (
+        "Share IDs are UUIDs, addresses have a prefix length and their shortest form, and the source of "
+        "a configuration is FromClass or FromClaim."
+    ),
     TAKE_AS_IT_IS,
 )
 RULES = (STATUS, FORMAT)

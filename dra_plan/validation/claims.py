@@ -39,7 +39,10 @@ from .selectors import tolerations
 CONFIG = refused(
     "DRA147",
     "configuration that is not an object for a driver",
-    "A configuration entry has `opaque`: the driver's name and an object of parameters, which only the driver reads.",
+    (
+        "A configuration entry has `opaque`, with the name of the driver and an object of parameters "
+        "that only the driver reads."
+    ),
     "Write `- opaque: {driver: ..., parameters: {...}}`.",
 )
 CONFIG_RULES = (CONFIG,)
@@ -66,15 +69,15 @@ def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator
 
 ONE_FORM = refused(
     "DRA141",
-    "request with not exactly one of exactly and firstAvailable",
-    "A request is either for devices of one class or a list of alternatives.",
-    "Keep one of the two. In v1beta1 the fields of `exactly` stand directly in the request.",
+    "request without exactly one of `exactly` and `firstAvailable`",
+    "A request asks either for devices of one class, or for the first of several alternatives.",
+    "Keep one of the two. In v1beta1 the fields of `exactly` are directly in the request.",
 )
 MODE = refused(
     "DRA142",
     "allocation mode and count that contradict each other",
-    "ExactCount needs a count of at least 1, All takes none; other modes do not exist.",
-    "Leave out count for All; leave out both for one device.",
+    "ExactCount needs a count of at least 1, and All takes no count. There are no other modes.",
+    "For All, remove count; for one device, remove both.",
 )
 UNKNOWN_REQUEST = refused(
     "DRA143",
@@ -91,8 +94,8 @@ EMPTY_CONSTRAINT = refused(
 CAPACITY_AMOUNT = warning(
     "DRA146",
     "request for a negative amount of capacity",
-    "No device gives back capacity when it is taken. The API server does not check the amount.",
-    "Write how much each device must offer.",
+    "A request cannot add capacity to a device. The API server does not check the amount.",
+    "Write the amount that each device must offer.",
 )
 RULES = (ONE_FORM, MODE, UNKNOWN_REQUEST, EMPTY_CONSTRAINT, CAPACITY_AMOUNT)
 
@@ -161,7 +164,10 @@ def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
             continue
         given = any(request.get(name) is not None for name in _GIVEN) or request.get("count")
         if given and not request.get("deviceClassName") and not request.get("allocationMode"):
-            at, message = (*path, index, "allocationMode"), "missing; without deviceClassName it has no default"
+            at, message = (
+                (*path, index, "allocationMode"),
+                ("missing; without deviceClassName the request has no default"),
+            )
             yield Problem(MODE, at, message, written=True)
 
 
@@ -213,9 +219,12 @@ def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Prob
 
 MISPLACED = refused(
     "DRA014",
-    "request with the fields of `exactly` beside its name",
-    "In v1beta1 the class, selectors and the like of a request stand directly in it; since v1beta2 they stand in "
-    "`exactly`. kubectl refuses them elsewhere; dropped, the request asks for nothing and is refused.",
+    "request with the fields of `exactly` next to its name",
+    (
+        "In v1beta1 a request has its class, selectors and so on directly; since v1beta2 they are in "
+        "`exactly`. kubectl refuses them elsewhere. If they are dropped, the request asks for nothing, "
+        "and the API server refuses it."
+    ),
     "Move the fields into `exactly`, or write the object as v1beta1.",
 )
 FLAT_REQUEST_RULES = (MISPLACED,)

@@ -16,9 +16,11 @@ from .rule import Problem, refused
 EXTENDED_RESOURCE = refused(
     "DRA148",
     "extended resource name that is not valid",
-    "Extended resources have a domain that does not end in kubernetes.io, whatever stands before it, and don't start "
-    "with `requests.`; with `requests.` in front they are a label name, as quotas write them.",
-    "Use a domain of your own: example.com/gpu.",
+    (
+        "An extended resource needs a domain that does not end in kubernetes.io, and must not start with "
+        "`requests.`. With `requests.` in front, as in quotas, it must be a valid label name."
+    ),
+    "Use your own domain, such as example.com/gpu.",
 )
 RULES = (EXTENDED_RESOURCE,)
 

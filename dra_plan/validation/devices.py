@@ -48,10 +48,12 @@ from .rule import Problem, info, refused, warning
 
 MAPPING = refused(
     "DRA160",
-    "mapping to a node's resources that the API server refuses",
-    "A device can stand for cpu, memory, ephemeral-storage and hugepages-SIZE of its node. What it stands for is a "
-    "multiple of one of its own capacities, or a fixed amount; the multiplier is more than 0.",
-    "Name a resource of the node, a capacity of the device, and a multiplier above 0.",
+    "mapping to node resources that the API server refuses",
+    (
+        "A device can represent cpu, memory, ephemeral-storage and hugepages-SIZE of its node: a "
+        "multiple of one of its capacities, or a fixed amount. The multiplier is greater than 0."
+    ),
+    "Name a resource of the node, a capacity of the device, and a multiplier greater than 0.",
 )
 NODE_ALLOCATABLE_RULES = (MAPPING,)
 
@@ -81,10 +83,13 @@ def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]
 
 NODE_FIELDS = refused(
     "DRA130",
-    "not exactly one way to say which nodes reach the devices",
-    "A slice has exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection; with the last, each "
-    "device has exactly one of the first three. Empty and false values count as given and are refused.",
-    "Keep the one that is meant.",
+    "slice without exactly one way to select its nodes",
+    (
+        "A slice needs exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection. With "
+        "perDeviceNodeSelection, each device needs exactly one of the other three. Empty and false "
+        "values count as set, and are refused."
+    ),
+    "Keep the one that you mean.",
 )
 NODE_FIELD_RULES = (NODE_FIELDS,)
 
@@ -114,9 +119,9 @@ def _one_of(path: FieldPath, owner: ResourceSliceSpec | Device, more: dict[str, 
     given = [name for name, value in fields.items() if value is not None]
     for name in given:
         if fields[name] is False:
-            yield NODE_FIELDS.at((*path, name), "false; leave it out instead")
+            yield NODE_FIELDS.at((*path, name), "false; remove the field instead")
         elif fields[name] == "":
-            yield NODE_FIELDS.at((*path, name), "empty; leave it out instead")
+            yield NODE_FIELDS.at((*path, name), "empty; remove the field instead")
     if not given:
         yield NODE_FIELDS.at(path, f"none of {', '.join(fields)} is set")
     said = [name for name in given if fields[name] not in (False, "")]
@@ -135,17 +140,21 @@ def _one_of(path: FieldPath, owner: ResourceSliceSpec | Device, more: dict[str, 
 POLICY = refused(
     "DRA135",
     "request policy that contradicts itself",
-    "The policy says how requests on a shared capacity are rounded and limited; the API server refuses one that "
-    "can't be kept. It compares values and counts steps in whole units, fractions rounded up, from 1.37 on in "
-    "thousandths.",
+    (
+        "The policy says how requests for a shared capacity are rounded and limited. The API server "
+        "refuses contradictions. It compares values and counts steps in whole units (fractions are "
+        "rounded up), and since 1.37 in thousandths."
+    ),
     "Make default, values and range agree with each other and with the capacity.",
 )
 USELESS_POLICY = warning(
     "DRA156",
-    "request policy that the API server takes and no request can use",
-    "A default above the capacity makes every request that names no amount fail on the device; a step that is not "
-    "greater than 0 rounds nothing.",
-    "Make the default an amount that the device has, and the step more than 0.",
+    "request policy that the API server accepts and no request can use",
+    (
+        "If the default is above the capacity, every request without an amount fails on the device. A "
+        "step must be greater than 0."
+    ),
+    "Use a default that is at most the capacity, and a step greater than 0.",
 )
 POLICY_RULES = (POLICY, USELESS_POLICY)
 
@@ -301,29 +310,38 @@ def _sum_exceeds(least: Quantity, step: Quantity, total: Quantity) -> bool:
 ATTRIBUTE = refused(
     "DRA134",
     "attribute without exactly one value",
-    "An attribute has one value of one type: int, bool, string or version, or a list of one of them that is not "
-    "empty. With any other attribute every selector fails on the whole device.",
-    "Keep the one value that is meant.",
+    (
+        "An attribute has one value: an int, bool, string or version, or a non-empty list of one of "
+        "these types. With any other value, every selector fails on the whole device."
+    ),
+    "Keep the one value that you mean.",
 )
 BINDING = refused(
     "DRA136",
     "binding conditions that the API server refuses",
-    "The scheduler waits until a binding condition or a binding failure condition is reported, so there must be both, "
-    "and no condition may be in both lists.",
-    "List at least one condition of each kind, each once.",
+    (
+        "The scheduler waits until a binding condition or a binding failure condition is reported. Both "
+        "lists must have entries, and no condition may be in both."
+    ),
+    "List at least one condition of each kind, and each condition only once.",
 )
 VERSION = refused(
     "DRA139",
     "version attribute that is not a valid semantic version",
-    "Versions follow semver 2.0.0 strictly: three numbers without leading zeros, then perhaps -PRERELEASE and +BUILD.",
-    "Write all three numbers, without `v`; or publish the text as string.",
+    (
+        "Versions follow semver 2.0.0 strictly: three numbers without leading zeros, optionally followed "
+        "by -PRERELEASE and +BUILD."
+    ),
+    "Write all three numbers, without `v`, or publish the text as a string.",
 )
 LARGE_VERSION = warning(
     "DRA155",
     "version attribute with a number beyond 64 bits",
-    "The API server takes it, but selectors can't read it: every selector fails on the whole device, and with it the "
-    "pod on all nodes.",
-    "Publish the text as string.",
+    (
+        "The API server accepts it, but selectors cannot read it. Every selector fails on the whole "
+        "device, and the pod is scheduled on no node at all."
+    ),
+    "Publish the text as a string.",
     refused_by="Scheduler",
 )
 RULES = (ATTRIBUTE, BINDING, VERSION, LARGE_VERSION)
@@ -442,7 +460,7 @@ def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> 
     if len(given) == 1:
         other = next(name for name in kinds if name not in given)
         many = count(len(kinds[given[0]]), "condition")
-        yield BINDING.at((*path, other), f"none, but {many} in {given[0]}: each needs the other")
+        yield BINDING.at((*path, other), f"none, but {many} in {given[0]}; each needs the other")
 
 
 # -- slices ------------------------------------------------------------------------------------------------------------
@@ -451,21 +469,26 @@ def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> 
 COUNTERS_BESIDE_DEVICES = refused(
     "DRA132",
     "counter sets and devices in one slice",
-    "Since Kubernetes 1.35 counter sets stand in slices of their own, and hold for the whole pool. A list that is "
-    "given but empty counts too.",
+    (
+        "Since Kubernetes 1.35, counter sets are in separate slices and apply to the whole pool. An "
+        "empty list counts as set."
+    ),
     "Move sharedCounters to another slice of the same pool, and count it in resourceSliceCount.",
 )
 POOL_NUMBERS = refused(
     "DRA133",
-    "pool numbers that can't be",
-    "resourceSliceCount says how many slices make the pool complete, so it is at least 1; generations start at 0.",
+    "invalid pool number",
+    ("resourceSliceCount is the number of slices in the complete pool, so it is at least 1. Generations start at 0."),
     "Write the number of slices that the pool has.",
 )
 PUBLISHES_NOTHING = info(
     "DRA140",
     "slice with neither devices nor counters",
-    "It counts for resourceSliceCount but offers nothing. Drivers publish such slices for nodes without devices.",
-    "Nothing, if the node really has none.",
+    (
+        "The slice counts for resourceSliceCount, but has no devices. Drivers publish such slices for "
+        "nodes without devices."
+    ),
+    "If the node really has no devices, do nothing.",
 )
 SLICE_RULES = (COUNTERS_BESIDE_DEVICES, POOL_NUMBERS, PUBLISHES_NOTHING)
 
@@ -495,7 +518,7 @@ def _beside(spec: ResourceSliceSpec, target: Target, written: Any) -> Iterator[P
         return
     empty = [name for name, entries in lists.items() if not entries]
     if empty:
-        message = "an empty list counts as given beside the other; leave it out"
+        message = "an empty list counts as set next to the other; remove it"
         yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, empty[-1]), message)
     else:
         yield COUNTERS_BESIDE_DEVICES.at((*_SPEC, "sharedCounters"), "the slice has devices too")

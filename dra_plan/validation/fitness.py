@@ -25,33 +25,38 @@ from .subject import Subject
 NEVER_MET = unschedulable(
     "DRA230",
     "request that no device can meet",
-    "The devices in the input can never satisfy the request, on any node, whatever else runs.",
+    "The devices in the input can never satisfy the request, on any node, even if nothing else runs.",
     "Change the request, or add the slices of the nodes that have such devices.",
 )
 ALL_WAITS = warning(
     "DRA231",
     "request for all devices next to an incomplete pool",
-    "All means every matching device of every pool that the node sees; while a pool is incomplete they are not all "
-    "known, and the node is refused.",
+    (
+        "All means every matching device of every pool that the node can reach. If a pool is incomplete, "
+        "not all of them are known, so the node is refused."
+    ),
     "Complete the pool, or ask for a number of devices.",
 )
 CAPACITY_DOMAIN = unschedulable(
     "DRA232",
     "capacity name without its domain",
-    "Capacity requests are looked up literally: unlike in selectors, the driver's domain is neither added nor removed.",
-    "Write the name as the slice has it.",
+    (
+        "Names in capacity requests are compared literally. Unlike in selectors, the driver's domain is "
+        "neither added nor removed."
+    ),
+    "Write the name as it is in the slice.",
 )
 OTHER_TYPES = warning(
     "DRA240",
     "constraint on an attribute that has several types",
-    "Values of different types are never equal, so that devices of these drivers never go together.",
+    "Values of different types are never equal, so devices of these drivers can never be combined.",
     "Constrain an attribute that all drivers publish with the same type.",
 )
 NOBODY_HAS = unschedulable(
     "DRA241",
     "constraint on an attribute that no matching device publishes",
-    "A device without the attribute can't satisfy the constraint, so that the claim can't be met.",
-    "Correct the name, or leave the constraint out.",
+    "A device without the attribute cannot satisfy the constraint, so the claim cannot be met.",
+    "Correct the name, or remove the constraint.",
 )
 RULES = (NEVER_MET, ALL_WAITS, CAPACITY_DOMAIN, OTHER_TYPES, NOBODY_HAS)
 
@@ -74,7 +79,7 @@ def _of_claim(given: Input, claim: PlacedClaim, broken: Sequence[PoolID]) -> Ite
         for request in options:
             if request.want.takes_all and broken:
                 pools = listed(broken)
-                message = f"the input has not all slices of {pools}: nodes that see the pool are refused"
+                message = f"the input lacks slices of {pools}: nodes that can reach the pool are refused"
                 yield ALL_WAITS.at((*request.path, "allocationMode"), message)
     yield from _constraints(given, claim)
 
@@ -171,11 +176,9 @@ def _capacity_words(want: Want, device: PoolDevice, refusal: CapacityReason, pat
         near = nearest(refusal.name, known)
         there = f"but {listed(known)}" if known else "nor any other"
         return NEVER_MET.at(path, f"no matching device has capacity {shown(refusal.name)}, {there}", near or "")
-    amount = f"{asked} of {refusal.name}" if asked is not None else f"so much of {refusal.name}"
+    amount = f"{asked} of {refusal.name}" if asked is not None else f"that much of {refusal.name}"
     if isinstance(refusal, PolicyViolated):
-        amount = (
-            amount if asked is not None else f"{refusal.amount} of {refusal.name}, which is taken where none is asked"
-        )
+        amount = amount if asked is not None else f"{refusal.amount} of {refusal.name}, the default without a request"
         return NEVER_MET.at(path, f"no matching device can give {amount}: {_policy_words(device, refusal, asked)}")
     return NEVER_MET.at(path, f"no matching device can give {amount}; {device.id} has {known[refusal.name].value}")
 
@@ -192,7 +195,7 @@ def _number(given: Input, want: Want, offer: Offer, path: FieldPath) -> Problem 
     shared = given.target.features.consumable_capacity and offer.shared
     if want.takes_all or shared or want.count <= offer.on_one_node:
         return None
-    message = f"{want.count} devices, but no node has more than {offer.on_one_node} that match"
+    message = f"{want.count} devices, but no node has more than {offer.on_one_node} matching devices"
     return NEVER_MET.at((*path, "count"), message)
 
 

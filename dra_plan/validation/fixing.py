@@ -37,7 +37,7 @@ class Fix:
 
 _NEWEST = Fix(
     "write the object in the newest version",
-    "Both versions are read, and it is only done if they give the same object, to the last field.",
+    "The fix is applied only if both versions decode to exactly the same object.",
     corrections.newest,
     reveals=False,
 )
@@ -46,39 +46,44 @@ FIXES: dict[str, tuple[Fix, ...]] = {
     schema.WRONG_TYPE.code: (
         Fix(
             "write the value with the type of the field",
-            "What stands there has one meaning for the field: a number or true where text is wanted is that text; a "
-            "text that is a whole number, true or false is that value; a quantity in place of a capacity is its "
-            "`value`; a number, true, or a text that is no version is an attribute of that type; a text in place of "
-            "`cel` is its `expression`.",
+            (
+                "The value has only one meaning for the field: a number or boolean where a text is "
+                "expected becomes that text; a text that is a whole number, true or false becomes that "
+                "value; a quantity in place of a capacity becomes its `value`; a number, a boolean, or a "
+                "text that is not a version becomes an attribute of that type; a text in place of `cel` "
+                "becomes its `expression`."
+            ),
             corrections.right_type,
         ),
     ),
     claims.MISPLACED.code: (
         Fix(
             "put the fields of the request under `exactly`",
-            "The request has neither `exactly` nor `firstAvailable`, names a class, and has no other fields than those "
-            "of `exactly`: this is how v1beta1 wrote the same request.",
+            (
+                "The request has neither `exactly` nor `firstAvailable`, names a class, and has only "
+                "fields of `exactly`. This is the v1beta1 form of the same request."
+            ),
             corrections.exactly,
         ),
     ),
     schema.UNKNOWN_FIELD.code: (
         Fix(
             "write the field's name in the right case",
-            "Exactly one field has the name but for upper and lower case, and it is not set.",
+            "Exactly one field has this name in another case, and it is not set.",
             corrections.right_case,
         ),
     ),
     schema.BASIC_IN_V1.code: (
         Fix(
             "put the fields of `basic` directly into the devices",
-            "`basic` had the same fields in v1beta1, and none of them is set outside.",
+            "In v1beta1 `basic` had the same fields, and none of them is set outside it.",
             corrections.basic,
         ),
     ),
     schema.CLAIM_SOURCE.code: (
         Fix(
             "put the fields of `source` directly into the entry",
-            "`source` had the same fields until 1.31, and none of them is set outside.",
+            "Until 1.31 `source` had the same fields, and none of them is set outside it.",
             corrections.source,
         ),
     ),
@@ -87,8 +92,10 @@ FIXES: dict[str, tuple[Fix, ...]] = {
     selectors.DOES_NOT_COMPILE.code: (
         Fix(
             "compare quantities and versions with `compareTo`",
-            "Both sides are quantities or versions, which have one order; `a.compareTo(b) >= 0` is how CEL says "
-            "`a >= b` of them, and the new expression compiles.",
+            (
+                "Both sides are quantities or versions. CEL compares them with `a.compareTo(b) >= 0` "
+                "instead of `a >= b`, and the new expression compiles."
+            ),
             comparison_fixes.compared,
         ),
     ),

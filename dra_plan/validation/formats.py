@@ -27,8 +27,8 @@ DNS_LABEL = "lower case letters, digits and '-', at most 63, starting and ending
 SUBDOMAIN = "lower case letters, digits, '-' and '.', at most 253, each part starting and ending with a letter or digit"
 POOL = "DNS subdomains separated by slashes, at most 253 characters"
 DRIVER = "a DNS subdomain of at most 63 characters"
-QUALIFIED = "an identifier of at most 32 letters, digits and '_', not starting with a digit, perhaps after DOMAIN/"
-LABEL_NAME = "at most 63 letters, digits, '-', '_' and '.', perhaps after DOMAIN/"
+QUALIFIED = "an identifier of at most 32 letters, digits and '_', not starting with a digit, optionally after DOMAIN/"
+LABEL_NAME = "at most 63 letters, digits, '-', '_' and '.', optionally after DOMAIN/"
 LABEL_VALUE = "at most 63 letters, digits, '-', '_' and '.'"
 NOT_POSITIVE = "is not greater than 0"
 

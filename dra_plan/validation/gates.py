@@ -43,9 +43,8 @@ from .rule import Problem, warning
 DROPPED = warning(
     "DRA152",
     "field that is dropped because its feature gate is off",
-    "The API server removes fields of features that are switched off when the object is written, without a word; what "
-    "is left means something else.",
-    "Switch the gate on in the cluster and say so with --feature-gates, or do without the field.",
+    ("The API server silently drops the fields of disabled features. The object that remains means something else."),
+    "Enable the gate in the cluster and pass it with --feature-gates, or remove the field.",
 )
 RULES = (DROPPED,)
 

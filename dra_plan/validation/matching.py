@@ -23,27 +23,32 @@ from .subject import Subject
 FAILS = unschedulable(
     "DRA220",
     "selector that fails on a device",
-    "An error in a selector is not `false`: as soon as the allocator looks at such a device, it gives up, and the pod "
-    "is scheduled on no node at all.",
+    (
+        "An error in a selector is not `false`. When the allocator reaches such a device, it stops with "
+        "an error, and the pod is scheduled on no node at all."
+    ),
     'Correct the name, guard it, as in `"model" in device.attributes["gpu.example.com"] && ...`, or check '
     "device.driver first.",
 )
 NOT_PUBLISHED = warning(
     "DRA221",
     "selector on a name that no device publishes",
-    "The name may be misspelt, or of another version of the driver.",
-    "Use a name that the driver publishes; `dra-plan pools -o wide` and the slices show them.",
+    "The name may be misspelled, or belong to another version of the driver.",
+    "Use a name that the driver publishes. `dra-plan pools -o wide` shows the names.",
 )
 WRONG_DOMAIN = warning(
     "DRA222",
     "selector with the wrong domain",
-    "Names without domain in a slice have the driver's name as domain; other domains have to be written as published.",
+    ("In a slice, names without a domain belong to the driver's domain. Write other domains as published."),
     "Use the domain under which the name is published.",
 )
 OTHER_TYPE = warning(
     "DRA223",
     "selector that compares with another type",
-    "Values of different types are never equal; a version is compared with semver(...), a quantity with quantity(...).",
+    (
+        "Values of different types are never equal. Compare a version with semver(...) and a quantity "
+        "with quantity(...)."
+    ),
     "Compare with a value of the type that the device publishes.",
 )
 RULES = (FAILS, NOT_PUBLISHED, WRONG_DOMAIN, OTHER_TYPE)
@@ -167,7 +172,7 @@ def _reading(clause: str, expression: str, reference: Reference, devices: Chosen
     types = sorted({value[0] for device in devices.examples if (value := look_up(device, reference)) is not None})
     if compared.type in types:
         return None
-    message = f"{reference.label} is of type {' or '.join(types)}, and can't equal a value of type {compared.type}"
+    message = f"{reference.label} is of type {' or '.join(types)} and can never equal a value of type {compared.type}"
     return OTHER_TYPE.at((), message, compared.retyped(types[0]) or "")
 
 

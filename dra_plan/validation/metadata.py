@@ -17,9 +17,11 @@ from .schema import MISSING_FIELD
 METADATA = refused(
     "DRA157",
     "metadata that the API server refuses",
-    "Finalizers have a domain, owners say who they are, only one of them is the controller, and of the metadata for "
-    "the claims of a template there are labels and annotations only.",
-    "Correct the field, or leave it out; finalizers and owners are controllers' work.",
+    (
+        "Finalizers need a domain, and owner references need all their fields. Only one owner is the "
+        "controller. A template can give its claims only labels and annotations."
+    ),
+    "Correct or remove the field. Finalizers and owners are normally set by controllers.",
 )
 RULES = (METADATA,)
 
@@ -94,7 +96,7 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
         yield names.BAD_NAME.at((*path, "generateName"), message)
     made = f"{start[:_LONGEST_START]}abcde"
     if start and not metadata.name and ((generated and wrong) or not formats.is_subdomain(made)):
-        yield names.BAD_NAME.at((*path, "name"), f"missing, and no name can be made of {shown(start)}")
+        yield names.BAD_NAME.at((*path, "name"), f"missing, and {shown(start)} gives no name")
 
 
 def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:

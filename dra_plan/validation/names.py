@@ -22,20 +22,22 @@ BAD_NAME = refused(
 BAD_QUALIFIED_NAME = refused(
     "DRA102",
     "attribute or capacity name in the wrong format",
-    "Names of attributes and capacities are C identifiers, so that selectors can write them after a dot; in front "
-    "there may be a domain and one slash.",
+    (
+        "Names of attributes and capacities are C identifiers, so selectors can use them after a dot. A "
+        "domain and one slash may come first."
+    ),
     "Use letters, digits and underscores after the domain.",
 )
 NO_DOMAIN = refused(
     "DRA103",
     "constraint on an attribute without its domain",
-    "Constraints compare devices of any driver, so the API server wants the full name.",
-    "Write DOMAIN/NAME; names that a driver publishes without domain have the driver's name as domain.",
+    "Constraints compare devices of different drivers, so the API server requires the full name.",
+    ("Write DOMAIN/NAME. The domain is the name of the driver, unless the driver publishes another one."),
 )
 NOT_UNIQUE = refused(
     "DRA104",
     "name used twice in a list of unique names",
-    "Other fields refer to the entry by its name; the API server refuses the object.",
+    "Other fields refer to the entry by its name. The API server refuses the object.",
     "Rename or remove one of the entries.",
 )
 BAD_LABEL = refused(
@@ -48,9 +50,11 @@ BAD_LABEL = refused(
 UNREACHABLE_NAME = warning(
     "DRA153",
     "attribute or capacity name that the API server does not check",
-    "The API server looks only at names with at most one slash, and at no name in a capacity request. A domain or an "
-    "identifier that is wrong in them is met by nothing: devices, requests and selectors do not find each other.",
-    "Write an identifier, perhaps after DOMAIN and one slash.",
+    (
+        "The API server checks neither names with more than one slash nor names in capacity requests. A "
+        "wrong domain or identifier there never matches anything."
+    ),
+    "Write an identifier, optionally after DOMAIN and one slash.",
 )
 RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL, UNREACHABLE_NAME)
 
@@ -120,7 +124,7 @@ def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
     if "/" in text:
         yield from qualified(path, text, "attribute")
     elif text:
-        yield NO_DOMAIN.at(path, f"{shown(text)} has no domain: constraints want DOMAIN/NAME")
+        yield NO_DOMAIN.at(path, f"{shown(text)} has no domain: constraints need DOMAIN/NAME")
     else:
         yield MISSING_FIELD.at(path, "missing or empty")
 

@@ -52,8 +52,10 @@ from .subject import Subject
 BARE_KEY = warning(
     "DRA015",
     "key that YAML reads as true or false",
-    "Kubernetes reads YAML in which y, yes, on, n, no and off without quotes are booleans, as keys, too: the entry is "
-    "called `true` or `false` afterwards, and nothing finds it under the name that stands there.",
+    (
+        "Kubernetes reads y, yes, on, n, no and off without quotes as booleans, also in keys. The entry "
+        "is then called `true` or `false`, and references to its name fail."
+    ),
     "Put the key in quotes.",
 )
 BARE_KEY_RULES = (BARE_KEY,)
@@ -70,7 +72,7 @@ def check_bare_keys(subject: Subject) -> Iterator[Problem]:
         for key in _BOOLEANS & entries.keys() if entries else ():
             word = _written(subject, (*path, key))
             if word in BOOLEAN_WORDS:
-                message = f"{word} without quotes is the boolean {key}: the entry is called {key!r}"
+                message = f"{word} without quotes is the boolean {key}, so the entry is called {key!r}"
                 yield Problem(BARE_KEY, (*path, key), message, f'"{word}":', of_key=True)
 
 
@@ -183,7 +185,7 @@ def version(subject: Subject, target: Target, config: RuntimeConfig | None) -> I
         message = f"Kubernetes {target.version} does not serve {here} of {kind.name}{unless}"
         yield schema.wrong_version(schema.NOT_SERVED, message, newest)
     elif kind.group == served.DRA and subject.version != versions[0]:
-        message = f"{here} is deprecated, {kind.group}/{versions[0]} replaces it"
+        message = f"{here} is deprecated; {kind.group}/{versions[0]} replaces it"
         yield schema.wrong_version(schema.DEPRECATED, message, newest)
 
 

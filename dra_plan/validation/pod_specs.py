@@ -30,22 +30,24 @@ from .schema import MISSING_FIELD
 
 RESTART_POLICY = refused(
     "DRA165",
-    "restart policy that the pod can't have",
-    "Pods of jobs restart OnFailure or Never, and have to say which of the two: without the field a pod restarts "
-    "Always. Pods of other workloads restart Always.",
+    "restart policy that the pod cannot have",
+    ("Pods of jobs need restartPolicy OnFailure or Never; the default is Always. Pods of other workloads need Always."),
     "Set restartPolicy in the pod template.",
 )
 EPHEMERAL = refused(
     "DRA168",
     "ephemeral containers in a new pod",
-    "Ephemeral containers are added to pods that run (`kubectl debug`); nothing can be created with them.",
+    ("Ephemeral containers are only added to running pods (`kubectl debug`). No pod can be created with them."),
     "Leave them out.",
 )
 SCHEDULING = refused(
     "DRA171",
     "scheduling field of a pod that the API server refuses",
-    "Tolerations, affinity, spread constraints, scheduling gates and ports have operators, effects, weights and "
-    "numbers within limits; a pod with gates has no node yet.",
+    (
+        "The operators, effects, weights and numbers in tolerations, affinity, spread constraints, "
+        "scheduling gates and ports have fixed values or limits. A pod with scheduling gates cannot have "
+        "a node."
+    ),
     "Correct the field.",
 )
 RULES = (RESTART_POLICY, EPHEMERAL, SCHEDULING)
@@ -125,7 +127,7 @@ def _port(path: FieldPath, port: ContainerPort) -> Iterator[Problem]:
         yield MISSING_FIELD.at((*path, "containerPort"), "missing or 0")
     for name, number in (("containerPort", port.container_port), ("hostPort", port.host_port)):
         if number and number not in _PORTS:
-            yield SCHEDULING.at((*path, name), f"{number} is not a port: ports go from 1 to {_PORTS[-1]}")
+            yield SCHEDULING.at((*path, name), f"{number} is not a port number: expected 1 to {_PORTS[-1]}")
     if port.protocol:
         yield from one_of(SCHEDULING, (*path, "protocol"), port.protocol, _PROTOCOLS)
 
@@ -149,7 +151,7 @@ def _tolerations(path: FieldPath, given: Sequence[Toleration], target: Target) -
         elif operator != "Exists":
             yield SCHEDULING.at((*at, "operator"), f"{operator} without a key; only Exists has none", "Exists")
         if one.toleration_seconds is not None and one.effect != "NoExecute":
-            yield SCHEDULING.at((*at, "effect"), "tolerationSeconds goes with effect NoExecute only", "NoExecute")
+            yield SCHEDULING.at((*at, "effect"), "tolerationSeconds is only allowed with effect NoExecute", "NoExecute")
         if operator == "Exists" and one.value:
             yield SCHEDULING.at((*at, "operator"), EXISTS_WITH_VALUE, "Equal")
         elif operator == "Equal":
@@ -203,7 +205,7 @@ def _pod_affinity(path: FieldPath, pods: PodAffinity, required: str, preferred: 
 
 def _weight(path: FieldPath, weight: int) -> Iterator[Problem]:
     if weight not in _WEIGHTS:
-        yield SCHEDULING.at(path, f"{weight} is not a weight: weights go from 1 to {_WEIGHTS[-1]}")
+        yield SCHEDULING.at(path, f"{weight} is not a weight: expected 1 to {_WEIGHTS[-1]}")
 
 
 def _pod_term(path: FieldPath, term: PodAffinityTerm) -> Iterator[Problem]:
@@ -247,13 +249,15 @@ def _spread(path: FieldPath, constraints: Sequence[TopologySpreadConstraint]) ->
             yield from names.label_name((*at, "topologyKey"), one.topology_key)
         yield from one_of(SCHEDULING, (*at, "whenUnsatisfiable"), one.when_unsatisfiable, _UNSATISFIABLE)
         if (one.topology_key, one.when_unsatisfiable) in taken:
-            message = f"a constraint with topologyKey {shown(one.topology_key)} and {one.when_unsatisfiable} is there"
+            message = (
+                f"there is already a constraint with topologyKey {shown(one.topology_key)} and {one.when_unsatisfiable}"
+            )
             yield names.NOT_UNIQUE.at(at, f"{message} already")
         taken.add((one.topology_key, one.when_unsatisfiable))
         if one.min_domains is not None and one.min_domains <= 0:
             yield SCHEDULING.at((*at, "minDomains"), f"{one.min_domains} {formats.NOT_POSITIVE}")
         if one.min_domains is not None and one.when_unsatisfiable != "DoNotSchedule":
-            yield SCHEDULING.at((*at, "minDomains"), "goes with DoNotSchedule only")
+            yield SCHEDULING.at((*at, "minDomains"), "only allowed with DoNotSchedule")
         for field, policy in (
             ("nodeAffinityPolicy", one.node_affinity_policy),
             ("nodeTaintsPolicy", one.node_taints_policy),
@@ -267,7 +271,7 @@ def _spread(path: FieldPath, constraints: Sequence[TopologySpreadConstraint]) ->
 
 POD_CLAIM = refused(
     "DRA149",
-    "pod claim with not exactly one of claim and template",
+    "pod claim without exactly one of claim and template",
     "An entry of resourceClaims names either a ResourceClaim or a ResourceClaimTemplate.",
     "Set resourceClaimName or resourceClaimTemplateName.",
 )

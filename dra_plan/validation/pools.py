@@ -73,41 +73,51 @@ def _place(fields: ResourceSliceSpec | Device) -> _Place | None:
 
 DISAGREE = error(
     "DRA210",
-    "slices of a pool that disagree on their number",
-    "All slices of a generation must have the same resourceSliceCount; which one counts depends on the order in which "
-    "they are met, and the pool may never be complete.",
+    "slices of a pool that disagree about their number",
+    (
+        "All slices of a generation must have the same resourceSliceCount. Otherwise their order decides "
+        "which number counts, and the pool may never be complete."
+    ),
     "Write the number of slices of the generation in each of them.",
 )
 MISSING_SLICES = warning(
     "DRA211",
     "pool with slices missing, or with too many",
-    "A pool is used when the number of its slices is their resourceSliceCount. Until then no device is taken from it.",
+    ("A pool is complete when it has resourceSliceCount slices. Until then none of its devices is allocated."),
     "Add the missing slices to the input, or correct resourceSliceCount.",
 )
 OLD_GENERATION = info(
     "DRA212",
     "slice of an old generation",
     "Only the newest generation of a pool counts; the driver normally deletes older slices.",
-    "Leave the slice out.",
+    "Remove the slice.",
 )
 DUPLICATE_DEVICE = unschedulable(
     "DRA213",
     "device name twice in a pool",
-    "Devices are known by driver, pool and name; where a node sees a name twice the pool is invalid, and none of its "
-    "devices is used.",
+    (
+        "Devices are identified by driver, pool and name. If a node can reach a name twice, the pool is "
+        "invalid there, and none of its devices is used."
+    ),
     "Rename one of the devices.",
 )
 SAME_NAME = warning(
     "DRA217",
     "device name twice in a pool, for different nodes",
-    "Each node sees one of the devices and uses it, but both have one identity, made of driver, pool and name: when a "
-    "claim has one of them, the other counts as in use, too. The API wants names to be unique within a pool.",
-    "Rename one of the devices, or give each node a pool of its own.",
+    (
+        "Each node uses its own device, but both have the same identity (driver, pool and name). When "
+        "one of them is allocated, the other counts as in use too. The API requires unique names within "
+        "a pool."
+    ),
+    "Rename one of the devices, or give each node its own pool.",
 )
 DUPLICATE_SET = unschedulable(
     "DRA214",
     "counter set twice in a pool",
-    "Counter sets hold for the whole pool; a pool with a name twice is invalid, and none of its devices is used.",
+    (
+        "Counter sets apply to the whole pool. If a name occurs twice, the pool is invalid, and none of "
+        "its devices is used."
+    ),
     "Rename or remove one of the sets.",
 )
 NO_COUNTER = unschedulable(
@@ -118,7 +128,7 @@ NO_COUNTER = unschedulable(
 )
 COUNTER_TOO_SMALL = warning(
     "DRA216",
-    "device that consumes more than there is",
+    "device that consumes more than a counter has",
     "The device can never be allocated, even when nothing else uses its counters.",
     "Correct the amount of the device or of the counter set.",
 )
@@ -183,14 +193,14 @@ def _devices(pool: PoolID, newest: list[PlacedSlice], sighting: Sighting) -> Fou
         for index, name in enumerate(device.name for device in piece.slice.object.spec.devices):
             other, seen = names.add(name, piece) if name else (None, False)
             if other is not None and seen:
-                message = f"device {shown(name)} of pool {shown(pool.pool)} is in {other.subject.label} too"
+                message = f"device {shown(name)} of pool {shown(pool.pool)} is also in {other.subject.label}"
                 yield piece.subject, DUPLICATE_DEVICE.at((*_DEVICES, index, "name"), message)
             elif other is not None:
                 apart.append((index, name, other))
         if apart:
             index, name, other = apart[0]
             which = f"device {shown(name)}" + (f" (and {len(apart) - 1} more)" if len(apart) > 1 else "")
-            message = f"{which} of pool {shown(pool.pool)} is in {other.subject.label} too, for other nodes"
+            message = f"{which} of pool {shown(pool.pool)} is also in {other.subject.label}, for other nodes"
             yield piece.subject, SAME_NAME.at((*_DEVICES, index, "name"), message)
 
 
@@ -226,7 +236,7 @@ def _set_names(newest: list[PlacedSlice]) -> Found:
         for index, counter_set in enumerate(piece.slice.object.spec.shared_counters):
             other = sets.setdefault(counter_set.name, piece)
             if other is not piece and counter_set.name:
-                message = f"counter set {shown(counter_set.name)} of the pool is in {other.subject.label} too"
+                message = f"counter set {shown(counter_set.name)} of the pool is also in {other.subject.label}"
                 yield piece.subject, DUPLICATE_SET.at(("spec", "sharedCounters", index, "name"), message)
 
 

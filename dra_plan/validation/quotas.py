@@ -26,16 +26,22 @@ from .subject import Subject
 BEYOND_QUOTA = refused(
     "DRA228",
     "pod or claim that a quota never allows",
-    "A ResourceQuota of the namespace has less of something than the object is charged by itself, or wants requests or "
-    "limits that the pod does not state: the API server refuses it, whatever else there is.",
-    "Ask for less, state what the quota limits, or raise the quota.",
+    (
+        "The object alone needs more than a ResourceQuota of its namespace allows, or the quota requires "
+        "requests or limits that the pod does not set. The API server refuses the object even in an "
+        "empty namespace."
+    ),
+    "Request less, set the missing requests or limits, or raise the quota.",
 )
 NEVER_WHOLE = error(
     "DRA229",
-    "workload that a quota never lets run whole",
-    "Its pods, with the claims that are made for them, are charged more than a ResourceQuota of the namespace has, "
-    "even if nothing else uses it. Pods or claims that are too many are refused, so that some pods never start.",
-    "Ask for less, or raise the quota.",
+    "workload that a quota never lets run completely",
+    (
+        "Its pods, with their generated claims, need more than a ResourceQuota of the namespace allows, "
+        "even if nothing else uses it. The API server refuses some of the pods or claims, so some pods "
+        "never start."
+    ),
+    "Request less, or raise the quota.",
 )
 RULES = (BEYOND_QUOTA, NEVER_WHOLE)
 
@@ -101,7 +107,7 @@ class _ChargedPods:
         problems = [
             *(BEYOND_QUOTA.at(self._path, _said(each, "a pod is")) for each in beyond(self._quotas, [(self._pod, 1)])),
             *(
-                BEYOND_QUOTA.at((*self._path, "containers"), f"quota {name} wants {lacking} to be stated")
+                BEYOND_QUOTA.at((*self._path, "containers"), f"quota {name} requires {lacking} to be set")
                 for name, lacking in unstated(self._quotas, self._pod)
             ),
         ]

@@ -26,20 +26,20 @@ NO_CLASS = unschedulable(
 NO_CLAIM = unschedulable(
     "DRA202",
     "claim or claim template that does not exist",
-    "A pod waits until its claims exist. Both are looked for in the pod's own namespace only.",
+    ("A pod stays pending until its claims exist. Claims and templates must be in the namespace of the pod."),
     "Correct the name or the namespace, or add the object.",
 )
 NOT_GIVEN = info(
     "DRA203",
-    "reference that can't be checked",
-    "The input has no object of that kind at all, so that it is probably elsewhere.",
-    "Name the files that have the objects too, for example the output of `kubectl get deviceclasses -o yaml`.",
+    "reference that cannot be checked",
+    "The input has no object of that kind at all, so it is probably in another file.",
+    "Add the files with these objects, for example the output of `kubectl get deviceclasses -o yaml`.",
 )
 NO_REQUEST = error(
     "DRA204",
     "container that uses a request which the claim does not have",
-    "resources.claims may name one request of the claim; one that does not exist gives the container no device.",
-    "Correct the name, or leave `request` out for all devices of the claim.",
+    ("resources.claims can name one request of the claim. If it does not exist, the container gets no device."),
+    "Correct the name, or remove `request` to get all devices of the claim.",
 )
 NO_ADMIN = refused(
     "DRA205",
@@ -53,27 +53,34 @@ ADMIN_UNKNOWN = warning(
     "admin access in a namespace that is not in the input",
     "The API server refuses claims with admin access unless their namespace has the label "
     '`resource.kubernetes.io/admin-access: "true"`.',
-    "Give the Namespace object too, or check the label in the cluster.",
+    "Add the Namespace object, or check the label in the cluster.",
     refused_by="APIServer",
 )
 SAME_RESOURCE = warning(
     "DRA207",
     "extended resource name of several classes",
-    "Of several classes with one name the newest wins, and with equal age the first by name; the others are not used.",
-    "Give each class a name of its own.",
+    (
+        "If several classes have the same extended resource name, the newest is used; if they are "
+        "equally old, the first by name. The others are ignored."
+    ),
+    "Give each class its own name.",
 )
 UNUSED_CLAIM = warning(
     "DRA208",
     "pod claim that no container uses",
-    "The pod waits for the claim and holds its devices, but no container can reach them: a container gets only what "
-    "its resources.claims name.",
+    (
+        "The pod waits for the claim and holds its devices, but no container can use them. A container "
+        "gets only the claims in its resources.claims."
+    ),
     "Add the claim to resources.claims of the container that needs it, or remove it from the pod.",
 )
 SAME_UID = warning(
     "DRA227",
     "metadata.uid that another object has",
-    "A uid belongs to one object; the API server gives it. Copies of what `kubectl get -o yaml` prints are read as new "
-    "objects, without it.",
+    (
+        "The API server gives every object its own uid. Copies of `kubectl get -o yaml` output are read "
+        "as new objects without a uid."
+    ),
     "Remove metadata.uid.",
 )
 RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE, UNUSED_CLAIM, SAME_UID)
@@ -100,7 +107,7 @@ def _uids(given: Input) -> Found:
         uid: str = obj.metadata.uid  # type: ignore[attr-defined]
         other = first.setdefault(uid, subject) if uid else subject
         if other.key != subject.key:
-            yield subject, SAME_UID.at(("metadata", "uid"), f"{other.label} has it, too")
+            yield subject, SAME_UID.at(("metadata", "uid"), f"{other.label} has it too")
 
 
 def _classes(given: Input) -> Found:
@@ -125,7 +132,7 @@ def _extended(given: Input) -> Found:
         name = device_class.spec.extended_resource_name
         if name and name in first:
             message = (
-                f"DeviceClass {first[name]} has the extended resource name {shown(name)} too; only one can serve it"
+                f"DeviceClass {first[name]} also has the extended resource name {shown(name)}; only one of them is used"
             )
             yield subject, SAME_RESOURCE.at(("spec", "extendedResourceName"), message)
         elif name:
@@ -160,7 +167,7 @@ def _pod(known: _KnownClaims, namespace: str, path: FieldPath, spec: PodSpec) ->
     used = {use.name for one in (*spec.init_containers, *spec.containers) for use in one.resources.claims}
     for index, entry in enumerate(spec.resource_claims):
         if entry.name and entry.name not in used:
-            message = f"no container has {shown(entry.name)} in resources.claims, so none reaches its devices"
+            message = f"no container has {shown(entry.name)} in resources.claims, so none can use its devices"
             suggestion = f"claims: [{{name: {entry.name}}}]"
             yield UNUSED_CLAIM.at((*path, "resourceClaims", index, "name"), message, suggestion)
     for name, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):

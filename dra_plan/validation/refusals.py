@@ -20,6 +20,7 @@ from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 from dra_plan.claims.index import Index
+from dra_plan.claims.owners import ended, is_over, wanted
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.explanation.selectors import Publications
 from dra_plan.manifests import kinds
@@ -107,9 +108,9 @@ class ApiServerRefusals:
 
     def _classes_of(self, spec: ResourceClaimSpec) -> Iterator[Object]:
         for request in spec.devices.requests:
-            for wanted in (request.exactly, *request.first_available):
-                if wanted is not None and wanted.device_class_name in self._classes:
-                    yield self._classes[wanted.device_class_name]
+            for part in (request.exactly, *request.first_available):
+                if part is not None and part.device_class_name in self._classes:
+                    yield self._classes[part.device_class_name]
 
     def _findings(self, obj: Any) -> tuple[Finding, ...]:
         if id(obj) not in self._judged:
@@ -150,6 +151,8 @@ class ApiServerRefusals:
             found = list(objects.of_metadata(subject, obj.metadata) if sound else self._as_loaded(subject, obj, form))
         if not obj.metadata.is_stored:
             found += self._of_new(subject, obj)
+        elif kind.pod_spec and not isinstance(obj, Pod) and self._makes_pods(obj):
+            found += self._of_pods(subject, obj)
         hinted = (selectors.hinted(one, self._published, self._target) if one.expression else one for one in found)
         yield from ((subject, problem) for problem in hinted)
 
@@ -175,10 +178,22 @@ class ApiServerRefusals:
         if kind is not None and kind.namespaced:
             yield from self._admission.namespace(namespace)
         if kind is not None and kind.pod_spec:
-            for problem in self._admission.pod(kind.pod_spec, pod_spec_of(obj), namespace):
-                yield problem if isinstance(obj, Pod) else of_workload(problem)
+            yield from self._of_pods(subject, obj)
         if isinstance(obj, ResourceClaim | ResourceClaimTemplate):
             yield from self._of_admin_access(obj)
+
+    def _of_pods(self, subject: Subject, obj: Any) -> Iterator[Problem]:
+        """What is looked up when a pod is created, or one of a workload."""
+        path: FieldPath = subject.kind.pod_spec if subject.kind is not None else ()
+        for problem in self._admission.pod(path, pod_spec_of(obj), subject.namespace):
+            yield problem if isinstance(obj, Pod) else of_workload(problem)
+
+    def _makes_pods(self, workload: AnyWorkload) -> bool:
+        """Whether a workload that a cluster has already is still to make pods, which are judged when they are made."""
+        if is_over(workload):
+            return False
+        pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
+        return wanted(workload, pods).number > len(pods)
 
     def _of_admin_access(self, obj: ResourceClaim | ResourceClaimTemplate) -> Iterator[Problem]:
         """Check for requests with admin access where the namespace does not allow it."""

@@ -128,7 +128,7 @@ def unknown_code(code: str) -> str:
         return f"no rule {code!r}; did you mean {near}?"
     if code.startswith(ALL):
         return f"no rule {code!r}: `dra-plan rule` lists the rules"
-    return f"no rule {code!r}: codes are {ALL} and three digits, or begin so"
+    return f"no rule {code!r}: a code is {ALL} and three digits, or a prefix of that"
 
 
 def _longest(codes: Iterable[str], code: str) -> int:
@@ -202,11 +202,11 @@ def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
         if match is not None:
             for code in _codes(match):
                 if code and (problem := unknown_code(code)):
-                    yield number, f"a comment to spare a place: {problem}"
+                    yield number, f"a comment that ignores findings: {problem}"
         elif meant is not None and nearest(meant["word"], [_WORD]):
             is_word = meant["word"] == _WORD
-            how = "codes stand behind `=`, with commas between them" if is_word else "the word is `ignore`"
-            yield number, f"a comment spares nothing: {how}, as in `# dra-plan: ignore=DRA101`"
+            how = "write the codes after `=`, separated by commas" if is_word else "the word is `ignore`"
+            yield number, f"a comment has no effect: {how}, as in `# dra-plan: ignore=DRA101`"
 
 
 def _codes(match: re.Match[str]) -> tuple[str, ...]:

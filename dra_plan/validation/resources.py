@@ -18,30 +18,36 @@ from .rule import Problem, refused
 
 RESOURCE_NAME = refused(
     "DRA161",
-    "name that is no resource",
-    "Containers request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource with a domain; quotas limit "
-    "these, with `requests.` or `limits.` in front where they are one of the two, and numbers of objects.",
-    "Write the whole name of the resource: example.com/gpu.",
+    "name that is not a resource",
+    (
+        "Containers request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource with a domain. "
+        "Quotas limit these, with `requests.` or `limits.` in front, and numbers of objects."
+    ),
+    "Write the full name of the resource, such as example.com/gpu.",
 )
 AMOUNT = refused(
     "DRA162",
-    "amount that a resource can't have",
-    "Amounts are not negative. Extended resources and numbers of objects are whole, and huge pages come whole.",
+    "invalid amount of a resource",
+    ("Amounts must not be negative. Extended resources, numbers of objects and huge pages must be whole numbers."),
     "Write a whole number that is not negative.",
 )
 LIMIT = refused(
     "DRA163",
-    "request that does not go with its limit",
-    "A request is at most its limit. Of extended resources and huge pages, which can't be overcommitted, both are the "
-    "same, so that the limit has to be there; huge pages need cpu or memory beside them.",
-    "Write the same amount in both, or the limit alone: it is the request, too.",
+    "request that contradicts its limit",
+    (
+        "A request must not exceed its limit. Extended resources and huge pages cannot be overcommitted: "
+        "they need a limit, and the request must be equal to it. Huge pages also need cpu or memory."
+    ),
+    "Write the same amount in both, or only the limit, which is then also the request.",
 )
 POD_RESOURCES = refused(
     "DRA164",
     "resources of the pod that the API server refuses",
-    "A pod as a whole has requests and limits of cpu, memory and huge pages, and no claims. Its requests hold those of "
-    "its containers together, its limits that of each container.",
-    "Move other resources and claims to a container, or raise what the pod has.",
+    (
+        "Pod-level resources can only be cpu, memory and huge pages, without claims. The requests must "
+        "cover those of all containers together, and the limits that of each container."
+    ),
+    "Move other resources and claims to a container, or raise the amounts of the pod.",
 )
 RULES = (RESOURCE_NAME, AMOUNT, LIMIT, POD_RESOURCES)
 
@@ -112,10 +118,10 @@ def _whole_pages(path: FieldPath, page: str, written: QuantityText) -> Iterator[
 def _container_resource(path: FieldPath, name: str) -> Iterator[Problem]:
     if "/" not in name:
         if name not in _NATIVE and not is_huge(name):
-            message = f"{shown(name)} is no resource of containers: without a domain there are {', '.join(_NATIVE)}"
+            message = f"{shown(name)} is not a container resource: without a domain there are only {', '.join(_NATIVE)}"
             yield RESOURCE_NAME.at(path, f"{message} and {_HUGE}SIZE", nearest(name, _NATIVE) or "")
     elif not formats.is_label_name(name):
-        yield RESOURCE_NAME.at(path, f"{shown(name)} is no resource name: {formats.LABEL_NAME.partition(': ')[2]}")
+        yield RESOURCE_NAME.at(path, f"{shown(name)} is not a resource name: {formats.LABEL_NAME.partition(': ')[2]}")
     elif "kubernetes.io/" not in name and not is_extended_resource(name):
         yield RESOURCE_NAME.at(path, no_extended_resource(name))
 
@@ -128,7 +134,7 @@ def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
     if value.sign < 0:
         yield AMOUNT.at(path, f"{written} is negative")
     elif (name in COUNTED_OBJECTS or is_extended_resource(name)) and value.milli % 1000:
-        yield AMOUNT.at(path, f"{written} of {shown(name)} is not whole")
+        yield AMOUNT.at(path, f"{written} of {shown(name)} is not a whole number")
 
 
 def _quantity(written: object) -> Quantity | None:
@@ -215,9 +221,12 @@ def check_quota(value: Mapping[str, Any]) -> Iterator[Problem]:
         path: FieldPath = ("spec", "hard", name)
         if "/" in name:
             if not formats.is_label_name(name):
-                message = f"{shown(name)} is no resource name: {formats.LABEL_NAME.partition(': ')[2]}"
+                message = f"{shown(name)} is not a resource name: {formats.LABEL_NAME.partition(': ')[2]}"
                 yield RESOURCE_NAME.at(path, message)
         elif name not in _QUOTA_NAMES and not is_huge(name.removeprefix("requests.")):
-            message = f"{shown(name)} is nothing that quotas limit; resources of others have a domain: example.com/gpu"
+            message = (
+                f"{shown(name)} is not a resource that quotas limit; other resources need a "
+                "domain, such as example.com/gpu"
+            )
             yield RESOURCE_NAME.at(path, message, nearest(name, _QUOTA_NAMES) or "")
         yield from amount(path, name, limit)

@@ -21,20 +21,22 @@ from .rule import Problem, Rule, info, refused, warning
 WRONG_TYPE = refused(
     "DRA001",
     "field of the wrong type",
-    "The API server can't decode the object and refuses it.",
-    "Write the value with the type that the field has.",
+    "The API server cannot decode the object and refuses it.",
+    "Write a value of the type of the field.",
 )
 UNKNOWN_FIELD = refused(
     "DRA002",
     "field that the API version does not have",
-    "kubectl refuses it (`--validate=strict`); without that the API server drops it, and the object means something "
-    "else than it says.",
+    (
+        "kubectl refuses the field (`--validate=strict`). Otherwise the API server drops it, and the "
+        "object no longer means what it says."
+    ),
     "Correct the name, or move the field where it belongs.",
 )
 MISSING_FIELD = refused(
     "DRA003",
     "required field missing",
-    "The schema asks for the field. The API server refuses the object, or takes the field for empty.",
+    "The schema requires the field. The API server refuses the object, or reads the field as empty.",
     "Set the field.",
 )
 UNKNOWN_VERSION = refused(
@@ -46,7 +48,7 @@ UNKNOWN_VERSION = refused(
 NO_HEADER = refused(
     "DRA005",
     "apiVersion or kind missing",
-    "Nothing can tell what the object is.",
+    "Without it, the kind of the object is unknown.",
     "Set both.",
 )
 NO_NAME = refused(
@@ -58,53 +60,62 @@ NO_NAME = refused(
 GIVEN_TWICE = refused(
     "DRA007",
     "object given twice",
-    "Of two objects with the same kind, namespace and name only one can exist: the second can't be created "
-    "(`already exists`), and applying both keeps the later one.",
+    (
+        "Only one object of the same kind, namespace and name can exist. The second cannot be created "
+        "(`already exists`), and applying both keeps the later one."
+    ),
     "Rename or remove one of them.",
 )
 BASIC_IN_V1 = refused(
     "DRA008",
     "devices wrapped in `basic` in a version without it",
-    "`basic` is v1beta1's; v1beta2 and v1 have its fields directly in the device. Dropped, the device is left with "
-    "nothing but its name: no attributes, no capacity.",
+    (
+        "Only v1beta1 has `basic`; v1beta2 and v1 have its fields directly in the device. If it is "
+        "dropped, the device has only its name, without attributes and capacity."
+    ),
     "Move the fields of `basic` one level up, or write the slice as v1beta1.",
 )
 CLAIM_SOURCE = refused(
     "DRA009",
     "pod claim in the form before Kubernetes 1.31",
-    "`source` no longer exists. Dropped, the entry names neither a claim nor a template, and the pod is refused.",
+    (
+        "`source` no longer exists. If it is dropped, the entry names neither a claim nor a template, "
+        "and the API server refuses the pod."
+    ),
     "Write resourceClaimName or resourceClaimTemplateName directly in the entry.",
 )
 DEPRECATED = warning(
     "DRA010",
     "deprecated API version",
-    "It is still served, but goes away in a later release.",
+    "The version is still served, but a later release removes it.",
     "Write the object in the version that replaces it.",
 )
 NOT_SERVED = refused(
     "DRA011",
     "API version that the API server does not serve",
-    "kubectl answers that there is no such kind. Versions come and go with releases; those that are alpha or beta are "
-    "served only where `--runtime-config` of the API server says so.",
-    "Write the object in a version that is served, or say with --runtime-config what the API server serves.",
+    (
+        "kubectl says that there is no such kind. Versions depend on the release; alpha and beta "
+        "versions are served only if `--runtime-config` of the API server enables them."
+    ),
+    "Write the object in a served version, or pass the --runtime-config of the API server.",
 )
 ZERO_BY_DEFAULT = info(
     "DRA012",
     "required field left out, so it is 0 or empty",
-    "The schema asks for the field; the API server takes its absence for zero, or for an object without fields.",
-    "Write the value, so that the reader need not know this.",
+    ("The schema requires the field. The API server reads a missing field as zero, or as an empty object."),
+    "Write the value explicitly.",
 )
 UNDECODABLE = refused(
     "DRA013",
-    "object that can't be decoded",
+    "object that cannot be decoded",
     "The API server refuses the object.",
     "See the message.",
 )
 UNREADABLE = refused(
     "DRA016",
     "document that cannot be read",
-    "kubectl refuses the file. The rest of the input is checked without it, so that what it has counts as missing.",
-    "Correct the text, or leave the file out.",
+    ("kubectl refuses the file. The rest of the input is checked without it, so its objects count as missing."),
+    "Correct the text, or remove the file.",
 )
 RULES = (
     UNREADABLE,
@@ -253,7 +264,7 @@ def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], 
     return (_replaced(value, kind.pod_spec), found) if found else (value, found)
 
 
-SOURCE = "`source` was removed in Kubernetes 1.31; its fields stand directly in the entry"
+SOURCE = "`source` was removed in Kubernetes 1.31; its fields are now directly in the entry"
 
 
 def _inner(claim: dict[str, Any]) -> str:

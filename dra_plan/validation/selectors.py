@@ -35,14 +35,16 @@ NO_CEL = refused(
 DOES_NOT_COMPILE = refused(
     "DRA121",
     "selector that does not compile",
-    "The API server compiles every expression when the object is written, with the functions that the release allows "
-    "in new expressions, and refuses it.",
-    "Correct the expression at the marked place.",
+    (
+        "The API server compiles every expression when the object is written, with the functions that "
+        "the release allows in new expressions. It refuses the object."
+    ),
+    "Correct the expression at the caret.",
 )
 TOO_COSTLY = refused(
     "DRA122",
     "selector whose estimated cost is over the limit",
-    "The API server estimates the worst case from the limits of the API, not from the devices that exist.",
+    "The API server estimates the worst case from the limits of the API, not from existing devices.",
     "Put cheap conditions first; avoid nested comprehensions and regular expressions.",
 )
 _NO_BOUND = 2**64 - 1
@@ -110,16 +112,21 @@ def _without_excerpts(text: str) -> str:
 NODE_SELECTOR = refused(
     "DRA131",
     "node selector that the API server refuses",
-    "A slice's selector must have exactly one term, and keys, operators and values must have their formats. Gt and Lt "
-    "take one value; In and NotIn at least one, and for the field metadata.name exactly one.",
-    "Write one term; use more devices or slices for more.",
+    (
+        "A slice's node selector must have exactly one term, with valid keys, operators and values. Gt "
+        "and Lt take one value, In and NotIn at least one; for the field metadata.name they take exactly "
+        "one."
+    ),
+    "Write one term. For more terms, use several devices or slices.",
 )
 UNREADABLE_SELECTOR = warning(
     "DRA154",
-    "node selector that only the scheduler stumbles over",
-    "The API server takes several terms in a device's selector, and any label value for Gt and Lt. With several terms "
-    "the allocation of the device is an error, and with a value that is no integer the selector can't be read: either "
-    "stops the pod on all nodes.",
+    "node selector on which only the scheduler fails",
+    (
+        "The API server accepts several terms in the node selector of a device, and any label value for "
+        "Gt and Lt. The scheduler stops with an error for several terms, and for a value that is not an "
+        "integer. The pod is then scheduled on no node at all."
+    ),
     "Write one term, and integers for Gt and Lt.",
     refused_by="Scheduler",
 )
@@ -169,7 +176,7 @@ def _expression(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterat
         if label_value_problems(value):
             yield NODE_SELECTOR.at((*at, index), names.no_label_value(value))
         elif operator in ("Gt", "Lt") and not is_int64(value):
-            yield UNREADABLE_SELECTOR.at((*at, index), f"{shown(value)} is no integer, as {operator} compares")
+            yield UNREADABLE_SELECTOR.at((*at, index), f"{shown(value)} is not an integer, which {operator} needs")
 
 
 def _field(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Problem]:
@@ -203,8 +210,8 @@ TAINT = refused(
 TOLERATION = refused(
     "DRA138",
     "toleration that the API server refuses",
-    "Operators are Exists, which takes no value, and Equal; effects are those of taints, or none for all of them.",
-    "Correct operator, value or effect.",
+    ("The operators are Equal, and Exists without a value. The effect is that of a taint, or empty for all effects."),
+    "Correct the operator, value or effect.",
 )
 TAINT_RULES = (TAINT, TOLERATION)
 

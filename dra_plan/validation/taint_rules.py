@@ -16,21 +16,23 @@ from .subject import Subject
 EVERYTHING = warning(
     "DRA250",
     "taint rule for every device",
-    "A rule whose selector has no field taints all devices of all drivers. Without any selector it should taint none; "
-    "releases until 1.37 taint all of them (kubernetes/kubernetes#141620).",
-    "Name the driver, the pool or the device that is meant.",
+    (
+        "A rule with an empty selector taints all devices of all drivers. A rule without a selector "
+        "should taint none, but releases up to 1.37 taint all of them (kubernetes/kubernetes#141620)."
+    ),
+    "Name the driver, pool or device that you mean.",
 )
 NOTHING = warning(
     "DRA251",
     "taint rule for no device",
-    "The rule has no effect on the devices of the input.",
-    "Correct driver, pool or device: each that is given must be equal.",
+    "The rule matches no device in the input.",
+    "Correct the driver, pool or device. All fields that are set must match.",
 )
 IGNORED = warning(
     "DRA252",
-    "taint rule that nothing reads",
-    "Rules are read only with the feature gate DRADeviceTaintRules.",
-    "Switch the gate on in the cluster, and say so with --feature-gates.",
+    "taint rule that is ignored",
+    "DeviceTaintRules need the feature gate DRADeviceTaintRules.",
+    "Enable the gate in the cluster, and pass it with --feature-gates.",
 )
 RULES = (EVERYTHING, NOTHING, IGNORED)
 
@@ -63,7 +65,7 @@ def _reach(given: Input, rule: DeviceTaintRule) -> Iterator[Problem]:
     )
     if devices and not reached:
         wanted = ", ".join(f"{name} {getattr(selector, name)}" for name in named)
-        message = f"no device of the input is of {wanted}"
+        message = f"no device in the input matches {wanted}"
         yield NOTHING.at(_SELECTOR, message, _meant(given, rule))
 
 

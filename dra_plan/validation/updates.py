@@ -25,16 +25,21 @@ from .subject import Subject
 
 IMMUTABLE = refused(
     "DRA301",
-    "change of a field that can't be changed",
-    "Claims and templates keep their spec, slices their driver, pool and node, pods and jobs the claims that they use, "
-    "and an allocation stays as it is until it is taken away. The API server refuses the update. Told with --against.",
-    "Leave the field as it is, or delete the object and create it again, perhaps with another name.",
+    "change of an immutable field",
+    (
+        "Immutable are the spec of claims and templates, the driver, pool and node of slices, the claims "
+        "of pods and jobs, and an allocation until it is removed. The API server refuses the update. "
+        "Checked with --against."
+    ),
+    "Keep the old value, or delete the object and create it again.",
 )
 BEING_DELETED = refused(
     "DRA302",
-    "something new on an object that is being deleted",
-    "An object with a deletionTimestamp gets no more finalizers, and a claim no more users. The API server refuses the "
-    "update. Told with --against.",
+    "addition to an object that is being deleted",
+    (
+        "An object with a deletionTimestamp cannot get more finalizers, and a claim cannot get more "
+        "users. The API server refuses the update. Checked with --against."
+    ),
     "Wait until the object is gone, and create it again.",
 )
 RULES = (IMMUTABLE, BEING_DELETED)
@@ -196,5 +201,5 @@ def _added(old: dict[str, Any], new: dict[str, Any], path: FieldPath, noun: str)
     before = value_at(old, path) or []
     for index, entry in enumerate(value_at(new, path) or ()):
         if entry not in before:
-            yield BEING_DELETED.at((*path, index), f"no {noun} can be added: the object is being deleted")
+            yield BEING_DELETED.at((*path, index), f"cannot add {noun}: the object is being deleted")
             return

@@ -28,34 +28,41 @@ from .schema import MISSING_FIELD
 SELECTOR = refused(
     "DRA166",
     "selector that does not select the workload's own pods",
-    "Workloads of apps/v1 have a selector that is not empty, and their pod template has labels that it selects. A job "
-    "gets a selector of its own and has none unless manualSelector is set.",
-    "Write labels into the template that the selector asks for.",
+    (
+        "Workloads of apps/v1 need a selector that matches the labels of their pod template. A job gets "
+        "its own selector, and must not have one unless manualSelector is set."
+    ),
+    "Add the labels of the selector to the pod template.",
 )
 NUMBER = refused(
     "DRA167",
     "number that the API server refuses",
-    "Numbers of pods, tries and seconds are not negative; percentages are at most 100.",
-    "Write a number that is 0 or more.",
+    "Numbers of pods, retries and seconds must not be negative. Percentages are at most 100.",
+    "Write 0 or a positive number.",
 )
 JOB = refused(
     "DRA172",
-    "job with fields that do not go together",
-    "The modes of a job are NonIndexed and Indexed, and what counts by index goes with Indexed. A CronJob allows, "
-    "forbids or replaces a job that still runs, and leaves room in its name for those of its jobs.",
-    "Correct the field, or leave it out.",
+    "job with contradicting fields",
+    (
+        "The completion mode of a job is NonIndexed or Indexed, and per-index fields need Indexed. The "
+        "concurrency policy of a CronJob is Allow, Forbid or Replace, and its name must leave room for "
+        "the longer names of its jobs."
+    ),
+    "Correct or remove the field.",
 )
 BUDGET = refused(
     "DRA169",
     "disruption budget with both amounts",
-    "A budget says how many pods stay (minAvailable), or how many may go (maxUnavailable).",
+    ("A budget sets either how many pods must stay (minAvailable), or how many may be missing (maxUnavailable)."),
     "Keep one of the two.",
 )
 PRIORITY_CLASS = refused(
     "DRA170",
     "priority class that the API server refuses",
-    "Names that begin with `system-` are Kubernetes' own, as are values over 1,000,000,000; only one class is the "
-    "default.",
+    (
+        "Names that begin with `system-` and values over 1,000,000,000 are reserved for Kubernetes. Only "
+        "one class can be the default."
+    ),
     "Choose another name, or a lower value.",
 )
 RULES = (SELECTOR, NUMBER, JOB, BUDGET, PRIORITY_CLASS)
@@ -95,7 +102,7 @@ def check(workload: AnyWorkload, template_path: FieldPath, written: Mapping[str,
         yield from _pods_restart(template, template_path, (ALWAYS,), required=False)
         yield from _selector(workload, template, template_path)
         if value_at(written, (*template_path, "spec", "activeDeadlineSeconds")) is not None:
-            yield RESTART_POLICY.at((*template_path, "spec", "activeDeadlineSeconds"), "pods of jobs only have it")
+            yield RESTART_POLICY.at((*template_path, "spec", "activeDeadlineSeconds"), "only pods of jobs can have it")
 
 
 def _pods_restart(
@@ -103,7 +110,7 @@ def _pods_restart(
 ) -> Iterator[Problem]:
     policy, at = template.spec.restart_policy, (*path, "spec", "restartPolicy")
     if not policy and required:
-        yield RESTART_POLICY.at(at, f"missing, which is {ALWAYS}: {' or '.join(known)} is wanted")
+        yield RESTART_POLICY.at(at, f"missing, so it is {ALWAYS}; expected {' or '.join(known)}")
     elif policy and policy not in known:
         yield RESTART_POLICY.at(at, f"{shown(policy)} is not {' or '.join(known)}", nearest(policy, known) or "")
 
@@ -122,7 +129,7 @@ def _selector(
         return
     yield from label_selector((*_SPEC, "selector"), selector)
     if not selector.match_labels and not selector.match_expressions:
-        yield SELECTOR.at((*_SPEC, "selector"), f"empty: it has to select the pods of this {workload.kind}")
+        yield SELECTOR.at((*_SPEC, "selector"), f"empty: it must select the pods of this {workload.kind}")
     elif not labels_match(selector, labels):
         wanted = ", ".join(f"{key}={value}" for key, value in (selector.match_labels or {}).items())
         message = f"the selector does not select these labels{f': it wants {wanted}' if wanted else ''}"
@@ -138,12 +145,12 @@ def _job(workload: Job | CronJob, path: FieldPath, written: Mapping[str, Any]) -
     if mode is not None:
         yield from one_of(JOB, (*path, "completionMode"), mode, _MODES)
     if mode == "Indexed" and job.completions is None:
-        yield MISSING_FIELD.at((*path, "completions"), "missing; an Indexed job has a number of completions")
+        yield MISSING_FIELD.at((*path, "completions"), "missing; an Indexed job needs a number of completions")
     for field in ("backoffLimitPerIndex", "maxFailedIndexes"):
         if mode != "Indexed" and value_at(written, (*path, field)) is not None:
-            yield JOB.at((*path, field), "goes with completionMode Indexed only")
+            yield JOB.at((*path, field), "only allowed with completionMode Indexed")
     if value_at(written, (*path, "podFailurePolicy")) and job.template.spec.restart_policy != NEVER:
-        message = "podFailurePolicy goes with restartPolicy Never only"
+        message = "podFailurePolicy needs restartPolicy Never"
         yield RESTART_POLICY.at((*path, "template", "spec", "restartPolicy"), message)
     if job.manual_selector:
         if job.selector is None:
@@ -151,7 +158,7 @@ def _job(workload: Job | CronJob, path: FieldPath, written: Mapping[str, Any]) -
         elif not labels_match(job.selector, job.template.metadata.labels):
             yield SELECTOR.at((*path, "template", "metadata", "labels"), "the selector does not select these labels")
     elif job.selector is not None:
-        yield SELECTOR.at((*path, "selector"), "a job gets a selector of its own unless manualSelector is set")
+        yield SELECTOR.at((*path, "selector"), "a job gets its own selector unless manualSelector is set")
     if isinstance(workload, CronJob):
         yield from _cron_job(workload, written)
 
@@ -165,7 +172,10 @@ def _cron_job(workload: CronJob, written: Mapping[str, Any]) -> Iterator[Problem
         yield from one_of(JOB, (*_SPEC, "concurrencyPolicy"), policy, _CONCURRENCY)
     name = workload.metadata.name
     if len(name) > _LONGEST_CRON_JOB:
-        message = f"{len(name)} characters; a CronJob's name has at most {_LONGEST_CRON_JOB}, for jobs get longer ones"
+        message = (
+            f"{len(name)} characters; a CronJob's name can have at most "
+            f"{_LONGEST_CRON_JOB}, because its jobs get longer names"
+        )
         yield JOB.at(("metadata", "name"), message)
 
 
@@ -195,7 +205,7 @@ def _budget(budget: PodDisruptionBudget) -> Iterator[Problem]:
         elif isinstance(amount, str):
             digits = amount.removesuffix("%")
             if digits == amount or not (digits.isascii() and digits.isdigit()):
-                yield NUMBER.at(at, f"{shown(amount)} is no percentage, such as 50%, and no number")
+                yield NUMBER.at(at, f"{shown(amount)} is neither a percentage such as 50% nor a number")
             elif int(digits[:_DIGITS]) > 100 or len(digits) > _DIGITS:
                 yield NUMBER.at(at, f"{shown(amount)} is more than 100%", '"100%"')
     yield from label_selector((*_SPEC, "selector"), spec.selector)
@@ -207,7 +217,7 @@ _DIGITS = 9
 def _priority_class(one: PriorityClass) -> Iterator[Problem]:
     name = one.metadata.name
     if name.startswith(SYSTEM) and name not in _SYSTEM_CLASSES:
-        message = f"{shown(name)}: names that begin with {SYSTEM} are Kubernetes' own"
+        message = f"{shown(name)}: names that begin with {SYSTEM} are reserved for Kubernetes"
         yield PRIORITY_CLASS.at(("metadata", "name"), message, name.removeprefix(SYSTEM))
     elif one.value > HIGHEST_PRIORITY and name not in _SYSTEM_CLASSES:
         yield PRIORITY_CLASS.at(("value",), f"{one.value} is over {HIGHEST_PRIORITY}", str(HIGHEST_PRIORITY))

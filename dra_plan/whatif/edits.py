@@ -258,8 +258,11 @@ def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notic
     named = ", ".join(pods[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
     return Notice(
         "pods-missing",
-        f"claims are reserved for {are} not in the input ({named}): what {event} does to {them} is not said,"
-        f" and {whose} devices stay in use: add the output of `kubectl get pods -A -o yaml`",
+        (
+            f"claims are reserved for {are} not in the input ({named}): the effect of {event} on "
+            f"{them} is not known, and {whose} devices stay in use: add the output of `kubectl get "
+            "pods -A -o yaml`"
+        ),
         f"Node {node}" if node else "",
         brings=("pods",),
     )

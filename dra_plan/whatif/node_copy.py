@@ -153,8 +153,8 @@ class NodeModel:
             pool = PoolID(result.driver, result.pool)
             if pool not in own:
                 raise UsageError(
-                    f"{not_like(self.node.metadata.name)}: its pod's ResourceClaim {claim.key} has a "
-                    f"device of pool {pool}, which is not the node's own"
+                    f"{not_like(self.node.metadata.name)}: ResourceClaim {claim.key} of its pod "
+                    f"has a device of pool {pool}, which belongs to another node"
                 )
             results.append(structs.replace(result, pool=self._pool(pool, name)))
         devices = structs.replace(allocation.devices, results=results)
@@ -265,7 +265,7 @@ class AddNodes:
         lacks slices, so that the copy's pool would stay incomplete.
         """
         if not 1 <= self.count <= MOST_ADDED:
-            raise UsageError(f"{self.count} nodes can't be added: from 1 to {MOST_ADDED:,} at a time")
+            raise UsageError(f"cannot add {self.count} nodes: expected 1 to {MOST_ADDED:,}")
         source = inventory if self.template is None else self.template
         model = NodeModel.of(source, node_named(source, self.like))
         names = _free_names(self.like, self.count, {node.metadata.name for node in inventory.nodes})
@@ -323,7 +323,7 @@ def _check_reach(model: Node, copy: Node, slices: Sequence[ResourceSlice], *, fo
         reason = "is not node-local" if foreign else "reaches the node by its name, or by a label that is its own"
         raise UsageError(
             f"{not_like(model.metadata.name)}: ResourceSlice {slice_.metadata.name!r} {reason} "
-            f"({_node_field(slice_)}), so it is not known what the new node would see of it"
+            f"({_node_field(slice_)}), so its devices on the new node are not known"
         )
 
 

@@ -2,6 +2,7 @@
 
     python convert.py NODES.csv PODS.csv cluster.json events.jsonl
     python convert.py NODES.csv PODS.csv cluster.json events.jsonl --load 1.3 --seed 42
+    python convert.py NODES.csv PODS.csv cluster.json events.jsonl --one-node-in 64
 
 Without --load pods come and go when they did: each is created at its creation_time and runs as long as it ran. With
 --load R they never end, and come one a second in random order: those of the file are shuffled and more of them drawn,
@@ -13,6 +14,7 @@ a shared capacity `milli` of 1000, so that pods can have parts of it.
 
 import argparse
 import csv
+import gzip
 import json
 import random
 from pathlib import Path
@@ -139,6 +141,11 @@ def by_load(rows, load, seed, gpus, with_memory):
     return [{"time": number, "create": pod(row, f"pod-{number:05}", with_memory)} for number, row in enumerate(drawn)]
 
 
+def opened(path):
+    """The file, unpacked if it is one of gzip."""
+    return gzip.open(path, "rt", newline="") if path.endswith(".gz") else Path(path).open(newline="")
+
+
 def main():
     """Reads the arguments, and writes the cluster and the events."""
     parser = argparse.ArgumentParser(description="openb's CSV files as a cluster and events for dra-plan replay.")
@@ -146,12 +153,13 @@ def main():
         parser.add_argument(name)
     parser.add_argument("--load", type=float, help="so many times the cluster's GPUs are asked for, without ends")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit-nodes", type=int)
+    parser.add_argument("--limit-nodes", type=int, help="only so many nodes, the first ones")
+    parser.add_argument("--one-node-in", type=int, default=1, metavar="N", help="a smaller fleet: every Nth node")
     parser.add_argument("--memory", action="store_true", help="pods ask for memory, too")
     given = parser.parse_args()
-    with Path(given.nodes).open(newline="") as file:
-        nodes = list(csv.DictReader(file))[: given.limit_nodes]
-    with Path(given.pods).open(newline="") as file:
+    with opened(given.nodes) as file:
+        nodes = list(csv.DictReader(file))[: given.limit_nodes : given.one_node_in]
+    with opened(given.pods) as file:
         rows = list(csv.DictReader(file))
     if given.load:
         gpus = sum(int(row["gpu"]) for row in nodes)

@@ -1,4 +1,4 @@
-"""RackLimit: at most so many pods of a team in one rack, and rather in racks that hold few of them."""
+"""RackLimit: limits the pods of a team in one rack, and prefers racks that have few of them."""
 
 from collections import Counter
 

@@ -341,7 +341,7 @@ def test_compatibility_groups_with_the_gate_are_an_honest_not_simulated() -> Non
     assert gate[0] == "gate-not-recorded"
     assert field == (
         "not-simulated",
-        "compatibilityGroups: the field is not simulated: groups are not compared, all devices count as going together",
+        "compatibilityGroups: the field is not simulated: groups are not compared, so all devices count as compatible",
     )
 
 
@@ -387,7 +387,7 @@ def test_no_field_of_1_37_passes_in_silence(name: str) -> None:
     ]
     told_ = dict(codes(objects, **NEW, feature_gates=on))
     assert told_["not-simulated"].startswith(f"{name}: the field is not simulated: ")
-    assert told_["not-simulated"].endswith("; the answer is as without it")
+    assert told_["not-simulated"].endswith("; the answer ignores it")
     assert outcome(objects, **NEW) == outcome(objects, **OLD) == ("Fits", ["d1"])
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.fleet import fleet
+from benchmarks.fleet import GPU, fleet
 from dra_plan import Cluster
 from tests.browser.conftest import Open, Opened
+from tests.build import bare_pod, request, template
 from tests.page.clusters import busy_cluster
 from tests.page.reading import ROOT
 from tests.page.test_truths import _evicting
@@ -30,16 +31,22 @@ def _html(command: str = "explain") -> str:
     return _cluster().page(getattr(_cluster(), command)())
 
 
+def _drawn(page: Any) -> Any:
+    """The page when the links of its tiles say what is painted below them."""
+    page.wait_for_selector(".groups:not([aria-busy])")
+    return page
+
+
 def _tile(opened: Opened, name: str) -> Any:
-    return opened.page.locator(f'.tile[href="#node/{name}"]')
+    return _drawn(opened.page).locator(f'.tile[href="#node/{name}"]')
 
 
 @pytest.mark.parametrize("command", ["explain", "pools"])
 def test_every_node_is_a_tile_on_one_screen(command: str, opens: Open) -> None:
     page = opens(_html(command)).page
-    assert page.locator(".tile").count() == NODES
+    assert _drawn(page).locator(".tile").count() == NODES
     assert page.evaluate("document.documentElement.scrollHeight") <= 900
-    low = page.evaluate(
+    low = _drawn(page).evaluate(
         "Math.max(...[...document.querySelectorAll('.tile')].map(t => t.getBoundingClientRect().bottom))"
     )
     assert low <= 900
@@ -49,7 +56,7 @@ def test_every_node_is_a_tile_on_one_screen(command: str, opens: Open) -> None:
 def test_what_is_free_on_each_tile_is_what_pools_says(opens: Open) -> None:
     """Two facts of each node: its free GPUs and NICs."""
     page = opens(_html("pools")).page
-    said = page.evaluate(
+    said = _drawn(page).evaluate(
         "[...document.querySelectorAll('.tile')].map(t => [t.hash.slice(6), t.getAttribute('aria-label')])"
     )
     free: dict[str, list[str]] = {}
@@ -65,7 +72,7 @@ def test_what_is_free_on_each_tile_is_what_pools_says(opens: Open) -> None:
 def test_fits_are_those_of_the_document(opens: Open) -> None:
     [one] = _cluster().explain().to_dict()["claimSets"]
     page = opens(_html()).page
-    fits = page.evaluate("[...document.querySelectorAll('.tile.good')].map(t => t.hash.slice(6))")
+    fits = _drawn(page).evaluate("[...document.querySelectorAll('.tile[data-look~=good]')].map(t => t.hash.slice(6))")
     assert sorted(fits) == sorted(one["fittingNodes"])
     assert page.locator(".reason").first.inner_text().startswith(str(len(fits)))
     assert page.locator("h1").inner_text() == f"resourceclaim/default/train fits on {len(fits)} of 1,000 nodes"
@@ -74,34 +81,62 @@ def test_fits_are_those_of_the_document(opens: Open) -> None:
 def test_what_keeps_pods_away_is_hatched_and_said(opens: Open) -> None:
     opened = opens(_html())
     page = opened.page
-    away = page.evaluate("[...document.querySelectorAll('.tile.away')].map(t => t.hash.slice(6))")
+    away = _drawn(page).evaluate("[...document.querySelectorAll('.tile[data-look~=away]')].map(t => t.hash.slice(6))")
     assert sorted(away) == sorted(AWAY)
     _tile(opened, AWAY[0]).click()
     assert "Kept away: cordoned" in page.inner_text("#node")
     _tile(opened, AWAY[1]).click()
     assert "Kept away: taint dedicated=ml:NoSchedule" in page.inner_text("#node")
     page.select_option(".group-by", "away")
-    assert page.locator(".group h3").all_inner_texts() == [
-        "cordoned 1 node, fits on 0",
-        f"not kept away 998 nodes, fits on {int(page.locator('.reason b').first.inner_text()) - 1}",
-        "taint dedicated=ml:NoSchedule 1 node, fits on 1",
+    groups = page.locator(".group h3").all_inner_texts()
+    assert [each.partition(", ")[0] for each in groups] == [
+        "cordoned 1 node",
+        "not kept away 998 nodes",
+        "taint dedicated=ml:NoSchedule 1 node",
     ]
+    fits = int(page.locator(".reason b").first.inner_text()) - 1
+    assert [each.split(", ")[1] for each in groups] == ["fits on 0", f"fits on {fits}", "fits on 1"]
+    pools = {pool["poolName"]: pool for pool in _cluster().pools().to_dict()["pools"] if pool["driver"] == GPU}
+    for name, said in zip(AWAY, (groups[0], groups[2]), strict=True):
+        free, model = pools[name]["availableDevices"], pools[name]["devices"][0]["model"]
+        assert f", {free} of 8 {model} free" in said
+
+
+def test_a_device_is_found_by_its_whole_name_and_enter_opens_its_node(opens: Open) -> None:
+    page = opens(_html()).page
+    page.keyboard.press("/")
+    page.keyboard.type(f"{GPU}/worker-00007/gpu-3")
+    assert len(page.locator(".hits li").all()) == 1
+    assert page.inner_text(".hits li").startswith("gpu-3 on worker-00007: ")
+    assert page.inner_text(".count") == "1 of 1,000 nodes, 1 device"
+    page.keyboard.press("Enter")
+    assert page.locator("#node .title").inner_text() == "worker-00007"
+
+
+def test_of_what_fails_the_answer_stands_before_a_node_until_one_is_opened(opens: Open) -> None:
+    asked = template("nine", request("r", of=GPU, count=9))
+    cluster = Cluster.of([*fleet(100)["items"], asked, bare_pod("never", templates={"g": "nine"})])
+    page = opens(cluster.page(cluster.explain("pod/never"))).page
+    top = "part => document.querySelector(part).getBoundingClientRect().top"
+    assert page.evaluate(top, ".first-answer") < page.evaluate(top, "#node")
+    page.locator('.tile[href="#node/worker-00042"]').click()
+    assert page.evaluate(top, "#node") < page.evaluate(top, ".first-answer")
 
 
 def test_search_finds_holders_whatever_is_drawn_and_says_when_there_is_nothing(opens: Open) -> None:
     page = opens(_html()).page
     holder = next(claim for claim in _cluster().inventory.claims if claim.status is not None)
     page.fill("#filter", holder.status.reserved_for[0].name)
-    assert page.locator(".tile:not(.dim)").count() == 1
+    assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == 1
     [hit] = page.locator(".hits li").all_inner_texts()
     assert f"in use, by jobs/{holder.metadata.name}" in hit
     page.locator(".hits a").click()
     assert holder.status.reserved_for[0].name in page.inner_text("#node")
     page.fill("#filter", "nothing is called so")
     assert "Nothing found for “nothing is called so”." in page.inner_text(".count")
-    assert page.locator(".tile:not(.dim)").count() == 0
+    assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == 0
     page.fill("#filter", "")
-    assert page.locator(".tile:not(.dim)").count() == NODES
+    assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == NODES
 
 
 def test_a_reason_shows_only_its_nodes(opens: Open) -> None:
@@ -110,9 +145,9 @@ def test_a_reason_shows_only_its_nodes(opens: Open) -> None:
         reason = page.locator(".reason").nth(at)
         reason.click()
         number = int(reason.locator("b").inner_text().replace(",", ""))
-        assert page.locator(".tile:not(.dim)").count() == number
+        assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == number
         page.locator(".reason").nth(at).click()
-    assert page.locator(".tile:not(.dim)").count() == NODES
+    assert _drawn(page).locator(".tile:not([data-look~=dim])").count() == NODES
 
 
 def test_addresses_name_nodes_and_back_goes_back(opens: Open) -> None:
@@ -126,13 +161,13 @@ def test_addresses_name_nodes_and_back_goes_back(opens: Open) -> None:
     assert page.locator("#node .title").inner_text() == "worker-00007"
     page.goto(page.url.partition("#")[0] + "#node/worker-00042")
     assert page.locator("#node .title").inner_text() == "worker-00042"
-    assert page.locator(".tile[aria-current]").get_attribute("href") == "#node/worker-00042"
+    assert _drawn(page).locator(".tile[aria-current]").get_attribute("href") == "#node/worker-00042"
 
 
 def test_tiles_are_one_stop_and_arrows_go_between_them(opens: Open) -> None:
     page = opens(_html()).page
-    assert page.locator('.tile[tabindex="0"]').count() == 1
-    page.locator('.tile[tabindex="0"]').focus()
+    assert _drawn(page).locator('.tile[tabindex="0"]').count() == 1
+    _drawn(page).locator('.tile[tabindex="0"]').focus()
     first = page.evaluate("document.activeElement.hash")
     page.keyboard.press("Home")
     seen = [page.evaluate("document.activeElement.hash")]
@@ -143,7 +178,7 @@ def test_tiles_are_one_stop_and_arrows_go_between_them(opens: Open) -> None:
     assert seen[1] != seen[0] == seen[4]
     assert seen[2] not in seen[:2]
     assert seen[3] == seen[1]
-    assert seen[5] == page.locator(".tile").last.get_attribute("href")
+    assert seen[5] == _drawn(page).locator(".tile").last.get_attribute("href")
     page.keyboard.press("Enter")
     assert page.locator("#node .title").inner_text() == seen[5].removeprefix("#node/")
     page.keyboard.press("/")
@@ -154,7 +189,7 @@ def test_tiles_are_one_stop_and_arrows_go_between_them(opens: Open) -> None:
 def test_groups_hold_every_node_once(group: str, opens: Open) -> None:
     page = opens(_html()).page
     page.select_option(".group-by", group)
-    assert page.locator(".group .tile").count() == NODES
+    assert _drawn(page).locator(".group .tile").count() == NODES
     sizes = [int(text.split(" node")[0].rsplit(" ", 1)[-1]) for text in page.locator(".group .more").all_inner_texts()]
     assert sum(sizes) == NODES
 
@@ -172,11 +207,13 @@ def test_axe_and_widths(width: int, scheme: str, opens: Open) -> None:
 def test_forced_colours_and_paper(opens: Open) -> None:
     page = opens(_html(), forced_colors="active").page
     colours = page.evaluate(
-        "[...new Set([...document.querySelectorAll('.tile')].map(t => getComputedStyle(t).backgroundImage))].length"
+        "[...new Set([...document.querySelectorAll('.paint path')].map(each => getComputedStyle(each).fill))].length"
     )
     assert colours > 2
     page.emulate_media(media="print", forced_colors="none")
-    assert page.locator(".tile:visible").count() == NODES
+    squares = "[...document.querySelectorAll('.back')].map(each => each.getAttribute('d').split('z').length - 1)"
+    assert sum(page.evaluate(squares)) == NODES
+    assert page.locator(".paint:visible").count() == page.locator(".group").count()
     assert page.pdf()[:5] == b"%PDF-"
 
 
@@ -184,11 +221,13 @@ def test_before_and_after_of_many_nodes_are_a_choice_and_what_changes_is_ringed(
     cluster = busy_cluster().add_nodes(40, like="gpu-c")
     page = opens(cluster.page(cluster.diff(cluster.drain("gpu-a")))).page
     assert page.locator(".which button").all_inner_texts() == ["Before", "After"]
-    ringed = page.evaluate("[...document.querySelectorAll('.tile.touched')].map(t => t.hash.slice(6))")
+    ringed = _drawn(page).evaluate(
+        "[...document.querySelectorAll('.tile[data-look~=touched]')].map(t => t.hash.slice(6))"
+    )
     assert "gpu-a" in ringed
     assert page.locator("#node .scene-title").all_inner_texts() == ["Before", "After"]
     page.locator(".which button").first.click()
-    assert page.locator(".tile").count() == 43
+    assert _drawn(page).locator(".tile").count() == 43
     assert page.locator(".which button").first.get_attribute("aria-pressed") == "true"
 
 

@@ -187,7 +187,7 @@ def test_missing_template_is_told():
     (notice,) = expand(from_dicts([pod("p", by_template("t"))])).notices
     assert notice.code == "missing-template"
     assert notice.object == "Pod default/p"
-    assert notice.message == "ResourceClaimTemplate default/t is not in the input, so no claim can be made from it"
+    assert notice.message == "ResourceClaimTemplate default/t is not in the input, so the claim is not known"
     assert notice.source == "objects[0]"
 
 
@@ -471,8 +471,8 @@ def test_shared_claims():
     (notice,) = expand(from_dicts(objects)).notices
     assert (notice.code, notice.object, notice.source) == ("shared-claim", "ResourceClaim default/x", "objects[0]")
     assert notice.message == (
-        "used by Pod default/p, Pod default/q and Job default/w: the first of them to be scheduled decides for all; "
-        "each is planned here as if it came first"
+        "used by Pod default/p, Pod default/q and Job default/w: the first of them to be scheduled decides for all. "
+        "Here each is planned as if it came first"
     )
 
 
@@ -520,7 +520,7 @@ def test_extended_resources(requests, named):
     device_class = dra("DeviceClass", "gpu", spec={"extendedResourceName": "example.com/gpu"})
     value = pod("p", containers=[{"name": "a", "resources": {"requests": requests}}])
     found = expand(from_dicts([device_class, value])).notices
-    expected = f"{named}: extended resources backed by device classes are planned by `schedule` only"
+    expected = f"{named}: only `schedule` plans extended resources of device classes"
     assert [(n.code, n.message) for n in found] == ([("extended-resources-not-evaluated", expected)] if named else [])
 
 

@@ -73,7 +73,7 @@ def test_kinds_that_are_not_used_are_counted() -> None:
     extra = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
     ran = in_process("allocate", *given("cluster", "fits"), "-", stdin=extra)
     assert ran.status == 0
-    assert ran.err == "note: skipped, as planning does not use them: 1 ConfigMap\n"
+    assert ran.err == "note: skipped, because planning does not use them: 1 ConfigMap\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo terminals")

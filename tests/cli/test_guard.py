@@ -142,7 +142,7 @@ def test_closed_standard_input_is_empty() -> None:
 @pytest.mark.parametrize("form", ["name", "json"])
 def test_output_that_can_not_be_written(form: str) -> None:
     ran = run_with("> /dev/full", "allocate", *given("cluster", "fits"), "-o", form)
-    assert (ran.returncode, ran.stderr) == (2, "error: can't write the output: No space left on device\n")
+    assert (ran.returncode, ran.stderr) == (2, "error: cannot write the output: No space left on device\n")
 
 
 def test_an_encoding_that_lacks_a_character() -> None:

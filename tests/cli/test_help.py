@@ -10,7 +10,7 @@ import pytest
 from dra_plan import __version__
 from dra_plan.allocator.allocator import DEFAULT_MAX_STEPS
 from dra_plan.cli.helping import TOPICS
-from dra_plan.cli.inputs import DUMP
+from dra_plan.cli.live import DUMP
 from dra_plan.main import program
 
 from .running import ROOT, dra_plan, environment, in_process
@@ -40,7 +40,9 @@ def test_the_list_of_commands_has_whole_sentences() -> None:
     listed = [
         line for topic in TOPICS for line in shown.partition(f"\n{topic}:\n")[2].partition("\n\n")[0].splitlines()
     ]
-    assert [line.split()[0] for line in listed] == [name for names in TOPICS.values() for name in names]
+    sentences = {name: sentence for commands in TOPICS.values() for name, sentence in commands.items()}
+    assert [tuple(line.split(maxsplit=1)) for line in listed] == list(sentences.items())
+    assert sentences == {name: in_process(name, "--help").out.split("\n\n")[1].strip() for name in COMMANDS}
     assert sorted(line.split()[0] for line in listed) == sorted(COMMANDS)
     assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
 

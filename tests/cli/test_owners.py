@@ -93,7 +93,7 @@ def test_every_state_is_in_the_document() -> None:
 def test_what_was_named_and_is_not_planned_is_said() -> None:
     ran = in_process("allocate", OWNERS, "po/lost", f"po/{PENDING}", "-o", "name")
     assert (ran.status, ran.out) == (0, f"pod/prod/{PENDING} node/gpu-a\n")
-    assert "nothing to plan: it has its node, gpu-b" in ran.err
+    assert "nothing to plan: it already runs on gpu-b" in ran.err
     assert in_process("allocate", OWNERS, "po/lost").status == 2
     assert in_process("allocate", OWNERS, "po/lost", "--allow-empty").status == 0
 
@@ -106,11 +106,11 @@ def test_what_was_named_and_is_not_planned_is_said() -> None:
         (["prod/web"], "in namespace prod; there is pod/web in namespace dev"),
         (["deploy/web"], "no deployment is named 'web'; there is pod/web in namespace dev"),
         (["deploy/serv"], "no deployment is named 'serv' (did you mean 'deploy/serve'?)"),
-        (["resourceclaimtemplate/one"], "resourceclaimtemplate/one: pods, workloads and claims are named here"),
-        (["svc/web"], "svc/web: pods, workloads and claims are named here"),
+        (["resourceclaimtemplate/one"], "resourceclaimtemplate/one: expected a pod, workload or claim"),
+        (["svc/web"], "svc/web: expected a pod, workload or claim"),
         (["job/serv"], "no job is named 'serv' (did you mean deployment/serve in namespace "),
         (["webb"], "no file, pod, workload or claim is named 'webb' (did you mean 'web'?)"),
-        (["no/gpu-a"], "--node gpu-a chooses the node"),
+        (["no/gpu-a"], "to choose the node, use --node gpu-a"),
         (["a/b/c"], "'a/b/c' is not a name: expected NAME, KIND/NAME"),
         (["web", "-l", "a=b"], "can't be given together"),
     ],
@@ -127,7 +127,7 @@ def test_names_without_input_are_answered_with_the_command_that_asks_a_cluster(c
     for arguments, ending in ((["po/web"], " po/web\n"), (["po", "web"], " po web\n"), ([], "\n")):
         ran = in_process(command, *arguments)
         assert ran.status == 2
-        assert ran.err.endswith(f"; from a cluster: dra-plan {command} --live{ending}")
+        assert ran.err.endswith(f". To read the cluster: dra-plan {command} --live{ending}")
         assert f"`{DUMP}`" in ran.err
     assert in_process(command, "nowhere").err == "error: nowhere: no such file or directory\n"
 
@@ -195,7 +195,7 @@ def test_schedule_says_of_a_named_workload_that_it_wants_no_pod(tmp_path: Path) 
     (tmp_path / "in.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, job]}))
     ran = in_process("schedule", str(tmp_path / "in.json"), "train/t")
     assert ran.status == 2
-    assert "nothing to schedule: what is named has no pod and wants none (--allow-empty" in ran.err
+    assert "nothing to schedule: the named workloads have no pods and need none (--allow-empty" in ran.err
     assert in_process("schedule", str(tmp_path / "in.json"), "train/t", "--allow-empty").status == 0
 
 

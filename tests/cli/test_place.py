@@ -16,7 +16,7 @@ NODE = node("node", cpu="3", pods="9")
 @pytest.mark.parametrize(
     ("requests", "line"),
     [
-        (["4"], "Impossible: the pod that waits can't run."),
+        (["4"], "Impossible: the pending pod cannot run."),
         (["4", "5"], "Impossible: none of 2 pods can run."),
         (["2", "2"], "Impossible: of 2 pods no more than 1 can run at the same time."),
         (["1", "2"], "Placed: 2 pods, all at the same time."),

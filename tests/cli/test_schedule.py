@@ -123,7 +123,7 @@ def test_choosing_pods() -> None:
     web = in_process("schedule", CLUSTER, WORK, "-l", "app=web")
     assert web.status == 0
     assert "ml/web-0" in web.out
-    assert "Not shown (-o wide shows them): 1 bound before, 6 not chosen." in web.out
+    assert "Not shown: 1 bound before, 6 not chosen (-o wide shows them)." in web.out
     assert "volumes" not in web.err, "store is not scheduled"
     held = in_process("schedule", CLUSTER, WORK, "-l", "app=held")
     assert held.status == 1
@@ -134,7 +134,7 @@ def test_choosing_pods() -> None:
 def test_choosing_nothing_is_an_error_unless_allowed(choice: list[str]) -> None:
     ran = in_process("schedule", CLUSTER, WORK, *choice)
     assert (ran.status, ran.out) == (2, "")
-    assert "nothing to schedule: -n and -l choose no pod that waits for a node" in " ".join(ran.err.split())
+    assert "nothing to schedule: -n and -l match no pending pod" in " ".join(ran.err.split())
     assert in_process("schedule", CLUSTER, WORK, *choice, "--allow-empty").status == 0
 
 

@@ -30,7 +30,7 @@ def test_edits_are_applied_in_the_order_given(command: str) -> None:
 
 def test_the_table_says_what_was_changed() -> None:
     ran = in_process("schedule", QUICKSTART, "--add-nodes", "2=gpu-a", "--without", "no/cpu-a")
-    assert ran.out.endswith("\nWhat if: 2 nodes added like gpu-a; without node/cpu-a. Kubernetes 1.36.3.\n")
+    assert ran.out.endswith("\nWhat if: 2 nodes like gpu-a added; without node/cpu-a. Kubernetes 1.36.3.\n")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_table_says_what_was_changed() -> None:
         (("--drain", "gpu-c"), "unknown node 'gpu-c' (did you mean 'gpu-a'?)"),
         (("--add-nodes", "gpu-a"), "--add-nodes: 'gpu-a' is not N=NODE or N=FILE"),
         (("--add-nodes", "x=gpu-a"), "--add-nodes: 'x=gpu-a' is not N=NODE or N=FILE"),
-        (("--add-nodes", "0=gpu-a"), "0 nodes can't be added: from 1 to 10,000 at a time"),
+        (("--add-nodes", "0=gpu-a"), "cannot add 0 nodes: expected 1 to 10,000"),
         (("--without", "gpu-a"), "'gpu-a' is not KIND/NAME or KIND/NAMESPACE/NAME"),
         (("--cordon", "gpu-a-new-1", "--add-nodes", "1=gpu-a"), "unknown node 'gpu-a-new-1' (did you mean 'gpu-a'?)"),
     ],
@@ -68,7 +68,7 @@ def test_help_has_them_in_a_part_of_their_own(command: str) -> None:
 
 def test_room_on_an_excluded_node_is_the_reason() -> None:
     row = in_process("allocate", QUICKSTART, "train", "--cordon", "gpu-a").out.splitlines()[1]
-    assert row.endswith("room only on gpu-a, but refused: cordoned")
+    assert row.endswith("only gpu-a would have room, but refused: cordoned")
 
 
 def test_that_all_nodes_are_excluded_is_a_reason() -> None:

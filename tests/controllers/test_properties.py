@@ -82,9 +82,9 @@ def test_no_device_is_held_twice_at_any_step(case: dict[str, Any], monkeypatch: 
     looked = 0
     before = Settling._run_scheduler
 
-    def looking(self: Settling) -> None:
+    def looking(self: Settling, **options: bool) -> None:
         nonlocal looked
-        before(self)
+        before(self, **options)
         looked += 1
         held = Counter(
             (result.driver, result.pool, result.device)

@@ -114,6 +114,21 @@ def test_a_pod_whose_name_is_taken_is_not_made() -> None:
     ]
 
 
+@pytest.mark.parametrize(("refused", "evicted"), [(2, ["weak"]), (4, [])])
+def test_a_shared_claim_is_allocated_while_others_are_refused(refused: int, evicted: list[str]) -> None:
+    """Each refusal is written before the next pod is tried: the last one of a long row sees the claim allocated.
+
+    In a short row it comes too early, and a weaker pod takes the room for which it has to go then.
+    """
+    objects = [*gpus("a", each=1), node("a", cpu="7"), claim("own", request()), priority_class("low", -10)]
+    objects += [pod("s-0", claims={"gpu": "own"}, cpu="1"), pod("s-9", claims={"gpu": "own"}, cpu="5")]
+    objects += [pod(f"s-{n + 1}", claims={"gpu": "own"}, nodeSelector={"of": "nobody"}) for n in range(refused)]
+    objects += [pod("weak", cpu="2", priority=-10)]
+    found = Cluster.of(objects).schedule(settle=True, order="name").to_dict()["settled"]
+    assert [each["name"] for each in found["evicted"]] == evicted
+    assert {each["name"] for each in found["pods"] if each["nodeName"]} == {"s-0", "s-9"}
+
+
 # An ordered StatefulSet whose node is drained
 
 BEHIND = "StatefulSet s makes it once the pods before it are ready"
@@ -180,7 +195,7 @@ def test_what_a_drained_set_does_not_make_is_lost() -> None:
 
 def test_a_pod_behind_others_is_explained() -> None:
     drained = ordered_on_a(room=1).drain("a")
-    assert "its StatefulSet makes it once the pods before it are ready" in str(drained.explain("pod/s-2"))
+    assert "its StatefulSet creates it once the earlier pods are ready" in str(drained.explain("pod/s-2"))
 
 
 def test_a_drained_set_with_fewer_replicas_makes_no_more() -> None:

@@ -10,16 +10,14 @@ from tests.conftest import Golden
 
 PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
 
-INTRODUCTION = """# Known defects of Kubernetes, and what this tool does about them
+INTRODUCTION = """# Known defects of Kubernetes
+With `--quirks upstream` (the default) the result is that of the release, including its defects. If one of them changes
+the answer on your input, `allocate`, `explain` and `diff` name it (warning `upstream-defect`), with the answer that the
+API promises. `schedule`, `capacity`, `grow` and `place` reproduce the defects, but do not say which ones mattered.
+`--quirks fixed` answers without them. Each release has only its own defects.
 
-With `--quirks upstream` (the default) the answer is the release's own, defects included. Where one of these
-changes the answer on your input, `allocate`, `explain` and `diff` name it (warning `upstream-defect`) and say what the
-API promises instead; `schedule`, `capacity`, `grow` and `place` have the defects and do not tell which of them
-mattered. `--quirks fixed` gives the answer without them. A defect that a release does not have is not reproduced for
-it.
-
-Began: the first recorded release that has it; what began with the oldest one may be older. Ended: the first recorded
-release without it; `-` where the newest still has it. Recorded releases: RECORDED.
+Began is the first recorded release with the defect; those that began with the oldest one may be older. Ended is the
+first recorded release without it; `-` if the newest still has it. Recorded releases: RECORDED.
 
 | Id | Issue | What happens | Began | Ended |
 |---|---|---|---|---|
@@ -28,8 +26,9 @@ release without it; `-` where the newest still has it. Recorded releases: RECORD
 AUTOSCALER = """
 ## Cluster Autoscaler
 
-`autoscale` has the defects of Cluster Autoscaler RELEASE, whichever release of Kubernetes is asked about. Each that
-decides is the warning `autoscaler-defect`, with what would be without it; with `--quirks fixed` it is not there.
+`autoscale` has the defects of Cluster Autoscaler RELEASE, for every release of Kubernetes. If a defect changes the
+answer, the warning `autoscaler-defect` names it, with the answer without it. `--quirks fixed` answers without all of
+them.
 
 | Id | Issue | What happens | With `--quirks fixed` |
 |---|---|---|---|

@@ -49,8 +49,8 @@ def test_the_values_that_meet_at_a_constraint_are_told_for_each_request() -> Non
         },
     ]
     lines = [line.strip() for line in str(explain(objects)).splitlines()]
-    assert 'root for gpu: "pci0" on 2, "pci1" on 1' in lines
-    assert 'root for nic: "pci7" on 1' in lines
+    assert 'root for gpu: "pci0" on 2 devices, "pci1" on 1' in lines
+    assert 'root for nic: "pci7" on 1 device' in lines
 
 
 def test_what_is_needed_stands_beside_what_is_left_with_the_sum() -> None:

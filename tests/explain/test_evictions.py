@@ -44,7 +44,7 @@ def test_a_pod_whose_device_has_a_taint_goes_when_its_toleration_ends() -> None:
         "claim": "p-gpu-x7k2p",
     }
     assert text(objects, "pod/p")[:3] == [
-        "pod/default/p: has its node already: a.",
+        "pod/default/p: already has a node: a.",
         "  Request r of claim p-gpu-x7k2p has gpu.example.com/a/gpu-0.",
         EVICTED,
     ]
@@ -83,5 +83,5 @@ def test_the_pods_of_a_workload_are_told_the_earliest_first() -> None:
     told = [line for line in text(objects, "sts/w") if "evicted" in line]
     assert [line.split(" is ")[0] for line in told[:3]] == ["  Pod w-1", "  Pod w-2", "  Pod w-3"]
     assert told[3] == "  2 more pods of it are going to be evicted."
-    assert text(objects, "sts/w")[0] == "statefulset/default/w: all its pods have their nodes already."
+    assert text(objects, "sts/w")[0] == "statefulset/default/w: all its pods already have nodes."
     assert [each["second"] for each in verdict(objects, "sts/w")["evictions"]] == [0.0, 0.0, 0.0, 0.0, 300.0]

@@ -128,7 +128,7 @@ def kafka(ready: str) -> list[Object]:
 
 def test_an_ordered_set_says_for_whom_it_waits() -> None:
     said = text(kafka("False"), "sts/kafka")
-    assert "1 of its 3 pods exists; its controller makes the next one when kafka-0 is ready.\n" in said
+    assert "1 of its 3 pods exists; its controller creates the next one when kafka-0 is ready.\n" in said
 
 
 def test_a_pod_whose_victims_are_leaving_waits_for_them() -> None:
@@ -198,7 +198,9 @@ def test_a_pod_that_its_kubelet_has_not_started() -> None:
 def test_what_is_being_deleted_says_which_finalizers_keep_it() -> None:
     gone = running("p", "a")
     gone["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x.io/one", "x.io/two"]}
-    assert "It stays until its finalizers are gone: x.io/one and x.io/two." in str(explain([node("a"), gone], "pod/p"))
+    assert "It exists until its finalizers are removed: x.io/one and x.io/two." in str(
+        explain([node("a"), gone], "pod/p")
+    )
 
 
 def test_a_suggestion_names_the_template_that_has_to_be_edited() -> None:
@@ -259,7 +261,7 @@ def test_what_is_in_the_way_besides_what_holds_it() -> None:
     assert "Without the gate, no node could take it (0 of 1):\n  a: cpu: needs 99, 8 of 8 free" in text
     assert "Without the gate, it would be bound to a now." in str(explain([node("a"), pod("p", **gate)], "pod/p"))
     other = [node("a"), pod("p", schedulerName="volcano")]
-    assert "If it were left to kube-scheduler, it would be bound to a now." in str(explain(other, "pod/p"))
+    assert "If kube-scheduler placed it, it would be bound to a now." in str(explain(other, "pod/p"))
     lacking = [*gpus("a"), pod("p", cpu="99", claims={"g": "none"})]
     assert "Besides, no node could take it (0 of 1):\n  a: cpu: needs 99" in str(explain(lacking, "pod/p"))
     assert "Besides" not in str(explain([*gpus("a"), pod("p", claims={"g": "none"})], "pod/p"))
@@ -282,7 +284,7 @@ def test_what_is_in_the_way_besides_volumes_that_refuse_all_nodes() -> None:
         "  PersistentVolumeClaim data has no volume yet (StorageClass gp3): kubectl describe pvc data says why.",
         "  Without its volumes, no node could take it (0 of 2):",
         "  2 nodes (a, b): wants pool=h100, has no label pool; cpu: needs 99, 8 of 8 free",
-        "  Waiting will not help: it asks for 99 cpu, and no node has more than 8.",
+        "  Waiting will not help: it requests 99 cpu, and no node has more than 8.",
     ]
     told = text([*world, pod("p", volumes=mounts("data"))], "pod/p").splitlines()
     assert "  Without its volumes, it would be bound to a now." in told

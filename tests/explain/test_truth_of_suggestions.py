@@ -112,7 +112,7 @@ def test_a_value_that_no_device_of_the_cluster_has_is_the_answer() -> None:
     assert (absent["name"], absent["wanted"], absent["class"]) == ("type", "mig", "mig")
     assert absent["values"] == [{"type": "string", "value": "gpu", "count": 2}]
     assert "loosen-class" not in str(codes(claim_set))
-    said = 'No device on any node has type "mig", which the selector of class mig asks for; there is "gpu" on 2.'
+    said = 'No device on any node has type "mig", which the selector of class mig requires; found: "gpu" on 2 devices.'
     assert said in str(told).splitlines()[1]
 
 

@@ -105,9 +105,9 @@ def test_another_pod_comes_first() -> None:
         ({"schedulingGates": [{"name": "x.io/quota"}]}, "is Pending: held by its scheduling gate x.io/quota."),
         (
             {"schedulerName": "volcano"},
-            "is Pending: it is left to scheduler volcano (schedulerName); if none of that name runs, it stays Pending.",
+            "is Pending: its schedulerName is volcano; if no scheduler of that name runs, it stays Pending.",
         ),
-        ({"nodeName": "gone"}, "is Pending: its nodeName is gone, and there is no such node."),
+        ({"nodeName": "gone"}, "is Pending: its nodeName is gone, which does not exist."),
     ],
 )
 def test_held(spec: Object, said: str) -> None:
@@ -120,7 +120,7 @@ def test_held(spec: Object, said: str) -> None:
 
 def test_a_claim_template_that_is_missing() -> None:
     answer = world(pod("train", cpu="1", templates={"gpu": "one-gpu"}))
-    assert lines(answer)[0].endswith("it waits for resourceclaimtemplate/default/one-gpu, which does not exist.")
+    assert lines(answer)[0].endswith("it is waiting for resourceclaimtemplate/default/one-gpu, which does not exist.")
 
 
 def test_a_bound_pod_whose_claim_has_no_devices() -> None:
@@ -162,7 +162,9 @@ def test_many_owners_have_a_line_each() -> None:
 def test_a_pod_group_that_is_too_small() -> None:
     gates = {"GenericWorkload": True, "GangScheduling": True}
     answer = world(pod_group("g", 3), member("p0"), member("p1"), feature_gates=gates)
-    assert lines(answer)[0].endswith("it waits for its pod group g: 2 of the 3 pods that it needs are there.")
+    assert lines(answer)[0].endswith(
+        "it is waiting for its pod group g: 2 of the 3 pods that it needs are in the input."
+    )
 
 
 def test_a_suspended_job() -> None:
@@ -171,7 +173,10 @@ def test_a_suspended_job() -> None:
         "Job", "work", namespace="default", metadata={"labels": {"kueue.x-k8s.io/queue-name": "q"}}, spec=spec
     )
     answer = world(queued)
-    assert lines(answer)[0] == "job/default/work is suspended and wants no pods now, as it waits in Kueue's queue q."
+    assert (
+        lines(answer)[0]
+        == "job/default/work is suspended and has no pods now, because it is waiting in Kueue's queue q."
+    )
     assert "starts:" not in str(answer)  # it asks for no devices
     assert gates(answer) == []
 

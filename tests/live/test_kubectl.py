@@ -121,7 +121,7 @@ def test_each_recorded_refusal_through_kubectl(user, kubectl, tmp_path):
         "viewer": "nodes, resourcequotas, limitranges, persistentvolumes: this user may not list them",
         "noslices": "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: this user may not list them",
         "nobody": 'lists nothing that planning reads: nodes is forbidden: User "nobody" cannot list',
-        "__bad": "the cluster can't be read: You must be logged in to the server (Unauthorized)",
+        "__bad": "cannot read the cluster: You must be logged in to the server (Unauthorized)",
         None: 'User "system:anonymous" cannot list resource "nodes"',
     }
     assert said[user] in ran.err
@@ -190,9 +190,9 @@ def silent(handler: BaseHTTPRequestHandler) -> None:
 BROKEN = {
     "closed": (closed, "EOF|connection reset"),
     "cut": (cut, "unexpected EOF"),
-    "truncated": (truncated, "the answer is no whole JSON document"),
-    "expired": (expired, "the list changed faster than it could be read, 3 times: too old"),
-    "endless": (endless, "the answer does not end: more than 1 MiB came for one page"),
+    "truncated": (truncated, "the result is not a complete JSON document"),
+    "expired": (expired, "the list changed while it was read, 3 times: too old"),
+    "endless": (endless, "the result is too long: more than 1 MiB for one page"),
     "silent": (silent, "the server was silent for 1 s"),
 }
 
@@ -225,14 +225,14 @@ def test_a_broken_server_ends_the_run(name, kubectl, tmp_path, monkeypatch):
     monkeypatch.setattr("dra_plan.live.Kubectl", lambda *named: Kubectl(*named, silence=_silence(name)))
     ran = ask(tmp_path, Answers(faults={SLICES: BROKEN[name][0]}), "explain", "pod/too-big")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.startswith("error: resourceslices.resource.k8s.io can't be read, so nothing is planned: ")
+    assert ran.err.startswith("cannot read error: resourceslices.resource.k8s.io, so nothing is planned: ")
     assert ran.err.count("\n") == 1
 
 
 def test_nobody_listens(kubectl, tmp_path):
     ran = in_process("pools", "--kubeconfig", kubeconfig(tmp_path, "http://127.0.0.1:9"))
     assert ran.status == 2
-    assert ran.err.startswith("error: the cluster can't be read: ")
+    assert ran.err.startswith("error: cannot read the cluster: ")
     assert "127.0.0.1:9" in ran.err
 
 
@@ -251,7 +251,7 @@ def test_what_kubectl_says(script, said, tmp_path):
     fake.chmod(0o755)
     ran = in_process("pools", "--context", "prod", KUBECTL_PATH=str(fake))
     assert ran.status == 2
-    assert ran.err.startswith("error: the cluster can't be read: ")
+    assert ran.err.startswith("error: cannot read the cluster: ")
     assert said in ran.err
 
 
@@ -271,7 +271,7 @@ def test_no_kubectl(tmp_path, monkeypatch):
     ran = in_process("pools", "--live", PATH=str(tmp_path))
     assert (ran.status, ran.err) == (
         2,
-        "error: kubectl is not on PATH, and a cluster is read with it: KUBECTL_PATH may name one\n",
+        "error: kubectl is not on PATH; set KUBECTL_PATH to its path\n",
     )
     with pytest.raises(KubectlMissingError):
         Kubectl(program=str(tmp_path / "absent")).get("/version")

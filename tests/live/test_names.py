@@ -86,7 +86,7 @@ def test_an_edited_pod_without_a_namespace_is_the_one_that_kubectl_would_apply(k
     pod["spec"] = {**pod["spec"], "resourceClaims": [], "containers": [{"name": "c", "image": "i"}]}
     (tmp_path / "edited.json").write_text(json.dumps(pod))
     ran = explain(tmp_path, "team-a", "pod/too-big", str(tmp_path / "edited.json"))
-    assert f"Pod team-a/too-big of {tmp_path / 'edited.json'}:1 is taken, instead of the one in the cluster" in ran.err
+    assert f"Pod team-a/too-big is taken from {tmp_path / 'edited.json'}:1, not from the cluster" in ran.err
     assert json.loads(ran.out)["claimSets"] == []
 
 

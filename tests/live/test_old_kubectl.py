@@ -62,7 +62,7 @@ def test_a_real_one_reads_a_cluster(oldest_kubectl: str, tmp_path: Path) -> None
     assert json.loads(path.read_text())["items"][1:] == [json.loads(text) for text in whole.objects]
     assert [each["owner"]["name"] for each in json.loads(told.out)["claimSets"]] == ["too-big"]
     assert nobody.status == 2
-    assert nobody.err.startswith("error: the cluster can't be read: ")
+    assert nobody.err.startswith("error: cannot read the cluster: ")
     with served(Answers(), "noslices") as address:
         config = ["--kubeconfig", kubeconfig(tmp_path, address)]
         refused = in_process("snapshot", "-o", str(path), *config, KUBECTL_PATH=oldest_kubectl)

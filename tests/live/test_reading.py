@@ -111,7 +111,7 @@ def test_files_override_what_the_cluster_has(tmp_path, monkeypatch):
     (tmp_path / "node.json").write_text(json.dumps(edited))
     ran = in_process("diff", "--live", str(tmp_path / "node.json"), "-o", "json")
     name = node["metadata"]["name"]
-    assert f"Node {name} of {tmp_path / 'node.json'}:1 is taken, instead of the one in the cluster" in ran.err
+    assert f"Node {name} is taken from {tmp_path / 'node.json'}:1, not from the cluster" in ran.err
     assert json.loads(ran.out)["pods"]
     told = in_process("explain", "--live", str(tmp_path / "node.json"), "-o", "json")
     assert '"plugin": "NodeUnschedulable"' in told.out
@@ -356,7 +356,7 @@ def test_an_address_of_metrics_is_only_asked_with_live(tmp_path):
     ran = in_process("pools", path, "--scheduler-metrics", "http://127.0.0.1:9/metrics")
     assert (ran.status, ran.err) == (
         2,
-        "error: --scheduler-metrics with an address needs --live: nothing else asks a cluster\n",
+        "error: --scheduler-metrics with a URL needs --live\n",
     )
 
 
@@ -369,8 +369,8 @@ def test_what_may_not_be_listed_is_said_with_the_rule(monkeypatch):
     warnings = {each["code"]: each["message"] for each in reversed(json.loads(ran.out)["warnings"])}
     assert "slices-missing" in warnings
     assert (
-        "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: this user may not list them, so there are"
-        ' none here; the rule that allows it: {apiGroups: ["resource.k8s.io"], resources: [resourceslices,'
+        "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: you may not list them, so they"
+        ' count as missing; this rule would allow it: {apiGroups: ["resource.k8s.io"], resources: [resourceslices,'
         " devicetaintrules], verbs: [list]}" in ran.err
     )
 
@@ -391,7 +391,7 @@ def test_who_may_list_nothing_gets_no_plan(user, monkeypatch):
     ran = in_process("explain", "--live", "pod/x")
     assert ran.status == 2
     name = user or "system:anonymous"
-    assert ran.err.startswith("error: the cluster lists nothing that planning reads: nodes is forbidden: User")
+    assert ran.err.startswith("error: the cluster lists no object that planning needs: nodes is forbidden: User")
     assert name in ran.err
     assert "dra-plan snapshot --print-rbac" in ran.err
 
@@ -432,7 +432,7 @@ def test_a_list_that_fails_is_missing_as_a_whole(failing, planned):
             ("poddisruptionbudgets.policy", "Failed")
         ]
         return
-    with pytest.raises(UnreadClusterError, match="can't be read, so nothing is planned: connection refused"):
+    with pytest.raises(UnreadClusterError, match=r"cannot read .*, so nothing is planned: connection refused"):
         snapshot.read(Failing(Answers()))
 
 

@@ -33,10 +33,10 @@ ALONE = {**META, "kind": "PartialObjectMetadataList", "items": [POD, POD]}
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (FORBIDDEN, f"the API server's refusal instead of objects: {FORBIDDEN['message']} (Forbidden, 403)"),
-        (TABLE, "a table for printing, without the objects: ask for -o json, or with Accept: application/json"),
-        (ALONE, "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"),
-        (POD, "metadata alone, without spec and status: ask for -o json, or with Accept: application/json"),
+        (FORBIDDEN, f"an error of the API server instead of objects: {FORBIDDEN['message']} (Forbidden, 403)"),
+        (TABLE, "a table instead of objects: use -o json, or Accept: application/json"),
+        (ALONE, "only metadata, without spec and status: use -o json, or Accept: application/json"),
+        (POD, "only metadata, without spec and status: use -o json, or Accept: application/json"),
     ],
 )
 def test_an_answer_that_is_no_object_is_said(answer, told, listed, end, tmp_path):

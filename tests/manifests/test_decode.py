@@ -298,7 +298,7 @@ def test_v1_slice_with_wrapped_devices():
     assert notice.object == "ResourceSlice s0"
     assert notice.message == (
         "resource.k8s.io/v1 has no spec.devices[*].basic, spec.devices[*].extra: dropped, as the API server does; "
-        "`basic` is v1beta1's, so the devices are left with nothing but their names (and in 2 more ResourceSlices)"
+        "only v1beta1 has `basic`, so the devices are left with only their names (and in 2 more ResourceSlices)"
     )
 
 

@@ -37,8 +37,8 @@ def test_compressed_standard_input_is_read() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (gzip.compress(NODE)[:-9], "not to be unpacked with gzip (Compressed file ended before"),
-        (b"\x1f\x8bnothing", "not to be unpacked with gzip ("),
+        (gzip.compress(NODE)[:-9], "gzip cannot unpack it (Compressed file ended before"),
+        (b"\x1f\x8bnothing", "gzip cannot unpack it ("),
         (gzip.compress(gzip.compress(NODE)), "NUL byte; not a text file"),
         (gzip.compress(bytes(80 << 20)), "larger than 83420264 bytes when unpacked"),
     ],

@@ -86,7 +86,7 @@ def test_the_command_line_names_both_places():
     write("1.json", node("a"), *(pod(f"p{index}") for index in range(7)))
     write("2.json", *(pod(f"p{index}", cpu="2") for index in range(7)))
     ran = dra_plan("schedule", "1.json", "2.json", cwd=Path.cwd())
-    told = "different content in two sources; that of 2.json:1 counts, not that of 1.json:2 [object-overridden]"
+    told = "different content in two sources; 2.json:1 is used, not 1.json:2 [object-overridden]"
     assert f"warning: {told}: Pod default/p0 at 2.json:1\n" in ran.err
     assert "warning: 2 more objects have different content in two sources [object-overridden]\n" in ran.err
     assert dra_plan("schedule", "1.json", "2.json", "--fail-on", "warning", cwd=Path.cwd()).status == 1
@@ -96,7 +96,7 @@ def test_a_manifest_over_what_a_cluster_has_is_no_contradiction():
     write("1.json", node("a"), pod("p", metadata={"creationTimestamp": "2026-01-01T00:00:00Z"}))
     write("2.json", bare("p", cpu="2"))
     ran = dra_plan("schedule", "1.json", "2.json", "--fail-on", "warning", cwd=Path.cwd())
-    assert "note: Pod default/p of 2.json:1 is taken, instead of the one in 1.json:2\n" in ran.err
+    assert "note: Pod default/p is taken from 2.json:1, not from 1.json:2\n" in ran.err
     assert "object-overridden" not in ran.err
 
 
@@ -171,7 +171,7 @@ def test_pods_that_have_their_claims_keep_them_when_the_template_is_edited():
     objects = map(json.loads, Path(dump).read_text().splitlines())
     [large] = [obj for obj in objects if obj["metadata"]["name"] == "large"]
     large["spec"]["spec"]["devices"]["requests"][0]["exactly"]["count"] = 1
-    kept = "note: pod default/p keeps its claim, made of ResourceClaimTemplate default/large as it was\n"
+    kept = "note: pod default/p keeps its claim, created from the old ResourceClaimTemplate default/large\n"
     ran = in_process("allocate", dump, write("2.json", large))
     assert (ran.status, kept in ran.err) == (1, True)
     fresh = waiting("large")

@@ -191,7 +191,7 @@ def test_what_is_over_makes_no_pods(word):
     ("spec", "why"),
     [
         ({"containers": [{"name": 5}]}, "Expected `str`, got `int`"),
-        ({"containers": [{"name": "c", "resources": {"requests": {"cpu": "much"}}}]}, "a quantity can't be read"),
+        ({"containers": [{"name": "c", "resources": {"requests": {"cpu": "much"}}}]}, "a quantity cannot be read"),
     ],
 )
 def test_what_can_not_be_planned_is_said(spec, why):
@@ -199,7 +199,7 @@ def test_what_can_not_be_planned_is_said(spec, why):
     [warning] = Cluster.of(objects).schedule().to_dict()["warnings"]
     assert warning["code"] == "workload-not-planned"
     assert warning["object"] == "Anything w"
-    assert warning["message"].startswith("spec.template looks like a pod template, but is none that can be planned: ")
+    assert warning["message"].startswith("spec.template looks like a pod template, but cannot be planned: ")
     assert why in warning["message"]
 
 

@@ -188,7 +188,7 @@ def load_leniently(text: str) -> Inventory:
     return collector.finish()
 
 
-OF_THE_WHOLE = ("starts as UTF-16 but is not valid UTF-16", "not to be unpacked with gzip")
+OF_THE_WHOLE = ("starts as UTF-16 but is not valid UTF-16", "gzip cannot unpack it")
 """Faults without a line."""
 SLOW = 5.0
 """Seconds of processor time in which any of the short texts here is read."""

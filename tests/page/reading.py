@@ -15,7 +15,7 @@ from dra_plan.questions.explain.text import parse
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = sorted(path.name for path in (ROOT / "fixtures").iterdir() if path.is_dir() and path.name != "expected")
 COMMANDS = ("allocate", "capacity", "diff", "explain", "place", "pools", "schedule", "validate")
-PAGES = (*COMMANDS, "drains", "grow", "impact", "maintain", "repack")
+PAGES = (*COMMANDS, "autoscale", "drains", "grow", "impact", "maintain", "repack", "replay")
 """All kinds of pages: the commands, and those that need options."""
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 
@@ -104,6 +104,10 @@ def answer(command: str, cluster: Cluster) -> Any:
         return cluster.impact(tainted(cluster.inventory.nodes[0].metadata.name))
     if command == "repack":
         return cluster.repack(most=True)
+    if command == "replay":
+        return cluster.replay([{"time": 60, "delete": ["Node", cluster.inventory.nodes[-1].metadata.name]}])
+    if command == "autoscale":
+        return cluster.autoscale(group=[f"pool={cluster.inventory.nodes[0].metadata.name},max=3"])
     if command == "schedule":
         return cluster.schedule(explain=True)
     return getattr(cluster, command)()

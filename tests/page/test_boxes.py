@@ -94,4 +94,4 @@ def test_an_answer_of_allocate_says_where_or_why_not_in_a_sentence() -> None:
 
 
 def test_with_new_nodes_the_head_says_when_so_much_is_free() -> None:
-    assert "With the new nodes, before pods that wait are bound." in read(html_of("gpu-fleet", "grow")).text
+    assert "With the new nodes, before pending pods are bound." in read(html_of("gpu-fleet", "grow")).text

@@ -64,7 +64,7 @@ def test_growth_that_needs_nothing_and_that_finds_nothing() -> None:
     page = read(cluster.page(cluster.grow(like="gpu-a")))
     assert "No new node is needed" in page.text
     hopeless = _load("gpu-fleet").grow("pod/next-gen", like="hopper-1")
-    assert "No new node is of use" in read(_load("gpu-fleet").page(hopeless)).text
+    assert "New nodes would not help" in read(_load("gpu-fleet").page(hopeless)).text
     partly = _load("gpu-fleet").grow("pod/next-gen", "pod/finetune", like="hopper-1")
     page = read(_load("gpu-fleet").page(partly))
     assert "New nodes would not help 1 pod" in page.text
@@ -130,7 +130,7 @@ def test_what_can_not_be_placed_has_the_proof_on_the_picture() -> None:
     assert label == "no place for research/next-gen"
     assert message == "cannot allocate all claims"
     assert notes[1] == "selector of the request is false"
-    assert "3 can run at the same time, 1 can't run beside them, which is proved" in page.text
+    assert "3 can run at the same time, 1 cannot run next to them (proved)" in page.text
 
 
 def test_most_of_them_have_a_picture_of_their_own_beside_the_proof() -> None:

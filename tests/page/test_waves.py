@@ -46,7 +46,7 @@ def _page(cluster: Cluster, answer: Any) -> ReadPage:
 def test_each_wave_of_a_maintenance_shows_who_leaves_for_where() -> None:
     cluster = Cluster.load(RACKS)
     page = _page(cluster, cluster.maintain(nodes="rack=r1"))
-    assert page.headline == "2 nodes can be drained and given back in 2 waves"
+    assert page.headline == "2 nodes can be drained in 2 waves"
     assert _said(page, "Wave 1") == {
         "a1": ("drained, 1 pod leaves", ["ml/serve-0 goes to b2"], []),
         "b2": ("1 pod comes", [], ["for pod ml/serve-0"]),
@@ -62,7 +62,7 @@ def test_nodes_that_come_back_changed_have_their_new_devices_in_a_picture_of_the
     page = _page(cluster, cluster.maintain(nodes="rack=r1", surge="1=a1", to=to))
     assert [scene["title"] for scene in page.data["scenes"]] == ["During the waves", "After the last wave"]
     assert _states(page, 1)["a1"] == "o", "the device that the node had is gone"
-    assert _said(page, "Wave 2")["a1"][0] == "given back with new slices and 2 devices, 1 pod comes"
+    assert _said(page, "Wave 2")["a1"][0] == "comes back with new slices and 2 devices, 1 pod comes"
     assert _said(page, "Wave 2", 1)["a1"] == ("1 pod more", [], ["for pod ml/serve-1"])
     assert _said(page, "After the last wave")["a1-new-1"][0] == "removed"
 
@@ -78,7 +78,7 @@ def test_a_maintenance_that_stops_shows_where() -> None:
 def test_moves_that_make_room_end_with_the_room() -> None:
     cluster = Cluster.load(ROOT / "fixtures" / "scattered")
     page = _page(cluster, cluster.repack(for_="pod/ml/train"))
-    assert page.headline == "There is room for pod/ml/train when 2 pods move, in 1 wave; all go on running"
+    assert page.headline == "Moving 2 pods in 1 wave makes room for pod/ml/train. Each of them gets another node"
     assert _said(page, "Wave 1")["gpu-1"] == (
         "cordoned, 2 pods leave",
         ["ml/embed goes to gpu-2", "ml/serve-a goes to gpu-3"],
@@ -94,7 +94,7 @@ def test_room_that_no_moves_make_is_not_green() -> None:
     page = _page(cluster, cluster.repack(for_="pod/ml/train", max_moves=1))
     [pick] = page.data["picks"]
     assert (pick["tone"], pick["word"]) == ("bad", "no room")
-    assert "1 pod that nothing would recreate (ml/notebook)" in page.text
+    assert "1 pod that no controller would recreate (ml/notebook)" in page.text
 
 
 def test_what_a_change_does_stands_before_and_after() -> None:
@@ -115,5 +115,5 @@ def test_what_a_change_does_stands_before_and_after() -> None:
 def test_a_change_by_which_a_selector_matches_nothing_says_so_first() -> None:
     cluster = Cluster.load(CHANGES / "cluster.yaml")
     page = _page(cluster, cluster.impact(Cluster.load(CHANGES / "changes" / "driver-2.yaml")))
-    assert page.headline == "No pod that runs ends, and none starts; 1 selector in use would match no device"
+    assert page.headline == "No running pod ends, and none starts; 1 selector in use would match no device"
     assert [(pick["tone"], pick["word"]) for pick in page.data["picks"]] == [("bad", "4 to 0 devices")]

@@ -165,7 +165,7 @@ def test_a_gate_that_fails_says_so() -> None:
 
 
 def test_what_the_scheduler_says_stands_below_the_table() -> None:
-    """Once for owners of whom it says the same, by name where it says something else; the table keeps to 80 columns."""
+    """Once for owners of whom it says the same, by name where it says other reasons; the table keeps to 80 columns."""
     lost = pod("lost", nodeSelector={"zone": "x"}, templates={"gpu": "one"})
     objects = [*gpus("a"), template("one"), WANTS, pod("again", templates={"gpu": "one"})]
     alike, others = (str(Cluster.of(made).capacity()).split("\n\n") for made in (objects, [*objects, lost]))
@@ -180,7 +180,7 @@ def test_what_the_scheduler_says_stands_below_the_table() -> None:
 
 def test_a_count_that_nobody_refused_says_why_it_ended() -> None:
     told = str(Cluster.of([*gpus("a", each=8), template("one")]).capacity(WANTS, limit=3))
-    assert "pod/default/wants: 3 on 1 node.\n  The count ended there: as many as were asked for (--limit).\n" in told
+    assert "pod/default/wants: 3 on 1 node.\n  The count ended there: the limit was reached (--limit).\n" in told
     assert "The scheduler says" not in told
 
 

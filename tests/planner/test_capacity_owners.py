@@ -85,13 +85,13 @@ def test_together_none_of_the_owners_gives_up_what_it_has() -> None:
 def test_where_nothing_else_helps_that_is_said() -> None:
     told = Cluster.of([*CLUSTER, *WEB]).capacity("sts/web")
     assert told.to_dict()["items"][0]["nextCopy"]["suggestions"] == []
-    assert "  No change was found with which one more fits; what its own pods have was left to them.\n" in str(told)
+    assert "  No change was found that makes room for one more; its own pods keep their devices.\n" in str(told)
 
 
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        (2, "2 of its 2 replicas have a node; the copies are further ones."),
+        (2, "2 of its 2 replicas have a node; the copies are additional."),
         (3, "Its pending replica is included in the 2."),
         (4, "Its 2 pending replicas are included in the 2."),
         (6, "2 of its 6 replicas have a node: of the 4 pending ones, 2 would get one."),
@@ -124,7 +124,7 @@ def test_of_replicas_of_a_count_that_was_ended_it_is_not_said_that_they_get_no_n
 ) -> None:
     told = Cluster.of([*gpus("a"), template("one"), web(4)]).capacity("sts/web", **options)
     assert f"  None of its 4 replicas has a node: {said}\n" in str(told)
-    assert "none on any node" not in str(told)
+    assert "no copies fit" not in str(told)
 
 
 def test_together_no_owner_is_at_its_end_where_the_copy_of_another_is_undecided() -> None:

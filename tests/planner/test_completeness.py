@@ -60,12 +60,12 @@ def test_nothing_is_said_of_a_whole_dump():
             "kubectl get resourceclaims -A -o yaml",
             "8 running pods use claims that are not in the input (team-a/db-0, team-a/db-1, ",
         ),
-        ("ResourceSlice", "slices-missing", "kubectl get resourceslices -o yaml", "no ResourceSlice is in the input"),
+        ("ResourceSlice", "slices-missing", "kubectl get resourceslices -o yaml", "the input has no ResourceSlice"),
         (
             "DeviceClass",
             "classes-missing",
             "kubectl get deviceclasses -o yaml",
-            "no DeviceClass is in the input, and claims ask for gpu.example.com",
+            "the input has no DeviceClass, and claims ask for gpu.example.com",
         ),
     ],
 )
@@ -84,8 +84,8 @@ def test_a_pool_that_claims_have_devices_of_is_missed():
     lacking = [each for each in objects if not (each["kind"] == "ResourceSlice" and each["spec"]["nodeName"] == "b")]
     for document in answers(lacking):
         assert lacks(document) == {
-            "slices-missing": "claims have devices of pools of which there is no ResourceSlice (gpu.example.com/b), so"
-            " what else these pools have is not known: add the output of `kubectl get resourceslices -o yaml`"
+            "slices-missing": "claims have devices of pools without a ResourceSlice in the input (gpu.example.com/b),"
+            " so the other devices of these pools are not known: add the output of `kubectl get resourceslices -o yaml`"
         }
 
 
@@ -156,12 +156,12 @@ def test_volumes_of_pods_that_are_to_be_scheduled():
     assert lacks(answers(running)[2]) == {}, "nobody asks"
     objects = [*running, pod("p", volumes=mounts("c", "d"))]
     assert lacks(answers(objects)[2]) == {
-        "volumes-missing": "2 claims on volumes are used by pods that are to be scheduled (default/c, default/d), and "
-        "no PersistentVolumeClaim is in the input: add the output of `kubectl get persistentvolumeclaims -A -o yaml`"
+        "volumes-missing": "2 claims on volumes are used by pending pods (default/c, default/d), and "
+        "the input has no PersistentVolumeClaim: add the output of `kubectl get persistentvolumeclaims -A -o yaml`"
     }
     objects += [volume_claim("c", bound="v"), volume_claim("d")]
     assert lacks(answers(objects)[2])["volumes-missing"].endswith(
-        "and no PersistentVolume and no StorageClass is in the input: add the output of "
+        "and the input has no PersistentVolume and no StorageClass: add the output of "
         "`kubectl get persistentvolumes,storageclasses -A -o yaml`"
     )
     objects += [on_csi("v"), storage_class()]

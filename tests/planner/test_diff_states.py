@@ -64,7 +64,7 @@ def test_a_file_without_nodes_is_applied_over_the_cluster(files: Path) -> None:
     assert [held["device"] for held in found["heldDevices"]] == ["gpu-1"]
     [edit] = found["after"]["whatIf"]
     assert [(one["kind"], one["change"]) for one in edit["applied"]] == [("ResourceSlice", "Changed")]
-    assert "applied over" in in_process("diff", str(files / "fleet.json"), str(files / "change.json")).err
+    assert "applied to" in in_process("diff", str(files / "fleet.json"), str(files / "change.json")).err
 
 
 def test_a_file_with_nodes_is_a_state(files: Path) -> None:

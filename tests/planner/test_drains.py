@@ -167,7 +167,7 @@ def busy() -> list[Plain]:
 def test_nodes_that_can_be_drained_are_named_apart_from_those_of_which_it_is_not_known() -> None:
     told = str(Cluster.of(busy()).without("pod/wants").drain_each())
     assert "c can be drained without a pod losing its place." in told
-    assert "Of b that is not known: default/away is not in the input." in told
+    assert "For b this is not known: default/away is not in the input." in told
     nodes = [*gpus(*(f"n{n}" for n in range(8)), each=1), template("one"), running("p", "n0"), pod("wants")]
     told = str(Cluster.of(nodes).drain_each())
     assert "n1, n2, n3, n4, n5 and 2 more can be drained without a pod losing its place." in told
@@ -225,7 +225,8 @@ def test_what_is_not_decided_is_not_told_as_no_loss() -> None:
 def test_only_diff_drains_each(command: str) -> None:
     like = ("--like", "gpu-a") if command == "grow" else ()
     ran = in_process(command, QUICKSTART, "--drain", "each", *like)
-    told = f"`dra-plan diff --drain each` drains each node in turn, `dra-plan {command}` one: --drain NODE"
+    only = "only `dra-plan diff --drain each` drains each node in turn"
+    told = f"{only}; for `dra-plan {command}`, name a node: --drain NODE"
     assert (ran.status, ran.err) == (2, f"error: --drain each: {told}\n")
 
 

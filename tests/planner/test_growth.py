@@ -323,7 +323,7 @@ def test_kinds_of_which_no_node_can_be_made_are_refused() -> None:
         ({"like": "node-11"}, r"unknown node 'node-11' \(did you mean 'node-1'"),
         ({"like": []}, "no kind of node to add"),
         ({"like": 3}, "like: expected a list of paths, got 3"),
-        ({"like": "node-1", "cost": {"node-2": 3}}, "a cost of 'node-2', which is not to be added: 'node-1' is"),
+        ({"like": "node-1", "cost": {"node-2": 3}}, "a cost of 'node-2', which is not in like: 'node-1' is"),
         ({"like": "node-1", "cost": {"node-1": 0}}, "a number above 0 is wanted"),
         ({"like": "node-1", "cost": {"node-1": float("nan")}}, "a number above 0 is wanted"),
         ({"like": "node-1", "cost": {"node-1": "much"}}, "cost: expected a number for"),

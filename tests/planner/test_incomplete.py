@@ -57,7 +57,7 @@ def test_what_the_lack_decides_is_unknown(objects: list[Object], tmp_path: Path)
     for command in ("allocate", "schedule"):
         assert in_process(command, str(path)).status == 3
         assert in_process(command, str(path), "--require-fit").status == 1
-    assert "not known whether a node can take it: the input has no " in in_process("explain", str(path)).out
+    assert "unknown whether a node can take it, because the input has no " in in_process("explain", str(path)).out
 
 
 def test_what_fits_and_what_a_whole_cluster_refuses_is_known() -> None:
@@ -117,7 +117,7 @@ def test_pods_that_have_a_node_and_no_devices_are_named() -> None:
         Cluster.of([*rest, claim("mine"), stuck]).allocate(),
     ):
         [found] = [one for one in answer.document.warnings if one.code == "bound-without-devices"]
-        assert found.message.startswith("1 pod has its node, but claims without devices (default/stuck)")
+        assert found.message.startswith("1 pod has a node, but claims without devices (default/stuck)")
     going = {**stuck, "metadata": {**stuck["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
     runs = placed("stuck", "a", claims={"x": "mine"})
     for others in ([allocated("mine", "a", "gpu-0"), stuck], [claim("mine"), going], [claim("mine"), runs]):

@@ -34,7 +34,7 @@ def told(command: str, objects: list[Plain]) -> list[tuple[str, str]]:
     return [(each["object"], each["message"]) for each in document["warnings"] if each["code"] == "missing-template"]
 
 
-MESSAGE = "ResourceClaimTemplate default/gone is not in the input, so no claim can be made from it"
+MESSAGE = "ResourceClaimTemplate default/gone is not in the input, so the claim is not known"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -100,7 +100,7 @@ def test_cpu_is_told_as_what_is_in_the_way() -> None:
     assert plan.outcome == "Impossible"
     assert plan.document.proof is not None
     assert plan.document.proof.message == "0/1 nodes are available: 1 Insufficient cpu."
-    assert "cpu on 1 node: 2 needed, 1 left at most" in str(plan)
+    assert "cpu on 1 node: 2 needed, at most 1 left" in str(plan)
 
 
 def test_filters_outside_the_program_are_named() -> None:
@@ -373,9 +373,9 @@ def test_exit_status(given: str, status: int) -> None:
 def test_what_is_known_where_nothing_was_decided() -> None:
     one = [*gpus("a"), template("one"), pod("p0", templates={"gpu": "one"})]
     [first] = str(Cluster.of(one).place(max_steps=1)).splitlines()[:1]
-    assert first == "Undecided: whether the pod that waits can run is not known."
+    assert first == "Undecided: whether the pending pod can run is unknown."
     [first] = str(Cluster.of([*one, pod("p1", templates={"gpu": "one"})]).place(max_steps=1)).splitlines()[:1]
-    assert first == "Undecided: whether all 2 pods can run at the same time is not known."
+    assert first == "Undecided: whether all 2 pods can run at the same time is unknown."
 
 
 @pytest.mark.parametrize(
@@ -383,7 +383,7 @@ def test_what_is_known_where_nothing_was_decided() -> None:
     [
         (2, 4, "of 5 pods at least 2 and at most 4 can run at the same time"),
         (0, 4, "of 5 pods at most 4 can run at the same time"),
-        (3, 5, "whether all 5 pods can run at the same time is not known; at least 3 can"),
+        (3, 5, "whether all 5 pods can run at the same time is unknown; at least 3 can"),
     ],
 )
 def test_the_bounds_of_what_is_undecided(least: int, most: int, said: str) -> None:

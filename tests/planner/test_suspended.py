@@ -29,7 +29,7 @@ def said(answer: Any, *codes: str) -> list[tuple[str, str]]:
     return [(each.object, each.message) for each in warnings if each.code in codes]
 
 
-RESUMED = "is suspended: planned as it will be when it is resumed"
+RESUMED = "is suspended: planned as if resumed"
 
 
 @pytest.mark.parametrize("question", ["schedule", "place"])
@@ -44,7 +44,7 @@ def test_a_new_job_is_planned_without_its_name() -> None:
     cluster = Cluster.of([*BASE, job(stored=False, labels=QUEUE)])
     plan = cluster.schedule()
     assert [pod.node_name for pod in plan] == ["a", "a"]
-    queued = "waits until Kueue admits it from queue lq: planned as it will be then, without Kueue's own quotas"
+    queued = "waits until Kueue admits it from queue lq: planned as if admitted, without Kueue's own quotas"
     assert said(plan, "suspended") == [("Job default/j", queued)]
     assert said(cluster.allocate(), "suspended") == said(cluster.explain(), "suspended") == said(plan, "suspended")
 
@@ -53,8 +53,8 @@ def test_others_of_a_cluster_are_left_out_which_is_said() -> None:
     plan = Cluster.of([*BASE, job("one"), job("two")]).schedule()
     assert not len(plan)
     [(_, message)] = said(plan, "suspended-left-out")
-    assert message.startswith("2 workloads are suspended and make no pods now (Job default/one, Job default/two): ")
-    assert message.endswith("name them to plan them as they will be")
+    assert message.startswith("2 workloads are suspended and create no pods now (Job default/one, Job default/two): ")
+    assert message.endswith("name them to plan them as if they will be")
     assert not said(Cluster.of([*BASE, job("one"), workload("Job", "two")]).schedule("job/two"), "suspended-left-out")
 
 
@@ -96,9 +96,9 @@ QUEUES = [
     for kind in ("LocalQueue", "ClusterQueue")
 ]
 DESCHEDULER = manifest("DeschedulerPolicy", "d", version="descheduler/v1alpha2")
-REFUSES = "not simulated, and may refuse or change what is created here: 1 ValidatingAdmissionPolicy"
-HOLDS = "not simulated, and may hold back pods, or end them for others: 1 ClusterQueue, 1 LocalQueue"
-ENDS = "not simulated, and may end pods or want other numbers of them: 1 DeschedulerPolicy"
+REFUSES = "not simulated, and may refuse or change objects: 1 ValidatingAdmissionPolicy"
+HOLDS = "not simulated, and may hold back pods, or end them in favour of others: 1 ClusterQueue, 1 LocalQueue"
+ENDS = "not simulated, and may end pods, or change their number: 1 DeschedulerPolicy"
 
 
 def named(answer: Any) -> list[str]:

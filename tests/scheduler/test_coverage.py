@@ -41,7 +41,7 @@ def test_parts_are_named_as_far_as_the_input_touches_them(version: str, release:
         said + "the choice between nodes here (docs/releases.md)"
     ]
     assert told([node("a"), pod("p"), pod("q", "9")], version) == [
-        said + "the order of pods and the words of FailedScheduling here (docs/releases.md)"
+        said + "the order of pods and the messages of FailedScheduling here (docs/releases.md)"
     ]
     assert told([node("a"), pod("p")], version) == []
 
@@ -63,8 +63,8 @@ def test_nothing_is_said_of_what_was_recorded(version: str) -> None:
 
 def test_the_document_and_the_last_line_say_what_1_37_rests_on() -> None:
     new = allocate([node("a")], kubernetes_version="1.37")
-    assert new.to_dict()["target"]["basis"] == "as its code was before the tag"
-    assert str(new).splitlines()[-1] == "Kubernetes 1.37.0 (as its code was before the tag)."
+    assert new.to_dict()["target"]["basis"] == "code before the release tag"
+    assert str(new).splitlines()[-1] == "Kubernetes 1.37.0 (code before the release tag)."
     old = allocate([node("a")], kubernetes_version="1.36")
     assert "basis" not in old.to_dict()["target"]
     assert str(old).splitlines()[-1] == "Kubernetes 1.36.3."

@@ -87,8 +87,8 @@ def test_templates(template: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        (".count", "no expression in '.count'; expressions stand in braces: {.claimSets[*]}"),
-        ("", "no expression in ''; expressions stand in braces: {.claimSets[*]}"),
+        (".count", "no expression in '.count'; write expressions in braces: {.claimSets[*]}"),
+        ("", "no expression in ''; write expressions in braces: {.claimSets[*]}"),
         ("{.count", "'}' is missing at character 8 of '{.count'"),
         ("{.items[}", "expected an index, a slice, '*', a quoted name or ?(...) at character 9 of '{.items[}'"),
         ("{.items[1.5]}", "expected an index, a slice, '*', a quoted name or ?(...) at character 9 of '{.items[1.5]}'"),

@@ -10,38 +10,37 @@ from dra_plan.validation.registry import RULES
 from dra_plan.validation.rule import Rule
 
 UPDATES = """\
-What `--against OLD` adds: an object that OLD has too (kind, namespace and name) is judged as an update of it. What is \
-refused by the API server and was as bad before is no finding then, apart from what can't be decoded; the spec of \
-claims and templates is not judged again, as it can't be changed; selectors and configuration of a class are judged \
-again as a whole if anything in them is another. Objects that only the new input has are new. These rules are read \
-from the API server's sources; no run of it was recorded for them."""
+With `--against OLD`, an object that OLD also has (same kind, namespace and name) is checked as an update. Errors that \
+the old object had too are not reported, except for objects that cannot be decoded. The spec of claims and templates \
+is immutable, so it is not checked again. The selectors and the configuration of a class are each checked as a whole \
+if anything in them has changed. Objects that only the new input has are new. These rules follow the API server's \
+source; no outcomes were recorded for them."""
 
 GROUPS = {
     "0": (
         "Schema and versions",
-        "What the schema of the object's own API version tells. Of workloads only the pod template has one.",
+        "These rules come from the schema of the API version. Of workloads, only the pod template has one.",
     ),
-    "1": ("API rules", "What the API server refuses, or silently drops, when the object is written."),
+    "1": ("API rules", "The API server refuses the object, or silently drops a field, when the object is written."),
     "2": (
         "Rules across objects",
-        "What other objects decide. The input is judged as one cluster: name the files with slices and classes too.",
+        "These rules depend on other objects. The input counts as one cluster, so include slices and classes.",
     ),
     "3": ("Updates", UPDATES),
 }
-REFUSERS = {"APIServer": "API server", "Scheduler": "scheduler", None: "nobody"}
+REFUSERS = {"APIServer": "API server", "Scheduler": "scheduler", None: "-"}
 HEAD = """\
 # Rules of `dra-plan validate`
 <!-- Made from the code by `make golden`; a test fails when it is out of date. -->
 
-Each finding has the code of its rule, which is never used for anything else. **error**: the API server or the \
-scheduler refuses it, or the request can't be met. **warning**: probably a mistake. **info**: worth knowing. \
-`--fail-on` says which of them make exit status 1; the default is error. Who refuses the object is told too \
-(`refusedBy` in the document); what kubectl refuses before the API server sees it counts as refused by the API server. \
-`dra-plan rule CODE` prints what stands here of a rule.
+Each finding has the code of its rule. Codes are never reused. **error**: the API server or the scheduler refuses it, \
+or the request cannot be met. **warning**: probably a mistake. **info**: worth knowing. `--fail-on` sets the lowest \
+severity that gives exit status 1 (default: error). The finding also says who refuses the object (`refusedBy` in the \
+document); kubectl's own refusals count as those of the API server. `dra-plan rule CODE` prints the text of a rule.
 
-`--select` and `--ignore` take codes or their beginnings: `--ignore DRA010,DRA2`. The longer one wins, and of two that \
-are equally long `--ignore`. A project keeps them in `.dra-plan.toml`, or in `[tool.dra-plan]` of `pyproject.toml`; \
-the nearest one upwards from the current folder counts:
+`--select` and `--ignore` take codes or prefixes of codes: `--ignore DRA010,DRA2`. The longer one wins; if both are \
+equally long, `--ignore` wins. A project sets them in `.dra-plan.toml`, or in `[tool.dra-plan]` of `pyproject.toml`. \
+The nearest file in the current folder or above is used:
 
 ```toml
 select = ["DRA"]
@@ -53,55 +52,53 @@ fail-on = "warning"
 "dumps/*" = ["DRA2"]
 ```
 
-In YAML a comment spares a place: `# dra-plan: ignore=DRA101` behind a field spares its line, on a line above a field \
-everything in that field, and above the first field of a document the whole document. Without `=CODES` it spares from \
-every rule. A comment with a code that no rule has, or that is written otherwise, is told by the warning \
-`comment-spares-nothing`, with its place.
+In YAML a comment ignores findings. `# dra-plan: ignore=DRA101` after a field applies to its line, on a line above a \
+field to the whole field, and above the first field of a document to the whole document. Without `=CODES` it applies \
+to all rules. A comment with an unknown code, or in another form, gives the warning `comment-spares-nothing`.
 """
 
 
 BASIS = """
-## What the verdicts rest on
-"The API server refuses it" was checked against Kubernetes 1.36.2: some 40,000 ResourceClaims, their templates, \
+## How the rules were checked
+The refusals of the API server were checked against Kubernetes 1.36.2. Some 40,000 ResourceClaims, templates, \
 ResourceSlices, DeviceClasses, DeviceTaintRules and Pods, in all served versions and with gates on and off, went \
-through its strict decoding, its defaults, the validation of a create, and of a first write of the status. Not recorded:
+through its strict decoding, its defaults, and the validation of a create and of a first status write. Not recorded:
 
-- updates of what is there (`--against`), and later writes of a status: these rules are read from the sources;
-- other releases: 1.34, 1.35, 1.36.3 and 1.37 are judged by the rules of 1.36.2 with their own versions, fields and \
-gates, and by what is known to have changed ([releases.md](releases.md));
-- of Pods what is outside metadata, `resourceClaims` and the claims of containers: requests and limits, priority, \
-service account and the fields of workloads were checked against single refusals of a running API server; PodGroups \
-and Workloads; Nodes and what belongs to volumes;
-- what acts on a request beside validation, but for namespaces, priority classes and service accounts: other admission \
-plugins and policies, webhooks, used quota, rights, and the names that a server makes of `generateName`, whose five \
-letters are chance.
+- updates (`--against`), and later status writes: these rules follow the source;
+- other releases: 1.34, 1.35, 1.36.3 and 1.37 use the rules of 1.36.2 with their own versions, fields and gates, and \
+with known changes ([releases.md](releases.md));
+- parts of Pods other than metadata, `resourceClaims` and the claims of containers: requests and limits, priority, \
+service account and the fields of workloads were checked only against single refusals of a running API server. The \
+same holds for PodGroups, Workloads, Nodes and volumes;
+- other admission steps, except for namespaces, priority classes and service accounts: other admission plugins and \
+policies, webhooks, used quota, rights, and the random names from `generateName`.
 
-Objects with a uid or a creationTimestamp come from a cluster, which has taken them: what only a create is refused for \
-is not judged again (pod specs beyond their claims, workloads, namespaces, priorities, service accounts), so that \
-dumps may leave fields out. The command judges versions as an API server with its default `--runtime-config` serves \
-them, stable ones only; the option of that name says otherwise. `dra_plan.validate` in Python takes any version that \
-the release can serve unless `runtime_config` is given.
+Objects with a uid or a creationTimestamp come from a cluster, which has accepted them. Rules that apply only to a \
+create are skipped for them (pod specs beyond their claims, workloads, namespaces, priorities, service accounts), so \
+dumps may omit fields. The command assumes an API server with the default `--runtime-config`, which serves only stable \
+versions; its own option of that name changes this. `dra_plan.validate` in Python accepts any version that the release \
+can serve, unless `runtime_config` is given.
 
-What selectors do with the devices of the input is found out by evaluating them, once on each kind of device. A \
-selector that the API server refuses for its estimated cost is not tried. Evaluations that cost more than 1,000 units \
-each may cost 1,000,000 together, as much as the API server allows one of them; where that is used up, the warning \
-`selectors-not-tried` says how many were left.
+Selectors are evaluated on the devices of the input, once on each kind of device. A selector that the API server \
+refuses for its estimated cost is not evaluated. All evaluations that cost more than 1,000 units may cost 1,000,000 \
+together, the API server's limit for a single one. When that is used up, the warning `selectors-not-tried` says how \
+many selectors were skipped.
 """
 
 FIXING = """
 ## Corrections that are certain
-`--fix` writes them into the files and tells what is left; findings that do not count (`--ignore`, comments) are not \
-touched. The exit status is that of what is left. `--diff` prints them as a unified diff (`patch -p0` applies it) and \
-writes nothing; its exit status is 1 if there is any, as with other tools that check, and no finding counts for it. \
-A `--report` beside it has all findings, and those that can be fixed fail; `-o` can't stand beside it. \
-What is read from standard input can only be compared.
+`--fix` writes corrections into the files and reports the remaining findings; ignored findings (`--ignore`, comments) \
+are not fixed. The exit status is that of the remaining findings. `--diff` prints the corrections as a unified diff \
+(`patch -p0` applies it) and writes nothing. Its exit status is 1 if there are any corrections, and 0 otherwise, even \
+with other findings. With `--diff`, a `--report` has all findings, and those that can be fixed fail. `-o` cannot be \
+combined with either. Standard input cannot be fixed, only compared.
 
-Text is changed where it is wrong, and nothing else moves: comments, quotes, line ends and layout stay. A correction \
-says what the object is afterwards, and is made only if the changed text gives just that. So what an alias repeats, \
-and comments between brackets that would go, keep a correction from being made. What it only brings to light, such as \
-a selector that compiles now and fails on a device of the input, is told and keeps it from nothing.
+A correction changes only the wrong text: comments, quotes, line ends and layout stay. It is applied only if the \
+changed text gives exactly the intended object. So there is no correction for text that an alias repeats, or if \
+comments between brackets would be lost. New findings that a correction reveals, such as a selector that now compiles \
+and fails on a device, are reported and do not prevent it.
 
-| Rule | What is done | Why it is certain |
+| Rule | Correction | Why it is certain |
 |---|---|---|
 """
 

@@ -49,7 +49,7 @@ def slice_with(key: str, version: str = "v1") -> str:
 def test_every_free_key_is_told_as_what_it_becomes(key: str, read: str, tmp_path: Path) -> None:
     assert found(tmp_path, slice_with(key)) == [field.format(read) for field in FIELDS]
     whole = judged(tmp_path, slice_with(key), select=["DRA015"]).findings[1]
-    assert whole.message == f"{key} without quotes is the boolean {read}: the entry is called '{read}'"
+    assert whole.message == f"{key} without quotes is the boolean {read}, so the entry is called '{read}'"
     assert (whole.line, whole.suggestion) == (10, f'"{key}":')
     requests = [f"spec.devices.requests[{at}].{form}.capacity.requests.{read}" for at, form in enumerate(REQUESTS)]
     assert found(tmp_path, CLAIM.replace("KEY", key)) == requests

@@ -51,5 +51,5 @@ def test_too_much_is_told_with_what_there_is() -> None:
 def test_an_amount_that_nobody_asked_for() -> None:
     odd = device(allowMultipleAllocations=True, capacity={"bw": {**WIDTH, "requestPolicy": {"validValues": ["1G"]}}})
     [reason] = [one for one in told(odd) if one.startswith("DRA230")]
-    amount = "DRA230 no matching device can give 100G of bw, which is taken where none is asked"
+    amount = "DRA230 no matching device can give 100G of bw, the default without a request"
     assert reason == f"{amount}: the request policy of {ID} allows 1G"

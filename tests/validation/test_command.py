@@ -113,7 +113,7 @@ def test_table(run: Run) -> None:
     assert run(WRONG, "-o", "table").out == (
         "PLACE              SEVERITY   CODE     OBJECT                     MESSAGE\n"
         "input.yaml:1:13    warning    DRA010   ResourceSlice node-a-gpu   apiVersion: resource.k8s.io/v1beta2 is"
-        " deprecated, resource.k8s.io/v1 replaces it\n"
+        " deprecated; resource.k8s.io/v1 replaces it\n"
         'input.yaml:49:13   error      DRA101   ResourceClaim team/wrong   spec.devices.requests[0].name: "A B" is not'
         " a valid request name: lower case letters, digits and '-', at most 63, starting and ending with a letter or"
         " digit\n"
@@ -125,7 +125,7 @@ def test_table(run: Run) -> None:
 def test_wide_has_the_correction_and_the_reason(run: Run) -> None:
     out = run(WRONG, "-o", "wide").out
     assert "apiVersion: resource.k8s.io/v1\n" in out
-    assert "It is still served, but goes away in a later release." in out
+    assert "The version is still served, but a later release removes it." in out
 
 
 def test_names(run: Run) -> None:

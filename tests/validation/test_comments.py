@@ -79,12 +79,15 @@ def test_comment(text: str, spared: set[int], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("comment", "why"),
     [
-        ("# dra-plan: ignore=DRA999", "a comment to spare a place: no rule 'DRA999': `dra-plan rule` lists the rules"),
-        ("# dra-plan: ignore=DRA101,dra102", "a comment to spare a place: no rule 'dra102'; did you mean DRA102?"),
-        ("# dra-plan: ignore DRA101", "a comment spares nothing: codes stand behind `=`"),
-        ("# dra-plan: ignore=DRA101 DRA102", "a comment spares nothing: codes stand behind `=`"),
-        ("# dra-plan: ignore: DRA101", "a comment spares nothing: codes stand behind `=`"),
-        ("# dra-plan: ingore=DRA101", "a comment spares nothing: the word is `ignore`"),
+        (
+            "# dra-plan: ignore=DRA999",
+            "a comment that ignores findings: no rule 'DRA999': `dra-plan rule` lists the rules",
+        ),
+        ("# dra-plan: ignore=DRA101,dra102", "a comment that ignores findings: no rule 'dra102'; did you mean DRA102?"),
+        ("# dra-plan: ignore DRA101", "a comment has no effect: write the codes after `=`"),
+        ("# dra-plan: ignore=DRA101 DRA102", "a comment has no effect: write the codes after `=`"),
+        ("# dra-plan: ignore: DRA101", "a comment has no effect: write the codes after `=`"),
+        ("# dra-plan: ingore=DRA101", "a comment has no effect: the word is `ignore`"),
     ],
 )
 def test_a_comment_that_spares_nothing_is_told(comment: str, why: str, tmp_path: Path) -> None:

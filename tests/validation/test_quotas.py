@@ -67,7 +67,7 @@ def test_what_pods_do_not_state() -> None:
     silent = fresh(workload("Deployment", "w", fresh(pod(cpu=None, memory=None))))
     [(code, field, said)] = found(silent, hard={"requests.cpu": "2"})
     assert (code, field) == ("DRA226", "spec.template.spec.containers")
-    assert said == "quota q wants requests.cpu for: c to be stated"
+    assert said == "quota q requires requests.cpu for: c to be set"
     limits = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "100m"}}]}
     assert not found(silent, manifest("LimitRange", "l", namespace="default", spec=limits), hard={"requests.cpu": "2"})
 

@@ -126,7 +126,7 @@ def test_unfit_taint_rules_of_v1_are_told_by_their_schema() -> None:
 def test_whose_rules_judge_is_said(version: str, release: str) -> None:
     [warning] = validate(claim(), kubernetes_version=version).to_dict()["warnings"]
     assert warning["code"] == "rules-of-another-release"
-    assert warning["message"].startswith(f"what the API server of {release} refuses was not recorded: ")
+    assert warning["message"].startswith(f"the API server of {release} was not recorded: ")
     assert validate(claim(), kubernetes_version="1.36").to_dict()["warnings"] == []
 
 

@@ -55,10 +55,10 @@ def test_without_nodes_only_what_is_certain_is_an_error() -> None:
 
 def test_the_slice_that_the_node_sees_is_named() -> None:
     report = dra_plan.validate(slices("a", "b", "b", "a"), select=["DRA21"])
-    assert [(one.code, one.object, one.message.split(" is in ")[1]) for one in report.findings] == [
-        ("DRA217", "ResourceSlice s1", "ResourceSlice s0 too, for other nodes"),
-        ("DRA213", "ResourceSlice s2", "ResourceSlice s1 too"),
-        ("DRA213", "ResourceSlice s3", "ResourceSlice s0 too"),
+    assert [(one.code, one.object, one.message.split(" is also in ")[1]) for one in report.findings] == [
+        ("DRA217", "ResourceSlice s1", "ResourceSlice s0, for other nodes"),
+        ("DRA213", "ResourceSlice s2", "ResourceSlice s1"),
+        ("DRA213", "ResourceSlice s3", "ResourceSlice s0"),
     ]
 
 
@@ -67,4 +67,4 @@ def test_many_devices_of_a_slice_for_another_node_are_one_warning() -> None:
     parts = [piece(f"s{at}", *devices, pool=pool("p", count=3), nodeName=f"n{at}") for at in range(3)]
     report = dra_plan.validate(parts, select=["DRA21"])
     assert [one.code for one in report.findings] == ["DRA217", "DRA217"]
-    assert report.findings[1].message.startswith('device "gpu-0" (and 7 more) of pool "p" is in ResourceSlice s0 too')
+    assert report.findings[1].message.startswith('device "gpu-0" (and 7 more) of pool "p" is also in ResourceSlice s0')

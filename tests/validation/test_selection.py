@@ -50,7 +50,7 @@ def test_codes_that_no_rule_has(code: str) -> None:
     [
         ("DRA777", "no rule 'DRA777': `dra-plan rule` lists the rules"),
         ("dra101", "no rule 'dra101'; did you mean DRA101?"),
-        ("XYZ", "no rule 'XYZ': codes are DRA and three digits, or begin so"),
+        ("XYZ", "no rule 'XYZ': a code is DRA and three digits, or a prefix of that"),
     ],
 )
 def test_why_a_code_is_none(code: str, why: str) -> None:

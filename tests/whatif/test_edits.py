@@ -286,7 +286,7 @@ def test_slices_that_reach_the_model_by_its_name_are_an_obstacle(tmp_path: Path)
         Cluster.of(objects).add_nodes(1, like="a")
     assert str(caught.value) == (
         "no node can be added like 'a': ResourceSlice 'x-net.example.com' reaches the node by its name, or by a label "
-        "that is its own (spec.nodeSelector), so it is not known what the new node would see of it"
+        "that is its own (spec.nodeSelector), so its devices on the new node are not known"
     )
     file = tmp_path / "model.json"
     file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node("a"), _network(allNodes=True)]}))

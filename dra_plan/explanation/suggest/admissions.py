@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from dra_plan.api.core import Node, Pod, Taint, Toleration
 from dra_plan.api.inventory import ObjectKey
 from dra_plan.api.selectors import BLOCKING, tolerates
+from dra_plan.api.well_known import CONTROL_PLANE
 from dra_plan.documents.devices import TaintName
 from dra_plan.documents.suggestions import NodeTaintMet, NodeUncordoned, SuggestedChange, TriedChanges
 
@@ -26,7 +27,6 @@ MOST_NODES = 4
 
 MOST_CHANGES = 2
 
-RESERVED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints that controllers set for as long as something is wrong: to lift them mends nothing."""
 
@@ -36,7 +36,7 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
 
     What is reserved for the control plane comes last.
     """
-    reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in RESERVED for change in changes)
+    reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in CONTROL_PLANE for change in changes)
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
 
 

@@ -1,98 +1,100 @@
 // What the page knows, apart from how it is drawn: states at a moment, what a pick says of a node, counts, search.
-/**
- * @typedef {{name: string, columns: number, model: string, covered: boolean, slots: [string, number[]][],
- *   rows: [string, [number, number, number][]][], amounts: [string, number][], whole: number[]}} Physical
- * @typedef {{driver: number, name: number|null, state: string, frames: [number, number[]][], physical: Physical[]}} Pool
- * @typedef {{pools: Pool[], devices: string[], models: number[], whole: number[]}} Layout
- * @typedef {{name: string, kind: number, states: string, details?: Object<string, number>, away?: number[],
- *   labels?: number[], new?: boolean, reached?: string[], slots?: number[][], amounts?: [number, number, number][],
- *   shared?: boolean}} Place
- * @typedef {{title: string, layouts: Layout[], places: Place[], labels: string[]}} Scene
- * @typedef {[string, number, number, Object<string, number>, Object<string, number>, Object<string, number>]} Mark
- * @typedef {{key: string, name: string, tone: string, word: string, line: string, marks: number[],
- *   change: any, moment: number|null, each_alone: boolean, step: number|null, ways: [number, number, number][]}} Pick
- * @typedef {{letter: string, detail: string, gets?: string, note?: string, harm?: string}} Device
- */
-const STATE = { f: "free", u: "used", s: "shared", t: "tainted", o: "out" };
-const number = (count) => count.toLocaleString("en-US");
-const counted = (count, one, many = one + "s") => number(count) + " " + (count === 1 ? one : many);
+/** @type {Record<string, string>} */
+export const STATE = { f: "free", u: "used", s: "shared", t: "tainted", o: "out" };
+export const number = new Intl.NumberFormat("en-US").format;
+export const counted = (/** @type {number} */ count, /** @type {string} */ one) =>
+  `${number(count)} ${one}${count === 1 ? "" : "s"}`;
+export const sum = (/** @type {number[]} */ all) => all.reduce((total, each) => total + each, 0);
 
-/** @param {any} data what stands in the page */
-function makeModel(data) {
+/** @template K, V @param {Map<K, V>} map @param {K} key @param {() => V} make @returns {V} */
+export function entry(map, key, make) {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** @param {PageData} data */
+export function makeModel(data) {
   const { scenes, picks, texts } = data;
-  const model = { picked: -1 };
-  const then = { devices: new Map(), amounts: new Map() };
-  const text = (at) => (at === undefined || at === null ? "" : texts[at]);
+  let picked = -1;
+  /** @type {Map<number, Map<number, [string, string]>>} devices by place, as they are then */
+  const changed = new Map();
+  /** @type {Map<number, Amount[]>} */
+  const changedAmounts = new Map();
+  const text = (/** @type {Texts | null | undefined} */ at) => (at === undefined || at === null ? "" : texts[at]);
+  /** @typedef {(scene: number, place: number) => Layout} LayoutOf @type {LayoutOf} */
   const layoutOf = (scene, place) => scenes[scene].layouts[scenes[scene].places[place].kind];
 
   /** Goes to the moment of a pick: what is another than in the beginning, then or after the pods before. */
-  function pick(at) {
-    model.picked = at;
-    then.devices.clear();
-    then.amounts.clear();
+  function pick(/** @type {number} */ at) {
+    picked = at;
+    changed.clear();
+    changedAmounts.clear();
     if (at < 0) return;
-    const moment = picks[at].moment;
-    const changes = moment === null ? picks.slice(0, picks[at].step ?? at).map((each) => each.change) : [data.moments[moment]];
-    for (const [devices, amounts] of changes.filter((change) => change)) {
-      for (const [place, device, letter, said] of devices) {
-        if (!then.devices.has(place)) then.devices.set(place, new Map());
-        then.devices.get(place).set(device, [letter, text(said)]);
-      }
-      for (const place of Object.keys(amounts)) then.amounts.set(Number(place), amounts[place]);
+    const { moment, step } = picks[at];
+    const changes = moment === null ? picks.slice(0, step ?? at).map((each) => each.change) : [data.moments[moment]];
+    for (const change of changes) {
+      for (const [place, device, letter, said] of change ? change[0] : [])
+        entry(changed, place, () => new Map()).set(device, [letter, text(said)]);
+      for (const [place, amounts] of Object.entries(change ? change[1] : {}))
+        changedAmounts.set(Number(place), amounts);
     }
   }
 
-  /** @returns {Mark|undefined} what the pick says of a place */
-  function mark(scene, place) {
-    if (model.picked < 0) return undefined;
-    const marks = data.marks[picks[model.picked].marks[scene]];
-    return marks && marks[place];
-  }
-
+  /** @type {(scene: number, place: number) => Mark | undefined} what the pick says of a place */
+  const mark = (scene, place) => (picked < 0 ? undefined : data.marks[picks[picked].marks[scene]]?.[place]);
   /** Whether what is picked gets its devices on one node instead of on another one. */
-  const alone = () => model.picked >= 0 && picks[model.picked].each_alone;
-  const changes = (scene, place) => (scene === data.moments_in ? then.devices.get(place) : undefined);
+  const alone = () => picked >= 0 && picks[picked].each_alone;
+  /** @type {(scene: number, place: number) => Map<number, [string, string]> | undefined} */
+  const changes = (scene, place) => (scene === data.moments_in ? changed.get(place) : undefined);
+  /** @type {(scene: number, place: number) => Amount[]} */
+  const amounts = (scene, place) =>
+    (scene === data.moments_in && changedAmounts.get(place)) || scenes[scene].places[place].amounts || [];
 
-  /** @returns {Device} a device now: its state, who has it, and what the pick says of it */
+  /** A device now: its state, who has it, and what the pick says of it. @type {(scene: number, place: number, at: number) => DeviceNow} */
   function device(scene, place, at) {
     const of = scenes[scene].places[place];
-    const changed = (changes(scene, place) || new Map()).get(at);
-    const [letter, detail] = changed || [of.states[at], text((of.details || {})[at])];
+    const [letter, detail] = changes(scene, place)?.get(at) || [of.states[at], text(of.details?.[at])];
     const said = mark(scene, place);
     if (!said) return { letter, detail };
-    const told = (part) => (said[part][at] === undefined ? undefined : text(said[part][at]));
-    return { letter, detail, gets: told(3), note: told(4), harm: told(5) };
+    const [gets, note, harm] = [said[3], said[4], said[5]].map((part) => (at in part ? text(part[at]) : undefined));
+    return { letter, detail, gets, note, harm };
   }
 
   /** The states of all devices of a place, upper case for those that the pick gets; `gets` is false for those before. */
-  function letters(scene, place, gets = true) {
+  function letters(/** @type {number} */ scene, /** @type {number} */ place, gets = true) {
     const made = [...scenes[scene].places[place].states];
     for (const [at, [letter]] of changes(scene, place) || []) made[at] = letter;
-    if (gets) for (const at of Object.keys((mark(scene, place) || [0, 0, 0, {}])[3])) made[at] = made[at].toUpperCase();
+    const said = gets && mark(scene, place);
+    if (said) for (const at of Object.keys(said[3]).map(Number)) made[at] = made[at].toUpperCase();
     return made;
   }
 
-  const amounts = (scene, place) => (scene === data.moments_in && then.amounts.get(place)) || scenes[scene].places[place].amounts || [];
-
-  /** What is found of a place, kept while neither a moment nor, if it counts, the pick says anything of it. */
-  function kept(find, picksCount = () => true) {
+  /**
+   * What is found of a place before the pick has its devices, if it gets them on one node alone, or else once it has
+   * them; kept while neither a moment nor the pick says anything of it.
+   * @template T @param {(scene: number, place: number, now: string[]) => T} find @returns {(scene: number, place: number) => T}
+   */
+  function kept(find) {
+    /** @type {Map<number, T>[]} */
     const known = scenes.map(() => new Map());
     return (scene, place) => {
-      if (changes(scene, place) || (picksCount() && mark(scene, place))) return find(scene, place);
-      if (!known[scene].has(place)) known[scene].set(place, find(scene, place));
-      return known[scene].get(place);
+      const found = () => find(scene, place, letters(scene, place, !alone()));
+      if (changes(scene, place) || changedAmounts.has(place) || (!alone() && mark(scene, place))) return found();
+      return entry(known[scene], place, found);
     };
   }
 
-  /** Of each model what is free, shared and there is, once the pick has its devices; parts are not counted. */
-  function models(scene, place) {
+  /** Of each model what is free, shared and there is; parts are not counted. @returns {ModelCount[]} */
+  function models(/** @type {number} */ scene, /** @type {number} */ place, now = letters(scene, place)) {
     const layout = layoutOf(scene, place);
-    const now = letters(scene, place);
+    /** @type {Map<Texts, ModelCount>} */
     const found = new Map();
     for (const at of layout.whole) {
       const name = layout.models[at];
-      let of = found.get(name);
-      if (!of) found.set(name, (of = { name: text(name), total: 0, free: 0, shared: 0, gets: 0 }));
+      const of = entry(found, name, () => ({ name: text(name), total: 0, free: 0, shared: 0, gets: 0 }));
       of.total += 1;
       of.gets += now[at] === "F" ? 1 : 0;
       of.free += now[at] === "f" ? 1 : 0;
@@ -102,104 +104,150 @@ function makeModel(data) {
   }
 
   /** How much of a place is not free, from 0 to 1: whole devices, and slots or amounts of those that are cut into parts. */
-  function used(scene, place) {
+  const used = kept((scene, place, now) => {
     const layout = layoutOf(scene, place);
-    const now = letters(scene, place, !alone());
-    let units = layout.whole.length;
-    let taken = layout.whole.filter((at) => now[at] !== "f").length;
-    const left = amounts(scene, place);
-    let first = 0;
-    for (const physical of layout.pools.flatMap((pool) => pool.physical)) {
-      const own = left.slice(first, (first += physical.amounts.length));
-      units += 1;
-      taken += physical.covered ? slotsOf(physical, now).size / physical.columns : Math.max(0, ...own.map((each) => each[2])) / 100;
-    }
-    return units ? taken / units : 0;
-  }
+    const left = [...amounts(scene, place)];
+    const cut = layout.pools.flatMap((pool) => pool.physical);
+    const shares = cut.map((physical) => {
+      const own = left.splice(0, physical.amounts.length);
+      return physical.covered
+        ? slotsOf(physical, now).size / physical.columns
+        : Math.max(0, ...own.map((each) => each[2])) / 100;
+    });
+    const units = layout.whole.length + cut.length;
+    return units ? (layout.whole.filter((at) => now[at] !== "f").length + sum(shares)) / units : 0;
+  });
 
   /** The columns of a device that is cut into parts that parts in use, or those that the pick gets, lie over. */
-  function slotsOf(physical, now) {
+  function slotsOf(/** @type {Physical} */ physical, /** @type {string[]} */ now) {
     const lying = physical.rows.flatMap(([, row]) => row).filter(([, , at]) => "usFSTOU".includes(now[at]));
     return new Map(lying.flatMap(([start, wide, at]) => [...Array(wide).keys()].map((n) => [start + n, at])));
   }
 
   /** How many devices of the first model are free in each frame, the most of them, and what frames them. */
-  function together(scene, place) {
+  const together = kept((scene, place, now) => {
     const layout = layoutOf(scene, place);
     if (!layout.whole.length) return undefined;
-    const now = letters(scene, place, !alone());
-    const model = layout.models[layout.whole[0]];
-    const own = layout.pools.flatMap((pool) => pool.frames)
-      .map(([label, devices]) => ({ label: text(label), devices: devices.filter((at) => layout.models[at] === model) }))
-      .filter(({ devices }) => devices.length);
-    const free = own.map(({ devices }) => devices.filter((at) => now[at] === "f").length);
-    const total = own.reduce((all, { devices }) => all + devices.length, 0);
-    return { model: text(model), by: own[0].label.split(" ")[0], most: Math.max(...free), free, total };
-  }
+    const first = layout.models[layout.whole[0]];
+    const frames = layout.pools.flatMap((pool) => pool.frames);
+    const own = frames.filter(([, devices]) => devices.some((at) => layout.models[at] === first));
+    const free = own.map(
+      ([, devices]) => devices.filter((at) => layout.models[at] === first && now[at] === "f").length,
+    );
+    return { model: text(first), by: text(own[0][0]).split(" ")[0], most: Math.max(...free), free };
+  });
 
   /** Of each device that is cut into parts its model, and the profile of the largest part that is free, or "". */
-  function largest(scene, place) {
-    const layout = layoutOf(scene, place);
-    const now = letters(scene, place, !alone());
-    return layout.pools.flatMap((pool) => pool.physical).map((of) => {
-      const row = of.rows.find(([, parts]) => parts.some(([, , at]) => now[at] === "f"));
-      return { model: of.model || of.name, profile: row ? row[0] : "" };
-    });
-  }
+  const largest = kept((scene, place, now) =>
+    layoutOf(scene, place)
+      .pools.flatMap((pool) => pool.physical)
+      .map((of) => {
+        const row = of.rows.find(([, parts]) => parts.some(([, , at]) => now[at] === "f"));
+        return { model: of.model || of.name, profile: row ? row[0] : "" };
+      }),
+  );
 
-  /** What is said of a place, as the reason by which the fleet is told apart: a tone, a word, and why. */
+  const standing = kept(models);
+  /** The models of a place, as a name of its kind. */
+  const kind = kept(
+    (scene, place) =>
+      standing(scene, place)
+        .map((each) => `${number(each.total)} × ${each.name}`)
+        .join(", ") || (layoutOf(scene, place).devices.length ? "cut into parts" : "no devices"),
+  );
+
+  /** The reason by which a place is told apart, if the pick says one. @type {(scene: number, place: number) => Verdict | undefined} */
   function verdict(scene, place) {
     const said = mark(scene, place);
-    if (said && (text(said[1]) || text(said[2]))) return { tone: said[0], label: text(said[1]), why: text(said[2]) };
-    return undefined;
+    const [label, why] = said ? [text(said[1]), text(said[2])] : ["", ""];
+    return said && (label || why) ? { tone: said[0], label, why } : undefined;
   }
 
+  /** @type {(scene: number, place: number) => string} what keeps pods away from a place */
   const away = (scene, place) => (scenes[scene].places[place].away || []).map(text).join(", ");
-  const kindName = (scene, place) => models(scene, place).map((each) => number(each.total) + " × " + each.name).join(", ")
-    || (layoutOf(scene, place).devices.length ? "cut into parts" : "no devices");
-
-  /** The same node in another picture, or -1. */
   const numbers = scenes.map((scene) => new Map(scene.places.map((place, at) => [place.name, at])));
-  function counterpart(from, to, place) {
-    const found = from === to ? place : numbers[to].get(scenes[from].places[place].name);
-    return found === undefined ? -1 : found;
-  }
 
-  /** Whether the answer does something to a place: gives, takes, or leaves it another than in the other picture. */
+  /** The same node in another picture, or -1. @type {(from: number, to: number, place: number) => number} */
+  const counterpart = (from, to, place) =>
+    from === to ? place : (numbers[to].get(scenes[from].places[place].name) ?? -1);
+
+  /** Whether the answer does something to a place: gives, takes, or leaves it another than in the other picture. @type {(scene: number, place: number) => boolean} */
   function touched(scene, place) {
     const said = alone() ? undefined : mark(scene, place);
-    return Boolean(said && (Object.keys(said[3]).length || Object.keys(said[5]).length)) || differs(scene, place);
-  }
-
-  function differs(scene, place) {
+    if (said && (Object.keys(said[3]).length || Object.keys(said[5]).length)) return true;
     if (scenes.length < 2) return false;
     const other = counterpart(scene, 1 - scene, place);
-    const look = (of, at) => letters(of, at).join("").toLowerCase() + away(of, at);
+    const look = (/** @type {number} */ of, /** @type {number} */ at) =>
+      letters(of, at).join("").toLowerCase() + away(of, at);
     return other < 0 || look(scene, place) !== look(1 - scene, other);
   }
 
-  /** Nodes, devices and holders that a text is found in, by place; the devices of a place that it names. */
-  function search(scene, wanted) {
-    const hits = texts.map((each) => each.toLowerCase().includes(wanted));
-    const names = scenes[scene].layouts.map((layout) => layout.devices.map((name) => name.toLowerCase().includes(wanted)));
+  /**
+   * Nodes in which all words are found, with the devices that some of them name: names, models, holders, drivers,
+   * labels, what keeps pods away. DRIVER/POOL/DEVICE is three words.
+   */
+  function search(/** @type {number} */ scene, /** @type {string} */ wanted) {
+    const words = wanted.split(/[\s/]+/).filter(Boolean);
+    const has = (/** @type {string} */ of, /** @type {string} */ word) => of.toLowerCase().includes(word);
+    const known = words.map((word) => texts.map((each) => has(each, word)));
+    const layouts = scenes[scene].layouts.map(({ devices, models, pools }) =>
+      words.map((word, at) => ({
+        driver: pools.some((pool) => known[at][pool.driver]),
+        devices: devices.map((name, each) => known[at][models[each]] || has(name, word)),
+      })),
+    );
+    /** @type {Map<number, Hit>} */
     const found = new Map();
     scenes[scene].places.forEach((place, at) => {
-      const layout = layoutOf(scene, at);
-      const devices = [];
       const now = changes(scene, at);
-      layout.devices.forEach((_, each) => {
-        const changed = now && now.get(each);
-        const detail = (place.details || {})[each];
-        const held = changed ? changed[1].toLowerCase().includes(wanted) : detail !== undefined && hits[detail];
-        if (held || names[place.kind][each] || hits[layout.models[each]]) devices.push(each);
-      });
-      const away = (place.away || []).some((each) => hits[each]) || (place.labels || []).some((each) => hits[each]);
-      const named = place.name.toLowerCase().includes(wanted);
-      if (named || away || devices.length) found.set(at, { named, devices });
+      const layout = layouts[place.kind];
+      const said = [...(place.away || []), ...(place.labels || [])];
+      const inName = words.map((word) => has(place.name, word));
+      const own = words.map((_, word) => inName[word] || said.some((each) => known[word][each]));
+      const ofDevice = (/** @type {number} */ word, /** @type {number} */ each) => {
+        const change = now?.get(each);
+        const detail = place.details?.[each];
+        const holder = change ? has(change[1], words[word]) : detail !== undefined && known[word][detail];
+        return layout[word].devices[each] || holder;
+      };
+      const devices = [...layoutOf(scene, at).devices.keys()].filter(
+        (each) =>
+          words.some((_, word) => ofDevice(word, each)) &&
+          words.every((_, word) => own[word] || layout[word].driver || ofDevice(word, each)),
+      );
+      const all = own.every(Boolean);
+      if (all || devices.length) found.set(at, { named: all && inName.some(Boolean), devices });
     });
     return found;
   }
 
-  return Object.assign(model, { data, scenes, picks, text, pick, mark, device, letters, slotsOf, amounts, verdict, away, models: kept(models), used: kept(used, () => !alone()),
-    together: kept(together, () => !alone()), largest: kept(largest, () => !alone()), kindName: kept(kindName, () => false), alone, touched, differs, counterpart, search, layoutOf, numbers });
+  const chosen = () => /** @type {Asked | undefined} */ (picks[picked]);
+  return {
+    data,
+    scenes,
+    picks,
+    text,
+    pick,
+    chosen,
+    picked: () => picked,
+    mark,
+    device,
+    letters,
+    slotsOf,
+    amounts,
+    verdict,
+    away,
+    models,
+    standing,
+    kind,
+    used,
+    together,
+    largest,
+    alone,
+    touched,
+    counterpart,
+    search,
+    layoutOf,
+    numbers,
+  };
 }

@@ -159,7 +159,7 @@ def _check_single(sets: Sequence[ClaimSet], nodes: Sequence[Node]) -> None:
     )
     many = " and ".join(f"{number} {what} ({choice})" for number, what, choice in numbers if number > 1)
     if many:
-        raise UsageError(f"a trace shows the search for one claim set on one node; here are {many}")
+        raise UsageError(f"a trace shows the search for one workload on one node; the input has {many}")
 
 
 class _Shared(NamedTuple):

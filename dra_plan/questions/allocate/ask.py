@@ -17,10 +17,10 @@ class AllocateOptions(ClaimSetOptions, total=False):
 
     together: Annotated[
         bool,
-        Flag("--together", "Plan all claims that wait, those of pods and workloads too, as one set on one node."),
+        Flag("--together", ("Plan all pending claims, also of pods and workloads, as one set on one node.")),
     ]
-    explain: Annotated[bool, Flag("--explain", "Fill the document's reasons: why each node refuses, by code.")]
-    jobs: Annotated[int, Flag("--jobs -j", "Share the claim sets between N processes.", metavar="N", least=1)]
+    explain: Annotated[bool, Flag("--explain", "Add reason codes: why each node refuses.")]
+    jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]
     competing: bool
     probe: Probe | None
 

@@ -35,13 +35,13 @@ def allocate(
     context: typer.Context,
     *,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to plan, instead of 2.")
+        bool, typer.Option("--allow-empty", help=("Exit with 0 instead of 2 if there is nothing to plan."))
     ] = False,
     trace: Annotated[
         bool,
         typer.Option(
             "--trace",
-            help="Before the answer, show the search step by step, for one claim set on one node (--node).",
+            help="Show the search step by step, for one workload on one node (--node).",
         ),
     ] = False,
     require_fit: options.CompetingFit = False,
@@ -58,9 +58,9 @@ def allocate(
       dra-plan allocate cluster.json job.yaml --require-fit
       dra-plan allocate --live pod/train -o wide
 
-    Each pod, workload and lone claim is planned alone, on the cluster as it is: `schedule` lets them compete. PATH is a
-    file, a directory, or - for standard input; the cluster (nodes, slices, classes, claims in use) and what is to be
-    planned may be in any of them. Arguments that are not files are names as kubectl takes them: pod/train,
+    Each pod, workload and lone claim is planned alone, on the cluster as it is; `schedule` lets them compete. PATH
+    is a file, a directory, or - for standard input. The cluster (nodes, slices, classes, claims in use) and the
+    pods to plan can be in any of them. Arguments that are not files are names, as in kubectl: pod/train,
     deploy/serve, po train, train.
 
     """
@@ -74,7 +74,7 @@ def allocate(
     with Reporting(context, report) as reports:
         form = parse_lazily(output, _parse)
         if trace and output not in ("table", "wide"):
-            raise UsageError(f"--trace is for reading: it goes with -o table or wide, not with {output}")
+            raise UsageError(f"--trace needs -o table or wide, not {output}")
         heard = None
         if trace:
             from dra_plan.questions.allocate.trace import SearchTrace, with_trace

@@ -13,7 +13,7 @@ from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Res
 
 RULES = {
     **claim_sets.RULES,
-    "no-room-for-all": RuleText("The pods do not fit together", "dra-plan schedule says who gets which node."),
+    "no-room-for-all": RuleText("The pods do not fit together", ("dra-plan schedule shows which pod gets which node.")),
     refusals.CODE: refusals.RULE,
 }
 
@@ -31,4 +31,4 @@ def _left(pod: PodWithoutNode, origins: Origins) -> ReportCase:
     name = f"Pod {pod.namespace}/{pod.name}"
     said = pod.message or "gets no node"
     entry = Entry(Level.ERROR, "no-room-for-all", said, origin.source, line=origin.line, object=name)
-    return ReportCase(f"{name} beside the others", Result.FAILED, entry)
+    return ReportCase(f"{name} next to the others", Result.FAILED, entry)

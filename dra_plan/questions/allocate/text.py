@@ -42,7 +42,7 @@ def _competition(of: Competition) -> Iterator[Part]:
     """What `schedule` says of the pods together: it judges copies, rivals and all that pods ask for."""
     bound = of.pods - len(of.without_node)
     yield f"When they compete, the scheduler binds {bound} of {counted(of.pods, 'pod')}."
-    made = Table(("WITHOUT A NODE", "THE SCHEDULER SAYS"), flexible=(0, 1))
+    made = Table(("UNSCHEDULED PODS", "MESSAGE"), flexible=(0, 1))
     said: dict[str, list[str]] = {}
     for pod in of.without_node:
         said.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
@@ -58,11 +58,11 @@ def _alone(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimS
     with_pods = [claim_set_name(each) for each in rivals if each.owner is not None]
     if many or len(with_pods) > 1:
         wants = [listed(many)] if many else []
-        wants += [f"{listed(with_pods)} would be given the same devices"] if len(with_pods) > 1 else []
+        wants += [f"{listed(with_pods)} would get the same devices"] if len(with_pods) > 1 else []
         yield judged_alone(wants)
     elif rivals:
         names = listed([claim_set_name(each) for each in rivals])
-        yield f"{ALONE}: {names} would be given the same devices. --together plans all of it as one set on one node."
+        yield (f"{ALONE}: {names} would get the same devices. --together plans all of them as one set on one node.")
 
 
 def _rivals(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[PlannedClaimSet]:

@@ -53,7 +53,7 @@ class SearchTrace(Probe):
     def lines(self) -> Iterator[str]:
         """A line for each event, indented by how many devices are taken; devices refused for one reason share one."""
         if self._restarted:
-            yield "begun again, pruned, because the plain search takes long"
+            yield "started again with pruning, because the plain search takes long"
         named = _TraceNames(self._events)
         for event in self._events:
             indent = "  " * min(event.depth, _DEEPEST)
@@ -77,7 +77,7 @@ class SearchTrace(Probe):
         if isinstance(reason, NothingMatches):
             self._add(want, slot, "no device of the node matches")
         else:
-            self._add(want, slot, f"{reason.need} devices for the claim, which may have {reason.limit}")
+            self._add(want, slot, (f"{reason.need} devices for the claim, which can have at most {reason.limit}"))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
         """A device was taken; the search goes on below."""
@@ -91,7 +91,7 @@ class SearchTrace(Probe):
 
     def pruned(self, want: Want, slot: int) -> None:
         """From this slot on there is no solution."""
-        self._add(want, slot, "pruned, there is no solution from here on")
+        self._add(want, slot, "pruned: there is no solution from here on")
 
     def restarted(self) -> None:
         """What was heard before does not count."""

@@ -30,6 +30,7 @@ from dra_plan.questions.autoscale.loop import LoopResult, new_nodes, run_loop
 from dra_plan.questions.autoscale.scale_up import ScaleUp
 from dra_plan.questions.schedule.answer import schedule_pods
 from dra_plan.releases import AUTOSCALER, FIXED_AUTOSCALER, AutoscalerQuirks, Target
+from dra_plan.scheduler.simulate import SimulationResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,12 @@ class ThenBound:
     """The outcome of each pod of the plan, by key."""
     others: int = 0
     """Pods outside the plan that are bound on new nodes."""
+    grown: Inventory | None = None
+    """The cluster with the new nodes."""
+    added: Mapping[str, str] = field(default_factory=dict)
+    """The new nodes, with their groups."""
+    result: SimulationResult | None = None
+    """What kube-scheduler does then."""
 
     @property
     def missing(self) -> list[str]:
@@ -201,7 +208,10 @@ def _then(
     outcome = schedule_pods(changed, target, question).outcome
     wanted, new = set(loop.up.triggered), {one.node.metadata.name for one in added}
     others = sum(record.node in new and record.pod.key not in wanted for record in outcome.pods)
-    return ThenBound({record.pod.key: record.outcome for record in outcome.pods if record.pod.key in wanted}, others)
+    bound = {record.pod.key: record.outcome for record in outcome.pods if record.pod.key in wanted}
+    grown_by = (one.group for one in loop.up.plan for _ in range(one.after - one.before))
+    names = dict(zip((one.node.metadata.name for one in added), grown_by, strict=False))
+    return ThenBound(bound, others, changed, names, outcome)
 
 
 def _disagreeing(then: ThenBound) -> list[Notice]:
@@ -213,8 +223,10 @@ def _disagreeing(then: ThenBound) -> list[Notice]:
     return [
         Notice(
             "scale-up-not-enough",
-            f"kube-scheduler does not bind {pods} of the plan on the new nodes: the autoscaler counts cpu and memory,"
-            " and kube-scheduler decides again, with its own choice of nodes",
+            (
+                f"kube-scheduler does not bind {pods} of the plan on the new nodes: the autoscaler "
+                "counts cpu and memory, and kube-scheduler then chooses nodes by its own rules"
+            ),
             f"Pod {left[0]}",
         )
     ]

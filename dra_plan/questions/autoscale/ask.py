@@ -24,7 +24,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | Iterable[str],
         Flag(
             "--group",
-            "A node group like a node or that of a file; repeatable.",
+            "A node group like a node, or like the one in a file; repeatable.",
             metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,
@@ -34,7 +34,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--expander",
-            "What chooses among groups that could grow (default: the first is shown).",
+            "Chooses among groups that could grow (default: show the first).",
             metavar="NAME",
             complete="least-waste|most-pods|least-nodes|random|price|priority",
         ),
@@ -44,7 +44,7 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--engine",
-            "cluster-autoscaler (the default) or karpenter, as far as that is recorded.",
+            "cluster-autoscaler (the default) or karpenter.",
             metavar="NAME",
             complete="cluster-autoscaler|karpenter",
         ),

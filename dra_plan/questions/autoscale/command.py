@@ -32,12 +32,12 @@ def autoscale(
       dra-plan autoscale --live --group gpu-pool,max=8
       dra-plan autoscale cluster.json --group gpu-pool=gpu-1,max=8
 
-    One loop of the autoscaler, as its own code decides: pending pods that fit on nodes which are there, groups whose
-    new node would take the others, how many nodes, and whether kube-scheduler then binds the pods; and nodes that could
-    go. --groups names a file with the groups (docs/autoscale.md), --group one group and the node or file that its new
-    nodes are like; without either, groups are those that node labels of GKE, EKS, AKS and Cluster API name. PATH holds
-    the cluster: a file, a directory, or - for standard input. Exit status 1 if a pod gets no node from any group, or
-    the loop stops with an error.
+    Runs one loop of the Cluster Autoscaler: which pending pods fit on existing nodes, which groups would grow for
+    the others and by how many nodes, whether kube-scheduler then binds the pods, and which nodes could be removed.
+    --groups is a file with the groups (docs/autoscale.md). --group gives one group, with a node or file as model
+    for new nodes. Without either, the groups come from node labels of GKE, EKS, AKS and Cluster API. PATH has the
+    cluster: a file, a directory, or - for standard input. The exit status is 1 if a pod gets no node from any
+    group, or the loop stops with an error.
 
     """
     from dra_plan.cli.inputs import node_groups, opened
@@ -49,7 +49,7 @@ def autoscale(
     form, gate = parse(output), options.gate(fail_on=fail_on)
     asked = opened(context)
     if asked.owners:
-        raise UsageError(f"{asked.owners[0]}: no such file; autoscale is about all pending pods")
+        raise UsageError(f"{asked.owners[0]}: no such file. autoscale takes no pods; it always plans all pending ones")
     found = ask.autoscale(asked.cluster, **node_groups(context) | given(context, ask.AutoscaleOptions))
     print_document(found.document, form)
     return of_document(found.document, JUDGE, gate)

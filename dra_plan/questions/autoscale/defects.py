@@ -43,8 +43,11 @@ def notices(inventory: Inventory, target: Target, file: GroupsFile, found: LoopR
     if pending * len(inventory.nodes) > MOST_COMPARED:
         yield Notice(
             "defects-not-compared",
-            f"the autoscaler's known defects are not looked for with more than {MOST_COMPARED:,} pairs of a pending pod"
-            " and a node; --quirks fixed answers without them",
+            (
+                "the effect of the autoscaler's known defects is not checked for more than "
+                f"{MOST_COMPARED:,} pairs of a pending pod and a node; --quirks fixed answers without "
+                "them"
+            ),
         )
         return
     for defect, difference in defects_that_decide(inventory, target, file, found):
@@ -137,11 +140,11 @@ def _difference(found: LoopResult, other: LoopResult) -> str:
     if len(up.triggered) != len(without.triggered):
         return f"the plan is for {_pods(len(without.triggered))} instead of {len(up.triggered)}"
     if sorted(up.fit_existing) != sorted(without.fit_existing):
-        return f"{_pods(len(without.fit_existing))} instead of {len(up.fit_existing)} fit on nodes that are there"
+        return f"{_pods(len(without.fit_existing))} instead of {len(up.fit_existing)} fit on existing nodes"
     if set(up.not_triggered) != set(without.not_triggered):
         return f"no group helps {_pods(len(without.not_triggered))} instead of {len(up.not_triggered)}"
     if up.error != without.error:
-        return "the loop goes on" if not without.error else "the loop ends with another error"
+        return "the loop continues" if not without.error else "the loop ends with another error"
     more = [name for name in other.down.removable if name not in found.down.removable]
     fewer = [name for name in found.down.removable if name not in other.down.removable]
     said = [*([f"{_nodes(more)} could go"] if more else []), *([f"{_nodes(fewer)} would stay"] if fewer else [])]

@@ -64,7 +64,9 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
     fits: Annotated[dict[str, Reasons], Meta(description="By pod.")] = {}
     options: Annotated[list[GroupOption], Meta(description="In the order of the groups.")] = []
     chosen: Annotated[str, Meta(description="The group that `plan` is about.")] = ""
-    expander: Annotated[str, Meta(description="What chose it; empty: the first group, as no expander was named.")] = ""
+    expander: Annotated[
+        str, Meta(description=("The expander that chose it; empty for the first group, if no expander was given."))
+    ] = ""
     least_waste: Annotated[list[str], Meta(description="The groups among which this expander chooses at random.")] = []
     most_pods: Annotated[list[str], Meta(description="The same of this expander.")] = []
     least_nodes: Annotated[list[str], Meta(description="The same of this expander.")] = []
@@ -122,15 +124,15 @@ class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
     node_claims: list[NodeClaimDocument] = []
     on_nodes: Annotated[dict[str, str], Meta(description="Pods that need no new node, with their node.")] = {}
     errors: Annotated[dict[str, WhyNoNode], Meta(description="Pods that get no node, and why.")] = {}
-    ignored: Annotated[list[str], Meta(description="Pods that lack a claim, at which it does not look.")] = []
-    unknown: Annotated[dict[str, str], Meta(description="Pods of which nothing is said, and why.")] = {}
+    ignored: Annotated[list[str], Meta(description="Pods without a claim, which it ignores.")] = []
+    unknown: Annotated[dict[str, str], Meta(description="Pods without an answer, and why.")] = {}
 
 
 class AutoscaleDocument(PrintedDocument, frozen=True, kw_only=True):
     """What one loop of the Cluster Autoscaler does."""
 
     kind: Literal["AutoscalePlan"] = "AutoscalePlan"
-    groups: Annotated[list[KnownGroup], Meta(description="min and max are null where they are not known.")]
+    groups: Annotated[list[KnownGroup], Meta(description="min and max are null if they are unknown.")]
     karpenter: Annotated[
         KarpenterDocument | UnsetType,
         Meta(description="With the engine karpenter; then the scale-up and scale-down of the autoscaler are empty."),

@@ -52,7 +52,7 @@ class KarpenterRun:
     ignored: list[str] = field(default_factory=list)
     """Pods that lack a claim, which are not looked at."""
     unknown: dict[str, str] = field(default_factory=dict)
-    """Pods of which nothing is said, and why."""
+    "Pods without an answer, and why."
 
 
 def provision(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterRun:

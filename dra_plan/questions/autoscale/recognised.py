@@ -103,13 +103,13 @@ def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander
     more = given_groups(options, inventory)
     twice = {group.name for group in found.groups} & {group.name for group in more}
     if twice:
-        raise UsageError(f"--group {shown.line(min(twice))}: the file of groups has this group, too")
+        raise UsageError(f"--group {shown.line(min(twice))}: the file of groups also has this group")
     if file is None and not more:
         more = recognised(inventory)
         if not more:
             raise UsageError(
-                "no node has a label that names its group; --groups FILE or --group NAME=NODE says which node groups"
-                " there are (docs/autoscale.md)"
+                "no node has a label that names its group; give the node groups with --groups FILE "
+                "or --group NAME=NODE (docs/autoscale.md)"
             )
     flags = found.options if expander is None else replace(found.options, expander=_expander(expander))
     return GroupsFile((*found.groups, *more), flags)
@@ -145,8 +145,8 @@ def _given(option: str, inventory: Inventory, known: Mapping[str, ScalingGroup])
         group = known.get(name)
         if group is None:
             raise UsageError(
-                f"--group {shown.line(name)}: no label of a node names such a group; NAME=NODE or NAME=FILE says what"
-                " its nodes are like"
+                f"--group {shown.line(name)}: no node label names such a group; give a node or "
+                "file: NAME=NODE or NAME=FILE"
             )
     else:
         group = _like(name, model, inventory, known)

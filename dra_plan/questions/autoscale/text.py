@@ -21,6 +21,8 @@ from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
+OTHER_GROUP = "fits a group that this loop did not choose"
+
 MOST_GROUPS = 3
 """Groups whose reasons a row names."""
 
@@ -64,7 +66,7 @@ def _pods(up: ScaleUpDocument, *, whole_reasons: bool) -> Iterator[Table]:
         if pod in up.triggered:
             made.add(pod, "Triggered", grown, "")
         elif pod in up.awaiting:
-            made.add(pod, "Awaiting", "", "fits a group that this loop did not choose")
+            made.add(pod, "Awaiting", "", OTHER_GROUP)
         elif pod in up.not_triggered:
             reasons = [f"{group}: {said}" for group, said in up.not_triggered[pod].items()]
             kept = reasons if whole_reasons else reasons[:MOST_GROUPS]
@@ -86,41 +88,41 @@ def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
             labels.setdefault(group.told_by, []).append(group)
     for label, groups in labels.items():
         named = listed([f"{group.group} ({counted(group.nodes, 'node')})" for group in groups], MOST_GROUPS)
-        yield f"Told from {label} of nodes: {named}."
+        yield f"Groups from the node label {label}: {named}."
     without = [name for name in ("min", "max") if any(getattr(group, name) is None for group in document.groups)]
     if labels and without:
         said = "".join(f",{name}=N" for name in without)
-        yield f"No label says {' and '.join(without)} of a group; --group NAME{said} does."
-        yield "Groups that have no node are not seen."
+        yield (f"Labels do not give {' and '.join(without)} of a group; set it with --group NAME{said}.")
+        yield "Node groups without nodes cannot be detected; add them with --group."
 
 
 def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     up, down = document.scale_up, document.scale_down
     if up.error:
-        yield f"The loop did not go on: {up.error}"
+        yield f"The loop stopped: {up.error}"
     open_ended = {group.group for group in document.groups if group.max is None}
     for one in up.plan:
         more = ", if its max, which is not known, allows it" if one.group in open_ended else ""
         yield f"Group {one.group} grows from {one.from_} to {one.to}{more}."
     if up.result == "ScaleUpNotNeeded" and not up.error:
-        yield "No new node is needed: every pod that the scheduler has refused fits on a node that is there."
+        yield ("No new node is needed: every unschedulable pod fits on an existing node.")
     elif up.result == "ScaleUpNoOptionsAvailable":
-        yield "No group grows: none helps any of the pending pods."
+        yield "No group grows: none would help a pending pod."
     elif up.result == "ScaleUpLimitedByMaxNodesTotal":
         yield f"No group grows: {MAX_TOTAL} (--max-nodes-total)."
     if len(up.options) > 1:
         yield from _choice(up)
     if up.needed is not None:
-        yield f"kube-scheduler needs {counted(up.needed, 'new node')} of {up.chosen} for these pods, as `grow` finds."
+        yield (f"kube-scheduler needs {counted(up.needed, 'new node')} of {up.chosen} for these pods (see `grow`).")
     left = [pod for pod, outcome in up.then_bound.items() if outcome != "Bound"]
     if up.then_bound:
         bound = len(up.then_bound) - len(left)
         yield f"Then kube-scheduler binds {bound} of {counted(len(up.then_bound), 'pod')}."
     if left and up.others_bound:
         others = counted(up.others_bound, "pod")
-        yield f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes before them."
+        yield (f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes first.")
     if down.removable:
-        yield f"Could go, if they stay as they are: {listed(down.removable, 6)}."
+        yield f"Could be removed, if they do not change: {listed(down.removable, 6)}."
 
 
 def _choice(up: ScaleUpDocument) -> Iterator[str]:

@@ -19,8 +19,10 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
         bool | None,
         Flag(
             "--possible/--no-possible",
-            "Search for the best placement, whatever the scheduler does, without a time limit; or not at all. The "
-            "default is a few seconds, and none with --mix.",
+            (
+                "Search for the best placement without a time limit, or not at all. By default, "
+                "search for a few seconds; with --mix, do not search."
+            ),
         ),
     ]
     limit: Annotated[int | None, Flag("--limit", "Try at most N copies (default: 10,000).", metavar="N", least=1)]

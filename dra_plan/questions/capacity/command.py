@@ -36,7 +36,7 @@ def capacity(
         int, typer.Option("--at-least", min=0, metavar="N", help="Exit with 1 unless there is room for N copies.")
     ] = 0,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Exit with 0 if there is nothing to copy, instead of 2.")
+        bool, typer.Option("--allow-empty", help=("Exit with 0 instead of 2 if there is nothing to copy."))
     ] = False,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
@@ -49,9 +49,9 @@ def capacity(
       dra-plan capacity --live deploy/serve
       dra-plan capacity cluster.json deploy/serve --at-least 10
 
-    Copies of each pending pod and of each workload's pod, or of those that are named, are created one after the other
-    beside what runs, until kube-scheduler refuses one. POSSIBLE is what the best choice of nodes and devices holds.
-    PATH is a file, a directory, or - for standard input.
+    Creates copies of each pending or named pod, or of each workload's pod, one after the other in addition to what
+    runs, until kube-scheduler refuses one. POSSIBLE is the number of copies in the best choice of nodes and
+    devices. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of
@@ -68,8 +68,7 @@ def capacity(
         if not document.items and not allow_empty:
             raise nothing_to_do(
                 document.warnings,
-                "nothing to copy: the input has no pod that waits and no workload; name a pod, whatever has become of"
-                " it",
+                ("nothing to copy: the input has no pending pod and no workload; name a pod in any state"),
             )
         reports.tell(None, page_of(asked.cluster, found))
         print_document(document, form)

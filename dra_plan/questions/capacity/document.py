@@ -25,7 +25,7 @@ from dra_plan.documents.suggestions import SHAPES
 
 
 class NodeCopies(DocumentPart, frozen=True, kw_only=True):
-    """How many copies a node holds."""
+    """How many copies a node holds; of gangs, how many of their pods."""
 
     name: Text
     copies: Amount
@@ -43,17 +43,21 @@ class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
             *("Limit", "OtherRefused", "Refused", "EveryNode"),
         ),
         Meta(
-            description="Why no further copy was bound. Limit: as many as were asked for. Undecided: the step budget "
-            "ran out on some node, so that there may be more. OtherRefused: with --mix, a copy of another owner was. "
-            "Refused: the API server does not take one, or creates no more, as of a ResourceQuota. EveryNode: a "
-            "DaemonSet has a pod on every node that may have one."
+            description=(
+                "Why no further copy was bound. Limit: the limit was reached. Undecided: the "
+                "step budget ran out on a node, so there may be more. OtherRefused: with "
+                "--mix, a copy of another owner was refused. Refused: the API server refuses "
+                "a copy, for example because of a ResourceQuota. EveryNode: a DaemonSet has "
+                "a pod on every node that may have one."
+            )
         ),
     ]
     message: Annotated[
-        str | None, Meta(description="The scheduler's text for the first copy that it refuses, or the API server's.")
+        str | None,
+        Meta(description=("The message of the scheduler, or of the API server, for the first refused copy.")),
     ]
     undecided_nodes: UndecidedNodes = []
-    evicted: Annotated[list[ObjectName], Meta(description="Pods that had to go for copies.")] = []
+    evicted: Annotated[list[ObjectName], Meta(description="Pods that were evicted for copies.")] = []
 
 
 class CopiedOwner(ObjectName, frozen=True, kw_only=True):
@@ -73,25 +77,31 @@ class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
 class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
     """What the best choice of nodes and devices could hold beside what runs, whatever the scheduler does."""
 
-    copies: Annotated[Amount, Meta(description="So many there are in the placement; with --mix, whole sets.")]
+    copies: Annotated[Amount, Meta(description=("The number of copies in the placement; with --mix, of whole sets."))]
     at_most: Annotated[
         Amount | None,
         Meta(
-            description="No placement has more, which is proved: equal to `copies`, that is exact. Null if it is not "
-            "known, as where a limit ended the count."
+            description=(
+                "Proved upper bound; if it equals `copies`, the number is exact. Null if "
+                "unknown, for example because a limit ended the count."
+            )
         ),
     ]
     nodes: list[NodeCopies]
     placement: Annotated[
         list[PlacedCopy],
-        Meta(description="Verified pod by pod, in this order: the scheduler's own where no better one was found."),
+        Meta(
+            description=(
+                "The placement, checked pod by pod in this order; the scheduler's own if no better one was found."
+            )
+        ),
     ]
     brief: Annotated[
         bool, Meta(description="The search took a few seconds only: with --possible there may be more.")
     ] = False
     besides: Annotated[
         list[str],
-        Meta(description="Plugins, looking at other pods or volumes, whose refusals the bound does not count with."),
+        Meta(description="Plugins that look at other pods or volumes, which the bound ignores."),
     ] = []
 
 
@@ -115,26 +125,46 @@ class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
 
     wanted: Amount
     missing: Annotated[
-        Amount, Meta(description="Of these, without a node: they stay aside, and are among the copies that fit.")
+        Amount, Meta(description=("The number of these without a node; they are included in the copies that fit."))
     ]
 
 
+class CopiedGang(DocumentPart, frozen=True, kw_only=True):
+    """The gang that a copy is: a pod group of its own with all its pods. It counts when all of them are bound."""
+
+    pod_group: Annotated[Text, Meta(description="The group that is copied, in the owner's namespace.")]
+    pods: Annotated[int, Meta(ge=1, description="How many pods a copy has.")]
+    min_count: Annotated[int, Meta(ge=1, description="How many of them have to find a place at the same time.")]
+    topology_key: Annotated[str, Meta(description="The label in whose value the nodes of one gang agree.")] = ""
+    waiting: Annotated[
+        Amount, Meta(description="Pods of the group that have no node: they stay aside, and are among the copies.")
+    ]
+    fitting: Annotated[
+        Amount | None,
+        Meta(
+            description="How many pods of one more gang would find a node, one after the other; `nextCopy` is about "
+            "the pod after these. Null where each of them would, or no gang was refused."
+        ),
+    ] = None
+
+
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
-    """How many copies of one pod, or of one workload's pods, there is room for."""
+    """How many copies of one pod, of one workload's pods or of one gang there is room for."""
 
     owner: CopiedOwner
+    gang: Annotated[CopiedGang | None, Meta(description="Null if each pod is scheduled alone.")] = None
     replicas: Annotated[
-        OwnerReplicas | None, Meta(description="Null for a pod, and for what has no number of replicas.")
+        OwnerReplicas | None, Meta(description="Null for a pod, a gang, and for kinds without replicas.")
     ]
     scheduled: ScheduledCopies
     possible: Annotated[
         PossibleCopies | None,
         Meta(
-            description="Null with --no-possible, with --mix, and where pods have to go for copies or the API "
-            "server creates no more."
+            description="Null with --no-possible, with --mix, if copies evict pods or the API server refuses more, "
+            "and for gangs with their own claims."
         ),
     ]
-    next_copy: Annotated[NextCopy | None, Meta(description="Null where the scheduler refused no copy.")]
+    next_copy: Annotated[NextCopy | None, Meta(description="Null if the scheduler refused no copy.")]
 
 
 PARTS = SHAPES
@@ -145,7 +175,7 @@ class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
     """How many copies of pods there is room for, each owner on its own, beside what is there."""
 
     kind: Literal["CapacityPlan"] = "CapacityPlan"
-    limit: Annotated[int, Meta(ge=1, description="So many copies were tried at most.")]
+    limit: Annotated[int, Meta(ge=1, description="The largest number of copies that was tried.")]
     items: list[OwnerCapacity]
     mix: Annotated[MixCapacity | UnsetType, Meta(description="With --mix: the items are counted together.")] = UNSET
     fleet: FleetFigures
@@ -160,11 +190,14 @@ class StrandedFor(DocumentPart, frozen=True, kw_only=True):
         str,
         one_of("not-wanted", "node", "not-enough"),
         Meta(
-            description="not-wanted: no selector passes them. node: their nodes take no copy, for something else than "
-            "devices. not-enough: with what is idle beside them no further copy can be put together."
+            description=(
+                "not-wanted: no selector matches them. node: their nodes take no copy, for a "
+                "reason other than devices. not-enough: together with the other idle "
+                "devices, they are not enough for one more copy."
+            )
         ),
     ]
-    message: Annotated[str, Meta(description="With node: what is in the way there, in the scheduler's words.")] = ""
+    message: Annotated[str, Meta(description="For node: the scheduler's reason there.")] = ""
     devices: Annotated[int, Meta(ge=1)]
 
 
@@ -176,7 +209,7 @@ class WithheldDevices(DocumentPart, frozen=True, kw_only=True):
         one_of("shared", "withheld"),
         Meta(description="shared: in use, with room for others. withheld: not for every request, or for none."),
     ]
-    message: Annotated[str, Meta(description="With withheld: a taint, a pool that is not complete, a gate.")] = ""
+    message: Annotated[str, Meta(description="For withheld: a taint, an incomplete pool, a gate.")] = ""
     devices: Annotated[int, Meta(ge=1)]
 
 
@@ -186,23 +219,34 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
     driver: Text
     model: ModelName = ""
     profile: Annotated[
-        str, Meta(description="Of parts that share counters: their kind. They count as often as they fit side by side.")
+        str,
+        Meta(
+            description=(
+                "The kind of partitions that share counters. They count as often as they fit at the same time."
+            )
+        ),
     ] = ""
-    devices: Annotated[Amount, Meta(description="All of them, parts that overlap each by itself.")]
-    idle: Annotated[Amount, Meta(description="Free to be allocated before any copy is made.")]
+    devices: Annotated[Amount, Meta(description=("All of them; overlapping partitions count separately."))]
+    idle: Annotated[Amount, Meta(description="Available before any copy is created.")]
     withheld: Annotated[
         list[WithheldDevices],
-        Meta(description="Neither idle nor used up. What then is missing is in use; of parts, others of their device."),
+        Meta(
+            description=(
+                "Neither idle nor used up. The rest is in use, or for partitions, blocked by others of the same device."
+            )
+        ),
     ] = []
     stranded: Annotated[
         Amount | None,
         Meta(
-            description="Idle, and still so at the end of every count, though an owner asks for such devices. Null if "
-            "that is not known, for a count was ended before the scheduler refused a copy."
+            description=(
+                "Idle at the end of every count although an owner requests such devices. "
+                "Null if unknown, because a count ended before the scheduler refused a copy."
+            )
         ),
     ]
     reasons: list[StrandedFor]
-    most_on_one_node: Annotated[Amount, Meta(description="The largest number that is idle on one node.")]
+    most_on_one_node: Annotated[Amount, Meta(description=("The largest number of idle ones on one node."))]
     node: Annotated[str, Meta(description="The first node that has this number.")] = ""
 
 

@@ -12,6 +12,7 @@ from dra_plan import shown
 from dra_plan.documents.obstacles import CopyObstacle, DevicesInUse, NextCopy
 from dra_plan.questions.capacity.document import (
     CapacityDocument,
+    CopiedGang,
     FleetFigures,
     IdleDevices,
     NodeCopies,
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 _ENDS = {
     "EveryNode": "a DaemonSet has one pod on each node that may have one",
-    "Limit": "as many as were asked for (--limit)",
+    "Limit": "the limit was reached (--limit)",
     "OtherRefused": "a copy of another owner was refused",
-    "Refused": "the API server does not take one",
+    "Refused": "the API server refuses one",
     "Undecided": "undecided: the search was cut short (--max-steps)",
 }
 """What stands for a message where the scheduler refused nothing."""
@@ -105,11 +106,12 @@ def _captions(document: CapacityDocument) -> list[Part]:
     if not document.items:
         return []
     mixed = document.mix is not UNSET
-    more = "MORE: copies that kube-scheduler binds beside what runs, one after the other"
-    more += ", of all owners in turn." if mixed else "."
-    best = " POSSIBLE: as many as the best choice of nodes and devices holds."
+    more = "MORE: additional copies that kube-scheduler would bind, created one at a time"
+    more += ", taking turns." if mixed else "."
+    best = " POSSIBLE: copies in the best choice of nodes and devices."
     sought = any(item.possible is not None for item in document.items)
-    return [more + (best if sought else ""), *_said(document.items)]
+    gangs = " A gang is copied with all its pods." if any(item.gang is not None for item in document.items) else ""
+    return [more + (best if sought else "") + gangs, *_said(document.items)]
 
 
 def _said(items: Sequence[OwnerCapacity]) -> list[Part]:
@@ -144,7 +146,9 @@ def _stories(document: CapacityDocument) -> list[Part]:
                 _spread(item),
                 *_end(item.scheduled),
                 *replicas(item.replicas, item.scheduled),
-                *better(item.scheduled, item.possible),
+                *_own_gang(item.gang, item.scheduled),
+                *better(item.scheduled, item.possible, "pod" if item.gang is not None else ""),
+                *_part(item.gang, item.scheduled),
                 *(lines(item.next_copy) if item.next_copy is not None else ()),
             ]
         )
@@ -163,12 +167,41 @@ def at_least(items: Sequence[OwnerCapacity]) -> str:
 
 def _spread(item: OwnerCapacity) -> str:
     """How the copies fill the nodes: so many on each of so many nodes."""
-    parts = spread(item.scheduled.nodes)
+    gang = item.gang
+    parts = spread(item.scheduled.nodes, "pod" if gang is not None else "")
     evicted = item.scheduled.evicted
     if evicted:
-        parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to go for them")
-    none = "not known" if at_least([item]) else "none on any node"
-    return f"{copied_owner(item.owner)}: {', '.join(parts) or none}."
+        parts.append(f"{len(evicted)} running {'pod has' if len(evicted) == 1 else 'pods have'} to be evicted for them")
+    none = "not known" if at_least([item]) else "no copies fit"
+    size = f", a gang of {counted(gang.pods, 'pod')}" if gang is not None else ""
+    return f"{copied_owner(item.owner)}{size}: {', '.join(parts) or none}."
+
+
+def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
+    """What is to be known of the gang that is in the input already, and of one that can't start."""
+    if of is None:
+        return
+    if of.pods < of.min_count:
+        yield f"  It never starts: minCount of pod group {of.pod_group} is {of.min_count}."
+    elif of.waiting == of.pods and (scheduled.copies or scheduled.ended not in OPEN_ENDS):
+        own = f"Its {counted(of.pods, 'pending pod')}"
+        verb = "is" if of.pods == 1 else "are"
+        had = f"{verb} included in the {scheduled.copies:,}" if scheduled.copies else "would not get a node"
+        yield f"  {own} {had}."
+    elif 0 < of.waiting < of.pods:
+        yield f"  {of.waiting:,} of its own {of.pods:,} pods are pending, and left out of the count."
+
+
+def _part(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
+    """How much of one more gang there is room for."""
+    if of is not None and of.fitting is None and of.topology_key and scheduled.ended == "Unschedulable":
+        whole = f"nodes take all {of.pods:,} pods of one more"
+        yield f"  The scheduler finds no value of label {of.topology_key} whose {whole}."
+    if of is not None and of.fitting is not None:
+        verb = "finds" if of.fitting == 1 else "find"
+        some = f"{of.fitting:,} of {of.pods:,} pods {verb}" if of.fitting else f"none of the {of.pods:,} pods finds"
+        rest = "; the next one does not" if of.fitting else ""
+        yield f"  Of one more gang, {some} a node{rest}:"
 
 
 def _end(of: ScheduledCopies) -> Iterator[str]:
@@ -197,7 +230,7 @@ MOST_PROFILES = 8
 """Kinds of parts of one model that are told."""
 
 
-_LEFT_ALONE = "; what its own pods have was left to them"
+_LEFT_ALONE = "; its own pods keep their devices"
 
 
 def possible(of: PossibleCopies | None) -> str:
@@ -225,7 +258,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
         had = f"  Its 1 replica has {'a' if there else 'no'} node"
     missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}; the copies are further ones."
+        yield f"{had}; the copies are additional."
     elif of.missing <= copies:
         pending = "Its pending replica is" if of.missing == 1 else f"Its {of.missing:,} pending replicas are"
         yield f"  {pending} included in the {copies:,}."
@@ -235,26 +268,27 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
             if copies
             else f"whether {missing} would get one is"
         )
-        yield f"{had}: {some} not known."
+        yield f"{had}: {some} unknown."
     else:
         yield f"{had}: of {missing}, {copies:,} would get one." if copies else f"{had}: {missing} would get none."
 
 
-def better(scheduled: ScheduledCopies, of: PossibleCopies | None) -> Iterator[str]:
+def better(scheduled: ScheduledCopies, of: PossibleCopies | None, noun: str = "") -> Iterator[str]:
     """What first fit wastes, and what the bound leaves out."""
     if of is not None and of.copies > scheduled.copies:
-        yield f"  {of.copies} are possible: {', '.join(spread(of.nodes))}"
+        verb = "is" if of.copies == 1 else "are"
+        yield f"  {of.copies} {verb} possible: {', '.join(spread(of.nodes, noun))}"
     if of is not None and of.brief and of.at_most not in (None, of.copies):
-        yield f"  whether more than {of.copies} are possible stayed open: --possible searches longer"
+        yield f"  more than {of.copies} may be possible: --possible searches longer"
     if of is not None and of.besides:
-        yield f"  the bound does not count with {listed(of.besides)}"
+        yield f"  the bound ignores {listed(of.besides)}"
 
 
-def spread(nodes: Sequence[NodeCopies]) -> list[str]:
-    """How copies fill nodes: so many on each of so many nodes."""
+def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
+    """How copies, or what the noun says, fill nodes: so many on each of so many nodes."""
     numbers = Counter(node.copies for node in nodes)
     return [
-        f"{copies} {'on 1 node' if many == 1 else f'each on {many} nodes'}"
+        f"{counted(copies, noun) if noun else copies} {'on 1 node' if many == 1 else f'each on {many} nodes'}"
         for copies, many in sorted(numbers.items(), reverse=True)
     ]
 
@@ -310,7 +344,7 @@ def lines(of: NextCopy) -> Iterator[str]:
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
         yield f"  One more fits: {obstacles.suggestion(tried)}."
     if of.sought and not of.suggestions:
-        yield f"  No change was found with which one more fits{_LEFT_ALONE if of.own_claims else ''}."
+        yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
 
 
 def _obstacle(of: CopyObstacle) -> str:
@@ -337,11 +371,11 @@ def _devices(of: NextCopy) -> Iterator[str]:
     if of.leading:
         refusing = sum(_node_list(one) for one in of.obstacles if one.kind == "Devices")
         some = of.looked_at < refusing
-        where = f"{of.looked_at:,} of these {refusing:,} nodes looked at" if some else f"of {counted(refusing, 'node')}"
+        where = f"{of.looked_at:,} of these {refusing:,} nodes checked" if some else f"of {counted(refusing, 'node')}"
         told = [f"{words.cell(one)} on {one.nodes}" for one in of.leading[: words.MOST]]
         yield f"{where}: {', '.join(told)}"
     if of.in_use:
-        yield f"would do, but in use: {listed(list(_used(of.in_use)))}"
+        yield f"suitable, but in use: {listed(list(_used(of.in_use)))}"
 
 
 def parts(document: CapacityDocument) -> list[Part]:
@@ -376,7 +410,7 @@ def _notes(fleet: FleetFigures) -> Iterator[Part]:
         yield Paragraph(["Neither idle nor used up:", *lines])
     kinds = Counter((kind.driver, kind.model) for kind in fleet.kinds if kind.profile)
     if any(number > 1 for number in kinds.values()):
-        yield "Parts of one device exclude each other: a profile is counted as if no other one were taken."
+        yield ("Partitions of one device exclude each other: each profile is counted as if no other one were used.")
 
 
 def withheld(of: IdleDevices) -> str:

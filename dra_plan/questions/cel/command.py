@@ -31,7 +31,7 @@ def cel(
             "--device",
             autocompletion=completing.devices,
             metavar="DRIVER/POOL/DEVICE",
-            help="This device only, with the value of every sub-expression.",
+            help="Only this device, with the value of every sub-expression.",
         ),
     ] = None,
     output: options.Output = "table",
@@ -43,9 +43,9 @@ def cel(
       dra-plan cel 'device.attributes["d"].model == "A100"' slices.yaml
       dra-plan cel - slices.yaml --device gpu.example.com/n1/gpu-0 < expr.cel
 
-    Prints the type of EXPRESSION, the cost that the API server estimates for it, and what it reads. With PATH (a file,
-    a directory, or - for standard input, with resource slices) it says for every device whether it matches; with
-    --device, what every sub-expression gives.
+    Prints the type of EXPRESSION, its cost as the API server estimates it, and what it reads. With PATH (resource
+    slices: a file, a directory, or - for standard input) it shows which devices match; with --device, also the
+    value of every sub-expression.
 
     """
     from dra_plan.cli.printing import print_document
@@ -58,13 +58,13 @@ def cel(
     sources = [*(params["paths"] or ()), *(params["filenames"] or ())]
     if expression == "-":
         if "-" in sources:
-            raise UsageError("standard input can't be both the expression and a manifest")
+            raise UsageError("standard input cannot be both the expression and a manifest")
         expression = sys.stdin.read().rstrip("\r\n")
     from dra_plan.questions.cel.answer import parse_device, report_selector
 
     chosen = None if device is None else parse_device(device)
     if chosen is not None and not sources:
-        raise UsageError("--device needs the manifests that have the device: name files or directories")
+        raise UsageError("--device needs the manifests with the device: name files or directories")
     inventory = None
     if sources:
         from dra_plan.cli.inputs import load_cluster

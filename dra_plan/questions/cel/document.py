@@ -24,7 +24,7 @@ class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
     pool: str
     device: str
     node_name: Annotated[
-        str, Meta(description="The node that has the device; absent if slice and device name none.")
+        str, Meta(description="The node of the device; absent if neither slice nor device names one.")
     ] = ""
     match: bool | None = None
     cost: Annotated[Amount | None, Meta(description="What the evaluation cost by the scheduler's count.")] = None
@@ -46,11 +46,11 @@ ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["v
 class MeantSelector(DocumentPart, frozen=True, kw_only=True):
     """What was probably meant by an expression that is true for none of the devices."""
 
-    said: Annotated[list[Text], Meta(description="What the devices have under the names that it reads.")]
+    said: Annotated[list[Text], Meta(description=("The values that devices have for the names that it reads."))]
     expression: Annotated[
-        str, Meta(description="An expression that is true for one of them at least; absent if none was found.")
+        str, Meta(description=("An expression that is true for at least one of them; absent if none was found."))
     ] = ""
-    offset: Annotated[int | None, Meta(description="The character at which the mistake shows, from 0.")] = None
+    offset: Annotated[int | None, Meta(description="The position of the mistake, from 0.")] = None
 
 
 class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
@@ -59,13 +59,11 @@ class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
     kind: Literal["SelectorReport"] = "SelectorReport"
     expression: str
     result_type: Annotated[Text, Meta(description="The static type: bool, or that of an attribute.")]
-    max_cost: Annotated[
-        Amount, Meta(description="The cost that the API server estimates; 2^64-1 stands for that and everything above.")
-    ]
+    max_cost: Annotated[Amount, Meta(description="The cost that the API server estimates; 2^64-1 means that or more.")]
     cost_limit: Annotated[int, Meta(ge=1)]
     reads: Annotated[
         list[SelectorRead] | None,
-        Meta(description="What the expression looks at; null when it may look at everything."),
+        Meta(description="What the expression reads; null if it may read everything."),
     ]
     devices: list[
         Annotated[
@@ -76,7 +74,8 @@ class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
         Text | UnsetType, Meta(description="Why the API server refuses the expression on create.")
     ] = UNSET
     hint: Annotated[
-        MeantSelector | UnsetType, Meta(description="What was probably meant; only if it is true for no device.")
+        MeantSelector | UnsetType,
+        Meta(description=("The expression that was probably meant, if this one matches no device.")),
     ] = UNSET
     explanation: ShownPart | UnsetType = UNSET
     warnings: list[PrintedWarning]

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from msgspec import structs
 
 from dra_plan.allocator import View
-from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import DeviceSelector, ResourceClaim
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
-from dra_plan.documents.base import AppliedEdit, ObjectName, answer_target, warnings
+from dra_plan.documents.base import AppliedEdit, answer_target, warnings
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.owners import chosen_pods
-from dra_plan.planner.question import Chosen, Question
+from dra_plan.planner.question import Question
 from dra_plan.planner.settling import FOR_EVER
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.allocate.answer import AllocationPlan, plan_claim_sets
@@ -32,23 +31,21 @@ from dra_plan.questions.diff.differences import (
     changed_pools,
     followed_states,
     held_devices,
-    pod_states,
 )
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedPod,
     ChangedPool,
     ChangedSelector,
-    ComparedPod,
     ComparedState,
     DiffDocument,
     DiffReason,
     HeldDevice,
 )
+from dra_plan.questions.diff.others import AskedState, because_of_others
 from dra_plan.questions.diff.selectors import changed_selectors
-from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_chosen, schedule_pods
+from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_pods
 from dra_plan.releases import DEFECTS, Quirks, Target, target
-from dra_plan.scheduler.cluster.common import Common
 
 
 class State(NamedTuple):
@@ -128,9 +125,8 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
     pods: Iterable[ChangedPod] = ()
     if plans:
         pods = changed_pods(followed_states(plans[0]), followed_states(plans[1]), asked)
-        pods = because_of_others(
-            pods, *(_asking_pods(*side, question) for side in zip((before, after), plans, strict=True))
-        )
+        sides = zip((before, after), plans, strict=True)
+        pods = because_of_others(pods, *(AskedState(side.inventory, side.view, plan, question) for side, plan in sides))
         pods = _with_owners(pods, (before.inventory, after.inventory), plans)
     pools = tuple(changed_pools(before.view, after.view))
     told = [[*plan.notices] for plan in (old, new)]
@@ -189,7 +185,7 @@ def _with_owners(
     for pod in (*pods, *(pod for inventory in inventories for pod in inventory.pods)):
         named = controller_names(pod.metadata)
         if named:
-            owners[_compared_key(pod)] = "/".join(named[-1])
+            owners[(pod.metadata.namespace, pod.metadata.name)] = "/".join(named[-1])
     for one in changed:
         yield structs.replace(one, owner=owners.get((one.namespace, one.name), ""))
 
@@ -256,28 +252,6 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
     """The notices of both sides, each once. That kubelets are of another release is what an upgrade is about."""
     kept = (each for each in after if same or each.code != notices.OTHER_KUBELETS)
     return tuple(dict.fromkeys((*before, *kept)))
-
-
-def _asking_pods(state: State, plan: SchedulePlan, question: Question) -> AskedState:
-    """Asks the state about pods again, some of which do not wait then."""
-    common = Common()
-
-    def asked(key: PodKey, chosen: Chosen) -> ComparedPod | None:
-        outcome = schedule_chosen(state.inventory, state.view.target, question, chosen, common, state.view)
-        return pod_states(SchedulePlan(outcome).document).get(key)
-
-    def alone(key: PodKey) -> ComparedPod | None:
-        return asked(key, lambda pod: _compared_key(pod) == key)
-
-    def without(key: PodKey, others: Collection[PodKey]) -> ComparedPod | None:
-        chosen = choice(state.inventory, state.view.target, question)
-        return asked(key, lambda pod: chosen(pod) and _compared_key(pod) not in others)
-
-    return AskedState(sum(record.attempts > 0 for record in plan.outcome.pods), alone, without)
-
-
-def _compared_key(pod: Pod) -> PodKey:
-    return pod.metadata.namespace, pod.metadata.name
 
 
 def reasons(
@@ -386,69 +360,3 @@ def _switched(before: Target, after: Target) -> Iterator[tuple[DiffReason, Targe
             code = "defect-began" if now else "defect-ended"
             reason = DiffReason(code=code, defect=defect.id, title=defect.title)
             yield reason, after.with_quirks(structs.replace(after.quirks, **{defect.quirk: was}))
-
-
-MOST_ASKED_ALONE = 50
-"""So many pods that lost or got a place or devices are asked about once more, each alone."""
-
-
-MOST_ASKED_WITHOUT = 1000
-"""So many pods are scheduled in all, where pods are asked about without some others."""
-
-
-@dataclass(frozen=True)
-class AskedState:
-    """One of the two states; how many pods wait there, and how it is asked about a pod."""
-
-    waiting: int
-    alone: Callable[[PodKey], ComparedPod | None]
-    """What becomes of the pod if no other one waits."""
-    without: Callable[[PodKey, Collection[PodKey]], ComparedPod | None]
-    """What becomes of the pod if those do not wait."""
-
-
-def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> Iterator[ChangedPod]:
-    """The changed pods. Of lost ones it is known whether they would be bound if no other pod waited.
-
-    Those that have its devices in the other state are kept where they are the reason: if they did not wait, or no
-    other pod did, it would be the same in both. Of pods that end in a state, or that are held, it is known why: nothing
-    is asked.
-    """
-    left, pods = MOST_ASKED_ALONE, [MOST_ASKED_WITHOUT]
-    for pod in changed:
-        takers, givers, lost = pod.taken_by, pod.freed_by, pod.change == "Lost"
-        ends = any(state is not None and state.ended is not None for state in (pod.before, pod.after))
-        gated = pod.after is not None and pod.after.outcome == "Gated"
-        if ends or gated or not (lost or takers or givers) or left <= 0:
-            yield structs.replace(pod, taken_by=[], freed_by=[]) if takers or givers else pod
-            continue
-        left -= 1
-        key = (pod.namespace, pod.name)
-        alone = after.alone(key) if lost or takers else None
-        then = before.alone(key) if givers else None
-        yield structs.replace(
-            pod,
-            fits_alone=lost and alone is not None and alone.node_name is not None,
-            taken_by=takers if _is_reason(key, takers, alone, pod.before, after, pods) else [],
-            freed_by=givers if _is_reason(key, givers, then, pod.after, before, pods) else [],
-        )
-
-
-def _is_reason(
-    key: PodKey,
-    others: Sequence[ObjectName],
-    alone: ComparedPod | None,
-    wanted: ComparedPod | None,
-    state: AskedState,
-    pods: list[int],
-) -> bool:
-    if not others or wanted is None:
-        return False
-    if _same(alone, wanted):
-        return True
-    pods[0] -= state.waiting
-    return pods[0] >= 0 and _same(state.without(key, {(one.namespace, one.name) for one in others}), wanted)
-
-
-def _same(one: ComparedPod | None, other: ComparedPod) -> bool:
-    return one is not None and (one.node_name, one.devices) == (other.node_name, other.devices)

@@ -37,24 +37,27 @@ def diff(
     paths: Annotated[list[str] | None, typer.Argument(metavar="BEFORE [CHANGE...]", hidden=True)] = None,
     before: Annotated[
         list[str] | None,
-        typer.Option("--before", metavar="PATH", help="A state of the cluster; repeatable. Needs --after."),
+        typer.Option("--before", metavar="PATH", help=("The first state of the cluster; repeatable. Needs --after.")),
     ] = None,
     after: Annotated[
         list[str] | None,
-        typer.Option("--after", metavar="PATH", help="The state that it is compared with; repeatable."),
+        typer.Option("--after", metavar="PATH", help="The second state of the cluster; repeatable."),
     ] = None,
     restarted: Annotated[
-        bool, typer.Option("--restarted", help="After: with every pod placed again, as by an upgrade of all nodes.")
+        bool,
+        typer.Option(
+            "--restarted", help=("Place every pod of the second state again, as after an upgrade of all nodes.")
+        ),
     ] = False,
     to_kubernetes_version: Annotated[
-        str | None, typer.Option("--to-kubernetes-version", metavar="VERSION", help="The release of the state after.")
+        str | None, typer.Option("--to-kubernetes-version", metavar="VERSION", help=("Release of the state after."))
     ] = None,
     to_feature_gates: Annotated[
         list[str] | None,
-        typer.Option("--to-feature-gates", metavar="A,B=false", help="The gates of the state after."),
+        typer.Option("--to-feature-gates", metavar="A,B=false", help=("Feature gates of the state after.")),
     ] = None,
     to_quirks: Annotated[
-        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help="The quirks of the state after.")
+        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help=("Quirks mode of the state after."))
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
@@ -68,11 +71,12 @@ def diff(
       dra-plan diff cluster.json --drain each
       dra-plan diff cluster.json --to-kubernetes-version 1.37
 
-    BEFORE is a file or directory with a cluster. The files after it are applied over it, or are a state of their own
-    if they have nodes (--before and --after always name states). Without files the second state is the first one,
-    changed by the what-if options or by --to-... options. Compared are claims, pods as kube-scheduler places them,
-    pools, and what selectors match. --drain each drains one node after the other, --drain each-by LABEL all nodes of a
-    value together. With --live, BEFORE is the cluster. Exit status 1 if anything is lost.
+    BEFORE is a file or directory with a cluster. The files after it are applied to it, or are a second state if
+    they have nodes; --before and --after always name states. Without files, the second state is the first one,
+    changed by what-if options or by --to-... options. With --live, BEFORE is the cluster. The command compares
+    claims, pods as kube-scheduler places them, pools, and what selectors match. --drain each drains one node after
+    the other, --drain each-by LABEL all nodes with the same value together. The exit status is 1 if anything is
+    lost.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected
@@ -101,8 +105,8 @@ def diff(
         if last is first:
             names = " and ".join(map(repr, told_apart.owners))
             raise UsageError(
-                f"nothing to compare: {f'no file is named {names}; ' if names else ''}name a second state, or say what"
-                " changes (--drain, --to-..., see --help)"
+                f"nothing to compare: {f'no file is named {names}; ' if names else ''}name a second "
+                "state, or a change (--drain, --to-..., see --help)"
             )
         chosen = {**given(context, ask.DiffOptions), "namespace": namespace, "selector": wanted}
         found = ask.diff(first, last, *told_apart.owners, **chosen)
@@ -121,7 +125,7 @@ def _states(
 
     if before or after:
         if not (before and after) or paths:
-            raise UsageError("--before and --after say the two states: both are needed, and no other PATH")
+            raise UsageError("--before and --after must be given together, and without other paths")
         return loaded(context, before), loaded(context, after)
     if is_live:
         first = loaded(context, [])
@@ -137,7 +141,7 @@ def _states(
         return first, second
     from dra_plan.cli.printing import print_note
 
-    print_note(f"note: {', '.join(paths[1:])} applied over {paths[0]}; --before and --after compare two states")
+    print_note(f"note: {', '.join(paths[1:])} applied to {paths[0]}; to compare two states, use --before and --after")
     if second.inventory.taint_rules:  # what is applied is served
         first = first.with_gate(TAINT_RULES)
     return first, first.applied(second)

@@ -74,9 +74,12 @@ class DiffReason(DocumentPart, frozen=True, kw_only=True):
             "selector-matches-more",
         ),
         Meta(
-            description="defect-ended: the release before has this defect, and it changed the answer. gate-on: the "
-            "gate is on after and was off before, and with it off the state after answers as before. attribute-gone: "
-            "the selector reads an attribute that no device of the driver has any more."
+            description=(
+                "defect-ended: the first release has this defect, and it changed the answer. "
+                "gate-on: the gate is on only in the second state, and without it the "
+                "answers are the same. attribute-gone: the selector reads an attribute that "
+                "no device of the driver has any more."
+            )
         ),
     ]
     gate: Annotated[str, Meta(description="The name of the feature gate.")] = ""
@@ -95,7 +98,7 @@ class ComparedState(DocumentPart, frozen=True, kw_only=True):
     target: AnswerTarget
     what_if: Annotated[list[AppliedEdit], Meta(description="Changes, beyond what the input has.")] = []
     unsettled: Annotated[
-        str, Meta(description="Why the cluster never comes to rest: where pods are then is of one moment.")
+        str, Meta(description=("Why the cluster never settles; the places of pods are then those of one moment."))
     ] = ""
 
 
@@ -106,7 +109,7 @@ class ComparedSet(DocumentPart, frozen=True, kw_only=True):
     fitting_nodes: list[str]
     messages: Annotated[
         list[str],
-        Meta(description="What is said of nodes where it does not fit, each once; what decided the outcome first."),
+        Meta(description=("The messages of nodes where it does not fit, each once; the decisive one first.")),
     ]
 
 
@@ -117,8 +120,9 @@ class ChangedNode(DocumentPart, frozen=True, kw_only=True):
     before: Annotated[
         str | None,
         Meta(
-            description="The devices, or the message, that of what excludes the node first; where both sides have the "
-            "same devices, what is other about them stands in brackets."
+            description=(
+                "The devices, or the message; if both sides have the same devices, the difference is in brackets."
+            )
         ),
     ]
     after: str | None
@@ -131,15 +135,15 @@ class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
     before: ComparedSet | None
     after: ComparedSet | None
     nodes: list[ChangedNode]
-    reasons: Annotated[list[DiffReason], Meta(description="Why, as far as it is known.")]
+    reasons: Annotated[list[DiffReason], Meta(description="The reason, if it is known.")]
 
 
 class PodEnding(DocumentPart, frozen=True, kw_only=True):
     """How a pod ends, because of a taint, for another pod or by its controller."""
 
-    by: Annotated[str, Meta(description="What ends it.")]
-    second: Annotated[float, Meta(description="When, in seconds from now.")]
-    recreated_as: Annotated[str, Meta(description="The pod in its place; its name may be a placeholder.")] = ""
+    by: Annotated[str, Meta(description="Why it ends.")]
+    second: Annotated[float, Meta(description="The time in seconds from now.")]
+    recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
@@ -150,12 +154,13 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
     devices: Annotated[list[str], Meta(description="DRIVER/POOL/DEVICE of its claims.")]
     message: str | None
     running: Annotated[
-        bool, Meta(description="It runs on its node in this state; else it waits, and the scheduler binds it.")
+        bool,
+        Meta(description=("It runs on its node in this state; otherwise it is pending and the scheduler binds it.")),
     ] = False
     undecided: Annotated[bool, Meta(description="It is not bound, and a search for it was cut short.")] = False
     ended: Annotated[
         PodEnding | None,
-        Meta(description="Of a pod that ends in this state; all else here is about the pod in its place."),
+        Meta(description=("For a pod that ends in this state; the other fields are about the pod that replaces it.")),
     ] = None
 
 
@@ -170,20 +175,27 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
     after: ComparedPod | None
     fits_alone: Annotated[
         bool,
-        Meta(description="Lost, and yet bound if no other pod waits: another one took its place or its devices."),
+        Meta(
+            description=(
+                "Lost, but it would be bound without other pending pods: one of them took its node or its devices."
+            )
+        ),
     ] = False
     taken_by: Annotated[
         list[ObjectName],
         Meta(
-            description="Pods that have devices now which this one had before, and only because of which it has not: "
-            "if they did not wait, or no other pod did, nothing would change for it."
+            description=(
+                "Pods that took its devices. If they, or all other pods, were not pending, nothing would change for it."
+            )
         ),
     ] = []
     freed_by: Annotated[
         list[ObjectName],
         Meta(
-            description="Pods that had devices before which this one has now, and only because of which it had not: "
-            "if they had not waited, or no other pod had, nothing would change for it."
+            description=(
+                "Pods that had its devices before. If they, or all other pods, had not been "
+                "pending, nothing would change for it."
+            )
         ),
     ] = []
 
@@ -192,7 +204,7 @@ class ChangedValue(DocumentPart, frozen=True, kw_only=True):
     """An attribute, a capacity or another field that devices of a pool have with another value, or only on one side."""
 
     field: Text
-    devices: Annotated[Amount, Meta(description="How many devices it changed for.")]
+    devices: Annotated[Amount, Meta(description="The number of devices for which it changed.")]
     before: Annotated[str | None, Meta(description="The value of the first of them; null if it had none.")]
     after: str | None
 
@@ -225,8 +237,10 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
     change: Annotated[
         HeldDeviceChange,
         Meta(
-            description="Lost: a device that is gone, and that the claim has in the state after all the same. "
-            "Gained: a device that came, and that the claim had in the state before already."
+            description=(
+                "Lost: a removed device that the claim still has in the second state. "
+                "Gained: a new device that the claim already had in the first state."
+            )
         ),
     ]
     driver: str
@@ -243,13 +257,23 @@ class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
     reads_gone: Annotated[
         list[str], Meta(description="Attributes, DOMAIN/NAME, that it reads and that no device has any more.")
     ] = []
-    edited_from: Annotated[str, Meta(description="The selector before, where the object itself was edited.")] = ""
+    edited_from: Annotated[str, Meta(description="The old selector, if the object itself was edited.")] = ""
     lost: Annotated[
         bool,
         Meta(description="It matched devices, matches none after, and pods or workloads of the state after use it."),
     ] = False
-    before: Annotated[Amount, Meta(description="Devices that it matches.")]
+    before: Annotated[Amount, Meta(description="Devices that it matches, of pools with all their slices.")]
     after: Amount
+    erring: Annotated[Amount, Meta(description="Devices of the state after on which it stops with an error.")] = 0
+    erring_pools: Annotated[list[str], Meta(description="DRIVER/POOL of these devices.")] = []
+    error: Annotated[str, Meta(description="The first of these errors; empty for none.")] = ""
+    stops: Annotated[
+        bool,
+        Meta(
+            description="It stops on more devices than before, and is used: the error ends the attempt of a pod, on all"
+            " nodes, as soon as one of these devices is looked at."
+        ),
+    ] = False
 
 
 class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
@@ -262,7 +286,7 @@ class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
     pods: list[ChangedPod]
     pools: list[ChangedPool]
     held_devices: Annotated[
-        list[HeldDevice], Meta(description="Of the devices that came or went, those that claims are allocated.")
+        list[HeldDevice], Meta(description=("The added or removed devices that are allocated to claims."))
     ]
     selectors: list[ChangedSelector]
     warnings: list[PrintedWarning]

@@ -89,7 +89,7 @@ def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
 def _headline(changes: Counter[str]) -> str:
     """What is worse first; nothing is lost only if nothing is gone either."""
     if not changes:
-        return "No claim set and no pod differs"
+        return "No workload and no pod differs"
     lost, gone, fewer, undecided = (changes[each] for each in ("Lost", "Gone", "FewerNodes", "Undecided"))
     said = [words.counted(lost, "loss", "losses")] if lost else []
     said += [f"{gone:,} gone"] if gone else []

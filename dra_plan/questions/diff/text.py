@@ -182,8 +182,8 @@ def _other_messages(document: DiffDocument) -> Iterator[str]:
     """Pods without a node in both states, of which the table has no rows."""
     named = [f"{pod.namespace}/{pod.name}" for pod in document.pods if pod.change == "OtherMessage"]
     if named:
-        gets = "gets another message" if len(named) == 1 else "get other messages"
-        yield f"{listed(named)} {gets}, and no node in either state (-o wide)."
+        gets = "gets a different message" if len(named) == 1 else "get different messages"
+        yield f"{listed(named)} {gets}, but no node in either state (see -o wide)."
 
 
 def _not_known(document: DiffDocument) -> Iterator[str]:
@@ -194,7 +194,7 @@ def _not_known(document: DiffDocument) -> Iterator[str]:
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):
         reasons = why_not_known(undecided_outcomes(changes))
-        yield f"Undecided: not known whether anything changes there: {reasons}."
+        yield f"Undecided: changes there are unknown: {reasons}."
 
 
 def _alone(pod: ChangedPod) -> str:
@@ -202,7 +202,7 @@ def _alone(pod: ChangedPod) -> str:
     taken, freed = (listed([f"{one.namespace}/{one.name}" for one in by]) for by in (pod.taken_by, pod.freed_by))
     said = f" (only because {taken} took its devices)" if taken else ""
     said += f" (only because {freed} no longer {'takes' if len(pod.freed_by) == 1 else 'take'} them)" if freed else ""
-    return said or (" (has room if no other pod waits)" if pod.fits_alone else "")
+    return said or (" (fits if no other pod is pending)" if pod.fits_alone else "")
 
 
 def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
@@ -315,7 +315,7 @@ def _reason(reason: DiffReason, document: DiffDocument) -> str:
             return f"the feature gate {reason.gate} is {now}, and was {was} before"
         case "attribute-gone":
             return f"{whose} reads {reason.attribute}, which no device has any more"
-    return f"{whose} matches {counted(reason.after, 'device')}, {reason.before} before"
+    return f"{whose} matches {counted(reason.after, 'device')} (was {reason.before})"
 
 
 def ends(document: DiffDocument) -> Iterator[str]:

@@ -16,9 +16,7 @@ class DrainEachOptions(PodOptions, Stepwise, total=False):
 
     nodes: Names
     by: str | None
-    jobs: Annotated[
-        int, Flag("--jobs -j", "Share the nodes of --drain each between N processes.", metavar="N", least=1)
-    ]
+    jobs: Annotated[int, Flag("--jobs -j", "Use N processes for --drain each.", metavar="N", least=1)]
 
 
 @spelled_out

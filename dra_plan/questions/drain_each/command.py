@@ -26,10 +26,10 @@ def drain_each(context: typer.Context) -> Exit:
         names = ("to_kubernetes_version", "to_feature_gates", "to_quirks", "together", "before", "after", "restarted")
         unfit = [name.replace("_", "-") for name in names if params[name]]
         if unfit:
-            raise UsageError(f"--drain each is about one state, and about pods: it does not go with --{unfit[0]}")
+            raise UsageError(f"--drain each compares pods of one state, so it cannot be combined with --{unfit[0]}")
         may_ask = live.asked(context).wanted or live.is_plugin()
         if len(tell_apart(params["paths"], None, command="diff", live=may_ask).paths) > 1:
-            raise UsageError("--drain each is about one state: name one path")
+            raise UsageError("--drain each needs one state: name one path")
         if len(labels) > 1:
             raise UsageError("--drain each can be given once")
         asked = opened(context)

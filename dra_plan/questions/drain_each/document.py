@@ -14,32 +14,43 @@ class LostPod(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    running: Annotated[bool, Meta(description="It runs there; else it waits, and the scheduler would bind it.")] = False
-    message: Annotated[str | None, Meta(description="What the scheduler would say.")]
-    undecided: Annotated[bool, Meta(description="Whether it is not known that it gets none.")] = False
-    ended_by: Annotated[str, Meta(description="What ends it, where nothing would recreate it.")] = ""
+    running: Annotated[
+        bool, Meta(description=("It runs there; otherwise it is pending and the scheduler would bind it."))
+    ] = False
+    message: Annotated[str | None, Meta(description="The message of the scheduler.")]
+    undecided: Annotated[bool, Meta(description="Whether it may still get one.")] = False
+    ended_by: Annotated[str, Meta(description="Why it ends, if nothing would recreate it.")] = ""
 
 
 class DrainedNode(DocumentPart, frozen=True, kw_only=True):
     """What would become of pods if this node were drained."""
 
-    name: Annotated[Text, Meta(description="The node, or LABEL=VALUE of those that are drained together.")]
-    nodes: Annotated[list[str], Meta(description="The nodes, where several are drained together.")] = []
+    name: Annotated[Text, Meta(description=("The node, or LABEL=VALUE of nodes that are drained together."))]
+    nodes: Annotated[list[str], Meta(description="The nodes, if several are drained together.")] = []
     lost: Annotated[list[LostPod], Meta(description="Pods that would have no node.")]
-    gone: Annotated[list[ObjectName], Meta(description="Pods that nothing would recreate, or that have to go.")]
+    gone: Annotated[
+        list[ObjectName], Meta(description=("Pods that nothing would recreate, or that are evicted for others."))
+    ]
     moved: Annotated[Amount, Meta(description="Pods that would be bound to another node.")]
     gained: Annotated[Amount, Meta(description="Pods that would have a node, and have none now.")]
     undecided: Annotated[
         list[ObjectName],
         Meta(
-            description="Other pods of which it is not known whether they would lose a place: as it is or without "
-            "the node they are not bound, and a search for them was cut short or the input lacks what decides."
+            description=(
+                "Other pods that may lose their node: in one of the states they are not "
+                "bound, and a search for them was cut short or the input lacks the objects "
+                "that decide this."
+            )
         ),
     ] = []
     held_by: HeldDrains = []
     absent: Annotated[
         list[ObjectName],
-        Meta(description="Pods that claims on this node are reserved for and that the input lacks: not checked."),
+        Meta(
+            description=(
+                "Pods that are not in the input although claims on this node are reserved for them; not checked."
+            )
+        ),
     ] = []
 
 

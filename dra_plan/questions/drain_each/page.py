@@ -63,7 +63,7 @@ def _headline(harmful: list[DrainedNode], document: DrainsDocument) -> str:
     if losing:
         worst = losing[0]
         most = f"the worst is {worst.name}, with {words.counted(len(worst.lost), 'pod')}"
-        return f"{len(losing)} of {words.counted(len(document.nodes), 'node')} can't be drained without loss; {most}"
+        return f"{len(losing)} of {words.counted(len(document.nodes), 'node')} cannot be drained without loss; {most}"
     return drains.none_lost(document)
 
 
@@ -82,9 +82,9 @@ def _said(node: DrainedNode) -> tuple[str, str]:
 def _numbers(node: DrainedNode) -> str:
     parts = [
         (node.moved, f"{words.counted(node.moved, 'pod')} would be bound to other nodes"),
-        (len(node.gone), f"{words.counted(len(node.gone), 'pod')} would be gone, as nothing recreates them"),
+        (len(node.gone), (f"{words.counted(len(node.gone), 'pod')} would be gone, because nothing recreates them")),
         (node.gained, f"{words.counted(node.gained, 'pod')} without a node would get one"),
-        (len(node.undecided), f"of {words.counted(len(node.undecided), 'pod')} it is undecided"),
+        (len(node.undecided), f"{words.counted(len(node.undecided), 'pod')} undecided"),
     ]
     said = [part for number, part in parts if number]
     return f"{words.capital('; '.join(said))}." if said else ""

@@ -14,7 +14,7 @@ from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import NAMES, held, target, why_undecided
 from dra_plan.text.words import NOT_MADE, counted, listed
 
-HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "THE SCHEDULER SAYS")
+HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "MESSAGE")
 
 
 GONE = "gone: nothing recreates it, or it makes room for another pod"
@@ -43,7 +43,7 @@ def _others(document: DrainsDocument) -> Iterator[str]:
         pods = list(dict.fromkeys(f"{pod.namespace}/{pod.name}" for node in unknown for pod in node.absent))
         are = "is" if len(pods) == 1 else "are"
         nodes = listed([node.name for node in unknown], NAMES + 1)
-        yield f"Of {nodes} that is not known: {listed(pods)} {are} not in the input."
+        yield f"For {nodes} this is not known: {listed(pods)} {are} not in the input."
     yield from _undecided(document)
 
 
@@ -67,7 +67,9 @@ def _undecided(document: DrainsDocument) -> Iterator[str]:
             alike.setdefault(listed(pods), []).append(node.name)
     for pods_named, nodes in alike.items():
         where = listed(nodes, NAMES + 1)
-        yield f"Drain of {where}: undecided whether {pods_named} would have a place, as {why_undecided(document)}."
+        yield (
+            f"Drain of {where}: undecided whether {pods_named} would have a place, because {why_undecided(document)}."
+        )
 
 
 def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
@@ -76,7 +78,7 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
     for node in document.nodes:
         for row in _rows(node, short=False):
             made.add(*row)
-    pods = Table(("NODE", "POD", "THE SCHEDULER SAYS"), grouped=1, flexible=(1, 2))
+    pods = Table(("NODE", "POD", "MESSAGE"), grouped=1, flexible=(1, 2))
     for node in document.nodes:
         for pod in node.lost:
             pods.add(node.name, _lost(pod), _message(pod))

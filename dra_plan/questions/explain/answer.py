@@ -167,7 +167,7 @@ def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: s
     if asked not in set(device.known_devices(view)):
         near = device.hint(view, asked)
         meant = f" (did you mean {near}?)" if near else ""
-        raise UsageError(f"--device: no resource slice of the input has the device {text}{meant}")
+        raise UsageError(f"--device: no resource slice in the input has device {text}{meant}")
     return device.explain_device(view, nodes, sets, asked)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dra_plan.documents.claim_sets import ClaimSetSummary, UnplannedOwner
-from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.documents.verdicts import TRIED, OwnerVerdict
 from dra_plan.page import picks, told
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
-from dra_plan.text import words
+from dra_plan.text import obstacles, words
 from dra_plan.text.naming import named
 from dra_plan.text.verdicts import UNTOLD, headline, verdict_lines
 
@@ -61,6 +61,8 @@ def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSumma
     """Puts the verdict before what the article tells of devices."""
     article.tone, article.word, article.sentence = tone(verdict), _WORDS[verdict.verdict], sentence(verdict)
     article.summary = [*told.lines(_below(verdict, claim_set)), *article.summary]
+    if verdict.verdict in TRIED:
+        article.suggestions = [(obstacles.suggestion(each), each) for each in verdict.suggestions]
 
 
 def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -> told.Article:
@@ -98,5 +100,5 @@ def title(verdicts: Sequence[OwnerVerdict]) -> str:
     if len(verdicts) == 1:
         return headline(verdicts).removesuffix(".").removesuffix(":")
     if not failing:
-        return f"{words.counted(len(verdicts), 'owner')}, none of them in trouble"
+        return f"{words.counted(len(verdicts), 'owner')}, none of them pending"
     return f"{len(failing)} of {words.counted(len(verdicts), 'owner')} get{'s' if len(failing) == 1 else ''} no node"

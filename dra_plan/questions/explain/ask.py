@@ -28,7 +28,7 @@ class ExplainOptions(ClaimSetOptions, total=False):
     ]
     together: Annotated[
         bool,
-        Flag("--together", "Take all claims that wait, those of pods and workloads too, as one set on one node."),
+        Flag("--together", ("Explain all pending claims, also of pods and workloads, as one set on one node.")),
     ]
     moves: Annotated[
         int | None, Flag("--moves", "Find up to N running pods to move to make room.", metavar="N", least=1)
@@ -36,13 +36,13 @@ class ExplainOptions(ClaimSetOptions, total=False):
 
     groups: Annotated[
         str | Mapping[str, Any] | None,
-        Flag("--groups", "Node groups, to end with the Cluster Autoscaler's answer.", metavar="FILE", kind=str | None),
+        Flag("--groups", "Node groups; adds the Cluster Autoscaler's answer.", metavar="FILE", kind=str | None),
     ]
     group: Annotated[
         Names,
         Flag(
             "--group",
-            "The same for a node group like a node or that of a file; repeatable.",
+            "Node group like a node, or like the one in a file; repeatable.",
             metavar=NODE_GROUP,
             complete="nodes",
             kind=list[str] | None,

@@ -68,7 +68,7 @@ def autoscaler_lines(document: ExplanationDocument) -> Iterator[str]:
         told.setdefault(_sentence(pod), []).append(pod)
     for number, (sentence, own) in enumerate(told.items()):
         if number == MOST_PODS:
-            yield f"`autoscale` tells {counted(len(told) - MOST_PODS, 'answer')} more."
+            yield f"`autoscale` shows {counted(len(told) - MOST_PODS, 'answer')} more."
             return
         named = listed([f"{pod.namespace}/{pod.name}" for pod in own])
         yield sentence if len(pods) == 1 else f"{named}: {sentence}"
@@ -78,13 +78,13 @@ def _sentence(pod: AutoscaledPod) -> str:
     if pod.outcome == "Triggered":
         return f"The Cluster Autoscaler would add a node: {listed(pod.where)} grows."
     if pod.outcome == "FitsExisting":
-        return f"The Cluster Autoscaler would not add a node: the pod fits on {listed(pod.where)}, which is there."
+        return f"The Cluster Autoscaler would not add a node: the pod fits on {listed(pod.where)}, which exists."
     if pod.outcome == "Awaiting":
         return "The Cluster Autoscaler would not add a node in this loop: another group grows first."
     if pod.outcome == "NotSeen":
         return "The Cluster Autoscaler does not see the pod: kube-scheduler has not refused it yet."
     if pod.outcome == "FilteredOut":
-        return "The Cluster Autoscaler would not add a node: it leaves the pod out of this loop."
+        return "The Cluster Autoscaler would not add a node: it skips the pod in this loop."
     if pod.outcome == "Error":
         return f"The Cluster Autoscaler would not add a node: {pod.reasons['']}."
     return f"The Cluster Autoscaler would not add a node: {_reasons(pod.reasons)}."

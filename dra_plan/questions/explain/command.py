@@ -36,7 +36,7 @@ def explain(
     context: typer.Context,
     *,
     require_fit: Annotated[
-        bool, typer.Option("--require-fit", help="Exit with 1, not 0, unless everything is known to get a node.")
+        bool, typer.Option("--require-fit", help=("Exit with 1 unless everything is known to get a node."))
     ] = False,
     output: Annotated[
         str,
@@ -49,7 +49,8 @@ def explain(
         ),
     ] = "text",
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show every kind of node (text is folded to a screen otherwise).")
+        bool,
+        typer.Option("--verbose", "-v", help=("Show every kind of node (otherwise the text is folded to one screen).")),
     ] = False,
     report: options.Reports = None,
     progress: options.Progress = True,
@@ -62,12 +63,12 @@ def explain(
       dra-plan explain cluster.json deploy/serve --require-fit
       dra-plan explain cluster.json pod/train --moves 2
 
-    The verdict comes first: no node fits, held, refused, waiting for others, or its place. Then each node's reason:
-    taints, labels, cpu and memory, volumes, ports, quotas, and for devices the reason of each device. Suggestions were
-    tried; the node on which the pod then fits is named. PATH is a file, a directory, or - for standard input. Arguments
-    that are not files are names as kubectl takes them: pod/train, deploy/serve, po train, train, podgroup/gang.
+    The verdict comes first: no node fits, held, refused, waiting for others, or its node. Then come the reasons of
+    each node: taints, labels, cpu and memory, volumes, ports, quotas, and each device. Every suggestion was tried,
+    and names the node on which the pod then fits. PATH is a file, a directory, or - for standard input. Arguments
+    that are not files are names, as in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
 
-    The exit status is 0 whatever is found, unless --require-fit is given.
+    The exit status is 0 for every verdict, unless --require-fit is given.
 
     """
     from dra_plan.cli.inputs import keep_until_exit, node_groups, opened, options_of

@@ -35,8 +35,10 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
     verdicts: Annotated[
         list[OwnerVerdict] | UnsetType,
         Meta(
-            description="What becomes of each pod, workload and lone claim that is explained, and why; absent with "
-            "--devices-only and --together."
+            description=(
+                "The verdict on each explained pod, workload and claim, with the reasons; "
+                "absent with --devices-only and --together."
+            )
         ),
     ] = UNSET
     claim_sets: list[ExplainedClaimSet]
@@ -47,11 +49,11 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
         list[ExplainedPodGroup] | UnsetType, Meta(description="Pod groups that were named, and why they start or not.")
     ] = UNSET
     moves: Annotated[
-        list[RoomForPod] | UnsetType, Meta(description="With --moves: how room can be made for each pod that waits.")
+        list[RoomForPod] | UnsetType, Meta(description=("With --moves: how to make room for each pending pod."))
     ] = UNSET
     autoscaler: Annotated[
         list[AutoscaledPod] | UnsetType,
-        Meta(description="With node groups: what the Cluster Autoscaler does about each pod that waits."),
+        Meta(description="With node groups: what the Cluster Autoscaler does for each pending pod."),
     ] = UNSET
     devices: Annotated[list[DeviceStory], Meta(description="One for each --device.")]
     refusals: Refusals = UNSET
@@ -94,9 +96,9 @@ class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
     min_count: Annotated[Amount, MinCount]
     pods: Annotated[Amount, GroupPods]
     bound: Annotated[Amount, Meta(description="Those of them that have a node in the end.")]
-    message: Annotated[str, Meta(description="What the scheduler says of the group, verbatim.")]
+    message: Annotated[str, Meta(description="The message of the scheduler for the group.")]
     last_cycle: Annotated[list[TriedPod], Meta(description="In the order in which the pods were tried.")]
-    waiting: Annotated[list[TriedPod], Meta(description="Pods that are kept out of the queue, and why.")]
+    waiting: Annotated[list[TriedPod], Meta(description="Pods that are not in the queue, and why.")]
 
 
 RoomOutcome = Literal["Fits", "Moves", "Preemption", "Impossible", "Undecided"]
@@ -118,9 +120,9 @@ class MoveStep(DocumentPart, frozen=True, kw_only=True):
     name: Text
     from_node: Annotated[str, Meta(description="The node that the pod leaves.")] = ""
     node: Annotated[str, Meta(description="The node that the pod gets.")] = ""
-    claims: Annotated[list[PlacedPodClaim], Meta(description="What its claims get.")] = []
+    claims: Annotated[list[PlacedPodClaim], Meta(description="The allocations of its claims.")] = []
     devices_matter: Annotated[
-        bool, Meta(description="Whether other devices of the node, which the scheduler might choose, would not do.")
+        bool, Meta(description=("Whether other devices of the node, which the scheduler might choose, would not work."))
     ] = False
 
 
@@ -143,8 +145,8 @@ class RoomForPod(DocumentPart, frozen=True, kw_only=True):
     limit: Annotated[Amount, Meta(description="No more pods than this are asked to leave.")]
     moved: Amount
     preempted: Amount
-    fewest: Annotated[bool, Meta(description="Whether it is proved that fewer do not do.")]
+    fewest: Annotated[bool, Meta(description="Whether it is proved that fewer are not enough.")]
     steps: Annotated[list[MoveStep], Meta(description="In this order.")]
     left_alone: list[PodsLeftAlone]
-    tried: Annotated[Amount, Meta(description="How many sets of pods were tried.")]
-    message: Annotated[str, Meta(description="What the scheduler says to the pod as things are.")]
+    tried: Annotated[Amount, Meta(description="The number of sets of pods that were tried.")]
+    message: Annotated[str, Meta(description="The message of the scheduler for the pod now.")]

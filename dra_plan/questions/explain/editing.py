@@ -78,6 +78,10 @@ class OwnedPods:
 
         return self.editing(without)(self.inventory)
 
+    def without_claims(self) -> Inventory:
+        """The input with the pods without their resource claims."""
+        return self._with(resource_claims=[])
+
     def _with(self, **fields: object) -> Inventory:
         return self.editing(lambda spec: structs.replace(spec, **fields))(self.inventory)
 

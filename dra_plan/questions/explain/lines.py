@@ -40,26 +40,28 @@ def _details(of: RoomForPod) -> Iterator[str]:
     for number, step in enumerate(of.steps, start=1):
         yield f"{number}. {_STEPS[step.action](step)}{_with(step)}."
     if of.steps:
-        yield ("No fewer pods will do." if of.fewest else "Fewer may do: not all sets of pods were tried.")
+        yield (
+            "Proved: no plan moves fewer pods."
+            if of.fewest
+            else ("Fewer may be enough: not all sets of pods were tried.")
+        )
     if any(step.devices_matter for step in of.steps):
-        yield "The devices matter: with others, which the scheduler might choose by itself, a later step fails."
+        yield "The devices matter: the scheduler may choose others, and then a later step fails."
     if of.left_alone:
-        yield f"Left alone: {'; '.join(map(_alone, of.left_alone))}."
+        yield f"Not moved: {'; '.join(map(_alone, of.left_alone))}."
 
 
 _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
-    "Fits": lambda _of: "there is enough room, no pod has to move",
-    "Moves": lambda of: f"enough when {counted(of.moved, 'running pod')} {_move(of.moved)}, and all go on running",
+    "Fits": lambda _of: "there is enough room; no pod has to move",
+    "Moves": lambda of: f"{counted(of.moved, 'running pod')} {_move(of.moved)}, and each of them gets another node",
     "Preemption": lambda of: (
-        f"enough when {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
+        f"enough if {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
         + (f" and {counted(of.moved, 'pod')} {_move(of.moved)}" if of.moved else "")
-        + "; to move pods alone does not do"
-        + ("" if of.fewest else ", as far as that was tried")
+        + "; moving pods alone is not enough"
+        + ("" if of.fewest else ", as far as it was tried")
     ),
-    "Impossible": lambda of: f"none, no matter which {counted(of.limit, 'running pod')} would have to leave",
-    "Undecided": lambda of: (
-        f"none was found with {counted(of.limit, 'running pod')} or fewer, and it is not proved that there is none"
-    ),
+    "Impossible": lambda of: f"none, whichever {counted(of.limit, 'running pod')} would have to leave",
+    "Undecided": lambda of: f"none was found with {counted(of.limit, 'running pod')} or fewer, but there may be one",
 }
 
 
@@ -77,9 +79,9 @@ _STEPS: dict[str, Callable[[MoveStep], str]] = {
         if step.node != step.from_node
         else f"{_name(step)} restarts on {step.node}"
     ),
-    "Evict": lambda step: f"{_name(step)} leaves {step.from_node} and waits",
+    "Evict": lambda step: f"{_name(step)} leaves {step.from_node} and is pending",
     "Place": lambda step: f"{_name(step)} starts on {step.node}",
-    "Preempt": lambda step: f"{_name(step)} leaves {step.from_node}, and there is no place for it",
+    "Preempt": lambda step: f"{_name(step)} leaves {step.from_node}, and gets no other place",
     "Start": lambda step: f"{_name(step)} starts on {step.node}",
 }
 
@@ -90,12 +92,12 @@ def _with(step: MoveStep) -> str:
 
 
 _REASONS: dict[str, Callable[[str], str]] = {
-    "NoController": lambda pods: f"{pods} that nothing would recreate",
+    "NoController": lambda pods: f"{pods} that no controller would recreate",
     "DaemonSet": lambda pods: f"{pods} of DaemonSets",
-    "Static": lambda pods: f"{pods} of nodes themselves (static pods)",
+    "Static": lambda pods: f"{pods} of the kubelet (static)",
     "DisruptionBudget": lambda pods: f"{pods} that a PodDisruptionBudget protects",
     "HigherPriority": lambda pods: f"{pods} of higher priority",
-    "Leaving": lambda pods: f"{pods} being deleted already",
+    "Leaving": lambda pods: f"{pods} being deleted",
 }
 
 
@@ -113,22 +115,22 @@ def _name(step: MoveStep) -> str:
     return f"{step.namespace}/{step.name}"
 
 
-SCHEDULE = "`dra-plan schedule`, with the same arguments, says what becomes of it."
+SCHEDULE = "`dra-plan schedule`, with the same arguments, shows what happens to it."
 
 
 def unplanned_lines(of: UnplannedOwner, *, headed: bool = True) -> Lines:
     """What is told of one owner: what it is, if it is not told yet, then what it has, or asks for."""
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
-    yield from indented(_having(of))
+    yield from indented(_having(of, headed=headed))
     yield from indented(_asking(of, headed=headed))
 
 
 _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
-    "Bound": lambda of: f"has its node already: {of.node_name}",
+    "Bound": lambda of: f"already has a node: {of.node_name}",
     "Finished": lambda of: f"has finished{f' ({of.phase})' if of.phase else ''} and holds no devices",
     "Deleting": lambda of: f"is being deleted{f', on {of.node_name}' if of.node_name else ''}",
-    "Allocated": lambda of: f"has its devices already{_users(of)}",
+    "Allocated": lambda of: f"already has its devices{_users(of)}",
     "WithoutClaims": lambda of: f"uses no resource claims{'' if _is_served(of) else _NO_DEVICES}",
 }
 
@@ -143,29 +145,32 @@ def _is_served(of: UnplannedOwner) -> bool:
 
 def _users(of: UnplannedOwner) -> str:
     users = [f"{user.kind.lower()}/{user.name}" for user in of.used_by]
-    return f", reserved for {words.listed(users)}" if users else ", and no pod has reserved it"
+    return f", reserved for {words.listed(users)}" if users else ", and not reserved for any pod"
 
 
-def _having(of: UnplannedOwner) -> Iterator[str]:
+def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
     for container in of.waiting:
         why = f" ({words.one_line(container.message)})" if container.message else ""
         yield f"Its kubelet has not started container {container.name}: {container.reason}{why}."
     if of.finalizers:
-        yield f"It stays until its finalizers are gone: {words.listed(of.finalizers)}."
+        yield f"It exists until its finalizers are removed: {words.listed(of.finalizers)}."
     for claim in of.claims:
         yield from _devices(claim)
     for pending in of.pending_claims:
         yield f"Claim {pending.name} has no devices."
     for entry in of.missing_claims:
-        yield f"The claim of {entry} is not in the input, so its devices are not known (kubectl get resourceclaims -A)."
-    if of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
+        yield (
+            f"The claim for {entry} is not in the input, so its devices are unknown: add the "
+            "output of `kubectl get resourceclaims -A -o yaml`."
+        )
+    if headed and of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
         yield "It has no claims."
 
 
 def _devices(claim: PlannedClaim) -> Iterator[str]:
     results = claim.allocation.devices.results
     if not results:
-        yield f"Claim {claim.name} is allocated, without any device."
+        yield f"Claim {claim.name} is allocated without devices."
     for result in results:
         taken = consumed(result)
         share = f" ({taken})" if taken else ""
@@ -185,20 +190,20 @@ def _asking(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
 def _extended(of: AskedResource) -> Iterator[str]:
     """Who serves a resource that has a domain of its own."""
     if of.device_class:
-        also = f" (a device plugin on {words.counted(of.nodes, 'node')} goes before them)" if of.nodes else ""
+        also = f" (a device plugin on {words.counted(of.nodes, 'node')} has precedence)" if of.nodes else ""
         yield f"{of.name} is served by devices of class {of.device_class}{also}."
     elif "/" in of.name and of.nodes:
         has = "has" if of.nodes == 1 else "have"
         nodes = words.counted(of.nodes, "node")
-        yield f"{of.name} is not served by any device class; {nodes} {has} it from a device plugin."
+        yield f"no device class serves {of.name}; {nodes} {has} it from a device plugin."
     elif "/" in of.name:
-        yield f"{of.name} is not served by any device class, and no node has it to allocate."
+        yield f"no device class serves {of.name}, and no node has it."
 
 
-NO_OTHER = "They are tried in this order and in no other."
+NO_OTHER = "They are tried only in this order."
 
 
-ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each pod is scheduled by itself."
+ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each pod is scheduled alone."
 
 
 def group_lines(of: ExplainedPodGroup) -> Lines:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from dra_plan.allocator import Outcome
 from dra_plan.documents.claim_sets import ExplainedClaimSet
 from dra_plan.documents.suggestions import TriedChanges
-from dra_plan.documents.verdicts import OwnerVerdict
+from dra_plan.documents.verdicts import DEVICES, TRIED, OwnerVerdict
 from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import unplanned_lines
@@ -30,7 +30,7 @@ from dra_plan.text.stories import (
     summary_lines,
     worth_telling,
 )
-from dra_plan.text.verdicts import DEVICES, UNTOLD, eviction_lines, is_told_elsewhere, verdict_line, verdict_lines
+from dra_plan.text.verdicts import UNTOLD, eviction_lines, is_told_elsewhere, verdict_line, verdict_lines
 from dra_plan.text.words import counted, listed
 
 MOST_LINES, WIDTH, FOOTER = 25, 80, 2
@@ -48,7 +48,7 @@ MOST_BLOCKS = 4
 WHOLE = "-v shows"
 
 
-ONE_MORE = "  What follows is about the claims of one more pod like these."
+ONE_MORE = "  The following is about one more pod like these."
 """Said of a workload whose pods all have their nodes."""
 
 
@@ -113,13 +113,15 @@ def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
 
 def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded: bool) -> Lines:
     """The first lines with what is told of the devices; nodes that the verdict tells of are not told of again."""
+    faults = _missing_classes(verdict, of)
+    head = [*head[:1], *indented(faults), *head[1:]]
     if verdict is not None and _is_told_whole(verdict, of):
         yield from head
-        yield from [RELEASED] if verdict.verdict != "Unknown" else []
+        yield from [RELEASED] if not verdict.missing else []
         return
     if of.fault is not None:
         head = [*head, *indented(obstacles.fault(of.fault))]
-    stories = stories_of(of, verdict)
+    stories = [story for story in stories_of(of, verdict) if not faults or story.fault is None]
     head = [*head, *summary_lines(of.absent, [] if tells_nodes(verdict, of) else of.leading, stories)]
     tail: list[str] = []
     if of.excluded and not (verdict is not None and verdict.told_nodes):
@@ -129,7 +131,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
     told, rest = worth_telling(stories)
     paragraphs = [paragraph(story) for story in told]
     if folded:
-        kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) else 1)
+        kept = _kept(head, paragraphs, tail, least=0 if tells_nodes(verdict, of) and not _devices_first(verdict) else 1)
         if kept < len(paragraphs):
             paragraphs = paragraphs[:kept]
             rest = _not_told(len(stories) - kept, are_named=tells_nodes(verdict, of))
@@ -151,13 +153,13 @@ def _not_told(stories: int, *, are_named: bool) -> str:
 FEW = 2
 """Kinds of nodes of which each is told whole."""
 
-RELEASED = "  Devices that its claims hold now are not in use and out of reach: kube-scheduler takes them back first."
+RELEASED = "  The devices of its claims are on other nodes and not in use: kube-scheduler frees them first."
 """Said of a pod that would be bound although its claims, as they are, do not fit (DynamicResources' PostFilter)."""
 
 
 def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
     """Whether what is known of devices would say something else than the verdict: it looks at claims as they are."""
-    if verdict.verdict == "Unknown":
+    if verdict.missing:
         return True
     return verdict.verdict in ("WouldBind", "WouldPreempt") and of.outcome is Outcome.DOES_NOT_FIT
 
@@ -166,6 +168,20 @@ def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
     """Whether the verdict has said already what is in the way on each node."""
     nodes = verdict.told_nodes if verdict is not None else []
     return bool(nodes) and not is_told_elsewhere(nodes, of.fitting_nodes)
+
+
+def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> list[str]:
+    """That a class does not exist, where something else is told besides, or devices are not known."""
+    if verdict is None or verdict.verdict == "Unknown" or not (verdict.missing or verdict.freed is not None):
+        return []
+    faults = (story.fault for story in of.stories if story.fault is not None)
+    return next((obstacles.fault(one) for one in faults if one.code == "class-missing"), [])
+
+
+def _devices_first(verdict: OwnerVerdict | None) -> bool:
+    """Whether nothing but devices is in the way on the nodes nearest to taking the pod: then their story decides."""
+    nodes = verdict.told_nodes[:1] if verdict is not None else []
+    return any(all(reason.plugin == DEVICES for reason in group.reasons) for group in nodes)
 
 
 def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, least: int) -> int:
@@ -186,7 +202,7 @@ def _suggestion_lines(
     told = told_suggestions(of, verdict)
     if told:
         yield from _help_lines(told, folded=folded)
-        if any(_edits_generated(one) for one in of.suggestions):
+        if edits_generated(of, verdict):
             yield ANEW
     elif said := nothing_helps(of, verdict):
         yield ""
@@ -194,9 +210,17 @@ def _suggestion_lines(
 
 
 ANEW = (
-    "  Templates and claims can't be edited: delete and create the template, then delete the pod"
-    " (and create it, if it has no controller)."
+    "  Templates and claims cannot be edited. Delete and create the template, then delete the pod "
+    "(and create it again if it has no controller)."
 )
+
+
+def edits_generated(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> bool:
+    """Whether one of the suggestions changes a template of which a claim is there already."""
+    if of is None:
+        return False
+    is_tried = verdict is not None and verdict.verdict in TRIED
+    return any(map(_edits_generated, verdict.suggestions if verdict is not None and is_tried else of.suggestions))
 
 
 def _edits_generated(of: TriedChanges) -> bool:
@@ -209,7 +233,13 @@ def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
     """That nothing helped, where devices alone are in the way; ""."""
     nodes = verdict.told_nodes if verdict is not None else []
     alone = not (verdict is not None and verdict.of_all_nodes) and is_told_elsewhere(nodes, ())
-    return in_vain(of) if alone and has_suggestions(of) else ""
+    if not alone or not has_suggestions(of):
+        return ""
+    return STILL_NONE if verdict is not None and of.suggestions else in_vain(of)
+
+
+STILL_NONE = "With each change that was found to make its claims fit, it still gets no node."
+"""Said where the whole scheduler has another pod, or another rule, take the room."""
 
 
 def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
@@ -224,19 +254,14 @@ def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
-    """What would help, a line each; claims of which any one has to be released are told in one."""
-    found = list(verdict.suggestions) if verdict is not None else []
-    for one in of.suggestions if of is not None else ():
-        if verdict is None or (one.changes not in [each.changes for each in found] and _is_enough(one, verdict)):
-            found.append(one)
-    return obstacles.together(found)
+    """What would help, a line each; claims of which any one has to be released are told in one.
 
-
-def _is_enough(one: TriedChanges, verdict: OwnerVerdict) -> bool:
-    """Whether nothing but devices, and what the changes lift, keeps the pod from the node on which it then fits."""
-    lifted = {plugin for change in one.changes for plugin in _LIFTS.get(change.code, ())}
-    there = {reason.plugin for group in verdict.told_nodes if one.node in group.nodes for reason in group.reasons}
-    return not verdict.of_all_nodes and there <= {DEVICES, *lifted}
+    What the verdict has was tried with the whole scheduler; without that it is what makes the claims fit.
+    """
+    if verdict is not None and (of is None or verdict.verdict in TRIED):
+        return obstacles.together(verdict.suggestions)
+    found = of.suggestions if of is not None else []
+    return obstacles.together([one for one in found if verdict is None or verdict.is_met_by(one)])
 
 
 def explained(document: ExplanationDocument) -> list[str]:
@@ -246,11 +271,3 @@ def explained(document: ExplanationDocument) -> list[str]:
     claim_sets = document.claim_sets
     many = copies(claim_sets)
     return [*([judged_alone([listed(many)])] if many else []), *left_out(claim_sets)]
-
-
-_LIFTS = {
-    "uncordon-node": ("NodeUnschedulable", "TaintToleration"),
-    "tolerate-node-taint": ("TaintToleration",),
-    "remove-node-taint": ("TaintToleration",),
-}
-"""The plugins that no longer refuse a node after a change."""

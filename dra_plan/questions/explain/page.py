@@ -18,6 +18,7 @@ from dra_plan.page.picks import Beginning, Moments, Pick
 from dra_plan.page.pods import DrawnPod
 from dra_plan.questions.explain import articles
 from dra_plan.questions.explain.answer import Explanation
+from dra_plan.questions.explain.autoscaler import autoscaler_lines
 from dra_plan.questions.explain.document import ExplanationDocument, MoveStep, RoomForPod
 from dra_plan.questions.explain.lines import group_lines, room_lines, unplanned_lines
 from dra_plan.questions.explain.owners import Telling
@@ -67,6 +68,11 @@ def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | Non
     for number, group in enumerate(document.pod_groups or ()):
         name = f"podgroup/{group.namespace}/{group.name}"
         made.articles.append(_plain_article(f"group-{number}", name, group.state, group_lines(group)))
+    said = list(autoscaler_lines(document))
+    if said:
+        about = told.Article("autoscaler", "the pods that wait", picks.OTHER, "Cluster Autoscaler", "", always=True)
+        about.summary = told.lines(said)
+        made.articles.append(about)
     if document.moves:
         fill_moves(made, document.moves, view)
 
@@ -151,7 +157,7 @@ def _leaving(room: RoomForPod) -> Iterator[DrawnMove]:
     for step in room.steps:
         name = f"{step.namespace}/{step.name}"
         if step.from_node:
-            yield DrawnMove(name, step.from_node, goes.get(name, step.node or ""), lost="finds no other place")
+            yield DrawnMove(name, step.from_node, goes.get(name, step.node or ""), lost=("finds no other node"))
 
 
 def _starting(room: RoomForPod) -> Iterator[DrawnPod]:

@@ -7,17 +7,17 @@ find nodes. What would help claims is found in `explanation.suggest`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
 from dra_plan.api.core import Container, Node, NodeSelectorRequirement, Pod, PodSpec, Toleration
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceClass
-from dra_plan.api.well_known import HOSTNAME, REGION, UNSCHEDULABLE, ZONE
+from dra_plan.api.well_known import CONTROL_PLANE, HOSTNAME, REGION, UNSCHEDULABLE, ZONE
 from dra_plan.api.workloads import CronJob, CustomWorkload, Job
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import wanted
@@ -38,9 +38,12 @@ from dra_plan.documents.suggestions import (
 )
 from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNodes
 from dra_plan.explanation.suggest import patches
-from dra_plan.explanation.suggest.admissions import CONDITIONS, RESERVED, suggestion_rank
+from dra_plan.explanation.suggest.admissions import CONDITIONS, suggestion_rank
 from dra_plan.manifests import kinds
+from dra_plan.planner.carried_out import carried_out
+from dra_plan.questions.explain.claim_changes import ClaimChanges
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited, found, spec_of
+from dra_plan.questions.explain.peaks import asked_of, peak
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
@@ -85,54 +88,100 @@ _OF_PROVIDERS = (
 """Labels that providers of nodes, kubelets and drivers set themselves: whoever sets them by hand is overruled."""
 
 
-Tries = Callable[[Inventory], str | None]
-"""Whether the owner's pods all get nodes in a changed input: the node of the first; None if they do not."""
+class Trial(NamedTuple):
+    """What became of the owner's pods in a changed input: the node of the first that gets one, and how many do."""
+
+    node: str
+    bound: int
+    is_whole: bool
+
+
+Tries = Callable[[Inventory], Trial | None]
+"""What a changed input does for the owner's pods; None if it is of no use."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Remedy:
-    """One change, and how to make it in an input; `fixed`: an existing pod can't be changed so."""
+    """A change, or several that were found together, and how to make it in an input: None if that is not known.
 
-    told: SuggestedChange
-    apply: Callable[[Inventory], Inventory]
+    `fixed`: an existing pod can't be changed so. `patches` are those of a change that was found elsewhere.
+    """
+
+    told: tuple[SuggestedChange, ...]
+    apply: Callable[[Inventory], Inventory | None]
     fixed: bool = False
+    patches: tuple[ObjectPatch, ...] = ()
 
 
 class Remedies:
-    """Seeks what helps one owner."""
+    """Seeks what helps one owner; `claims` are the changes of its claims."""
 
-    def __init__(self, index: Index, owner: Owner, tries: Tries) -> None:
-        self._inventory, self._owner, self._tries = index.inventory, owner, tries
+    def __init__(self, index: Index, owner: Owner, tries: Tries, claims: ClaimChanges) -> None:
+        self._inventory, self._owner, self._tries, self._claims = index.inventory, owner, tries, claims
         self._pods = OwnedPods(index, owner)
         self._object = self._pods.object
         self._nodes = {node.metadata.name: node for node in self._inventory.nodes}
-        self._left = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
+        self._most = min(MOST_TRIALS, MOST_NODE_TRIALS // max(1, len(self._nodes)))
+        self._tried: set[tuple[str, ...]] = set()
 
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
-        """What helped, single changes first, the most plausible of them first."""
-        helped: dict[tuple[str, ...], TriedChanges] = {}
-        for remedies in sorted(self._combinations(verdict), key=_order):
-            key = tuple(repr(one.told) for one in remedies)
-            if key in helped or self._left <= 0 or any(set(known) <= set(key) for known in helped):
+        """What helped; where nothing helps all of its pods, what helps some of them."""
+        known = self._helping([(_carrying_out(one),) for one in self._claims.known if not one.feature_gates], verdict)
+        others = self._helping(sorted(self._combinations(verdict), key=_order), verdict)
+        helped = [*known, *others]
+        if all(isinstance(change, ReplicasLowered) for one in helped for change in one.changes):
+            helped += self._helping(sorted(self._with_claims(verdict), key=_order), verdict)
+        helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
+        helped = [one for one in helped if not one.would_bind] or helped
+        return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
+
+    def _helping(self, combinations: Iterable[tuple[_Remedy, ...]], verdict: OwnerVerdict) -> list[TriedChanges]:
+        """What helped of these, as far as there are trials left."""
+        helped: list[TriedChanges] = []
+        left = self._most
+        for remedies in combinations:
+            changes = [change for one in remedies for change in one.told]
+            key = _key(changes)
+            if key in self._tried or left <= 0 or any({*_key(known.changes)} <= {*key} for known in helped):
                 continue  # where a part of it helps already, the rest is needless
-            self._left -= 1
-            changed = _applied(self._inventory, remedies)
-            node = self._tries(changed)
-            if node is not None:
-                made = [*self._of_owner(changed, fixed=any(one.fixed for one in remedies))]
-                made += [*self._of_nodes(changed), *self._of_classes(changed)]
-                helped[key] = TriedChanges(changes=[one.told for one in remedies], node=node, patches=made)
-        return list(helped.values())
+            before = _applied(self._inventory, [one for one in remedies if one.patches])
+            changed = _applied(before, [one for one in remedies if not one.patches])
+            if before is None or changed is None:
+                continue
+            left -= 1
+            self._tried.add(key)
+            trial = self._tries(changed)
+            if trial is not None and (trial.is_whole or trial.bound > verdict.would_bind):
+                made = [patch for one in remedies for patch in one.patches]
+                made += self._of_owner(changed, fixed=any(one.fixed for one in remedies))
+                made += [*_of_nodes(before, changed), *_of_classes(before, changed)]
+                some = 0 if trial.is_whole else trial.bound
+                helped.append(TriedChanges(changes=changes, node=trial.node, patches=made, would_bind=some))
+        return helped
 
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[_Remedy, ...]]:
         if 0 < verdict.would_bind < verdict.pods and (fewer := self._fewer(verdict)) is not None:
             yield (fewer,)
+        for group, obstacles in self._groups(verdict):
+            options = [list(self._of(one, group)) for one in obstacles]
+            if len(options) <= MOST_CHANGES:
+                yield from product(*options)
+
+    def _with_claims(self, verdict: OwnerVerdict) -> Iterator[tuple[_Remedy, ...]]:
+        """Changes of claims, sought on nodes of one kind, with what else it takes there."""
+        for group, obstacles in self._groups(verdict):
+            rest = [one for one in obstacles if one.kind != "Devices"]
+            options = [list(self._of(one, group)) for one in rest]
+            if len(rest) < len(obstacles) and len(rest) < MOST_CHANGES and all(options):
+                nodes = [self._nodes[name] for name in group.nodes]
+                yield from product([_carrying_out(one) for one in self._claims.on(nodes)], *options)
+
+    def _groups(self, verdict: OwnerVerdict) -> Iterator[tuple[RefusingNodes, list[NodeObstacle]]]:
+        """The kinds of nodes of which all that is in the way is known."""
         for group in verdict.nodes[:MOST_GROUPS]:
             obstacles = [one for reason in group.reasons for one in reason.about]
             if all(reason.about for reason in group.reasons):
-                options = [list(self._of(one, group)) for one in obstacles if not self._goes_with(one, obstacles)]
-                if len(options) <= MOST_CHANGES:
-                    yield from product(*options)
+                yield group, [one for one in obstacles if not self._goes_with(one, obstacles)]
 
     @staticmethod
     def _goes_with(one: NodeObstacle, others: Sequence[NodeObstacle]) -> bool:
@@ -155,7 +204,7 @@ class Remedies:
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
         taint = one.taint
-        if taint is None or taint.key.startswith(CONDITIONS) or taint.key in RESERVED:
+        if taint is None or taint.key.startswith(CONDITIONS) or taint.key in CONTROL_PLANE:
             return
         name = node.metadata.name
         toleration = Toleration(
@@ -191,7 +240,8 @@ class Remedies:
         if spec is None or not one.left:
             return
         need, left = amounts({one.resource: one.need})[one.resource], amounts({one.resource: one.left})[one.resource]
-        own = [amounts(container.resources.requests).get(one.resource, 0) for container in spec.containers]
+        asking = peak(spec, one.resource)
+        own = [asked_of(container, one.resource) for container in asking]
         if not own or sum(own) != need or 2 * left < need or spec.resources is not None:
             return
         at = own.index(max(own))
@@ -199,7 +249,7 @@ class Remedies:
         to -= to % (_ROUND if to > _ROUND and one.resource == "memory" else 1)
         if to <= 0:
             return
-        container, text = spec.containers[at], amount_text(one.resource, to)
+        container, text = asking[at], amount_text(one.resource, to)
         told = ResourceLowered(
             code="lower-request",
             container=container.name,
@@ -209,7 +259,7 @@ class Remedies:
         )
         yield from self._of_pod(
             told,
-            lambda spec: structs.replace(spec, containers=_asking(spec.containers, at, one.resource, text)),
+            lambda spec: _lowering(spec, container.name, one.resource, text),
             fixed=True,
         )
 
@@ -219,7 +269,7 @@ class Remedies:
         free = [one for one in self._inventory.classes if not one.spec.extended_resource_name]
         for one in sorted(free, key=lambda each: domain not in each.metadata.name)[:MOST_CLASSES]:
             told = ResourceServed(code="serve-resource", class_=one.metadata.name, resource=resource)
-            yield _Remedy(told, _serving(one.metadata.name, resource))
+            yield _Remedy((told,), _serving(one.metadata.name, resource))
 
     def _fewer(self, verdict: OwnerVerdict) -> _Remedy | None:
         workload = self._object
@@ -242,14 +292,14 @@ class Remedies:
             made = edited(of, {self._owner}, wanting)
             return replace(made, pods=[pod for pod in made.pods if owner_of(pod) not in surplus])
 
-        return _Remedy(told, fewer)
+        return _Remedy((told,), fewer)
 
     # Objects
 
     def _of_pod(self, told: SuggestedChange, edit: EditSpec, *, fixed: bool = False) -> Iterator[_Remedy]:
         """A change of the pods' spec, if it is known where that is written."""
         if self._pods.spec is not None:
-            yield _Remedy(told, self._pods.editing(edit), fixed=fixed)
+            yield _Remedy((told,), self._pods.editing(edit), fixed=fixed)
 
     def _of_owner(self, changed: Inventory, *, fixed: bool) -> Iterator[ObjectPatch]:
         """The patch of the owner, if it differs."""
@@ -266,16 +316,19 @@ class Remedies:
         )
         yield patches.of_object(owner_of(before), before.api_version, made, recreate=recreate)
 
-    def _of_nodes(self, changed: Inventory) -> Iterator[ObjectPatch]:
-        for after in changed.nodes:
-            yield from _of_node(self._nodes[after.metadata.name], after)
 
-    def _of_classes(self, changed: Inventory) -> Iterator[ObjectPatch]:
-        for before, after in zip(self._inventory.classes, changed.classes, strict=True):
-            if before is not after:
-                path, name = "/spec/extendedResourceName", after.spec.extended_resource_name
-                made = [PatchOperation(op="add", path=path, value=name)]
-                yield patches.of_object(("DeviceClass", "", after.metadata.name), after.api_version, made)
+def _of_nodes(before: Inventory, changed: Inventory) -> Iterator[ObjectPatch]:
+    for old, new in zip(before.nodes, changed.nodes, strict=True):
+        if old is not new:
+            yield from _of_node(old, new)
+
+
+def _of_classes(before: Inventory, changed: Inventory) -> Iterator[ObjectPatch]:
+    for old, new in zip(before.classes, changed.classes, strict=True):
+        if old is not new:
+            path, name = "/spec/extendedResourceName", new.spec.extended_resource_name
+            made = [PatchOperation(op="add", path=path, value=name)]
+            yield patches.of_object(("DeviceClass", "", new.metadata.name), new.api_version, made)
 
 
 def _serving(name: str, resource: str) -> Callable[[Inventory], Inventory]:
@@ -296,11 +349,16 @@ def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
     else:
         yield from (PatchOperation(op="add", path=f"{path}/tolerations/-", value=each) for each in new)
-    for at, (had, has) in enumerate(zip(before.containers, after.containers, strict=True)):
-        for member in ("requests", "limits"):
-            asked = getattr(has.resources, member)
-            if asked != getattr(had.resources, member):
-                yield PatchOperation(op="add", path=f"{path}/containers/{at}/resources/{member}", value=dict(asked))
+    for field in ("containers", "initContainers"):
+        lists = [getattr(spec, _FIELDS[field]) for spec in (before, after)]
+        for at, (had, has) in enumerate(zip(*lists, strict=True)):
+            for member in ("requests", "limits"):
+                asked = getattr(has.resources, member)
+                if asked != getattr(had.resources, member):
+                    yield PatchOperation(op="add", path=f"{path}/{field}/{at}/resources/{member}", value=dict(asked))
+
+
+_FIELDS = {"containers": "containers", "initContainers": "init_containers"}
 
 
 def _asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
@@ -353,13 +411,21 @@ def _of_replicas(before: Any, after: Any) -> Iterator[PatchOperation]:
             yield PatchOperation(op="add", path=f"/spec/{field}", value=number)
 
 
-def _asking(containers: Sequence[Container], at: int, resource: str, to: str) -> list[Container]:
-    """The containers, of which one asks for so much of a resource; its limit follows where it has to be the same."""
-    asked = containers[at].resources
+def _lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
+    """The spec in which a container, or init container, asks for so much of a resource."""
+    lists = {field: [_asking(one, name, resource, to) for one in getattr(spec, field)] for field in _FIELDS.values()}
+    return structs.replace(spec, **lists)
+
+
+def _asking(container: Container, name: str, resource: str, to: str) -> Container:
+    """The container of that name with another request; its limit follows where it has to be the same."""
+    if container.name != name:
+        return container
+    asked = container.resources
     limits = {**asked.limits, resource: to} if "/" in resource and resource in asked.limits else asked.limits
-    resources = structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
-    changed = structs.replace(containers[at], resources=resources)
-    return [changed if place == at else each for place, each in enumerate(containers)]
+    return structs.replace(
+        container, resources=structs.replace(asked, requests={**asked.requests, resource: to}, limits=limits)
+    )
 
 
 def _uncordon(name: str) -> _Remedy:
@@ -367,7 +433,7 @@ def _uncordon(name: str) -> _Remedy:
         taints = [taint for taint in node.spec.taints if taint.key != UNSCHEDULABLE.key]
         return structs.replace(node, spec=structs.replace(node.spec, unschedulable=False, taints=taints))
 
-    return _Remedy(NodeUncordoned(code="uncordon-node", uncordon=name), _on_node(name, edited))
+    return _Remedy((NodeUncordoned(code="uncordon-node", uncordon=name),), _on_node(name, edited))
 
 
 def _without_taint(name: str, taint: TaintName) -> _Remedy:
@@ -375,7 +441,7 @@ def _without_taint(name: str, taint: TaintName) -> _Remedy:
         kept = [each for each in node.spec.taints if (each.key, each.effect) != (taint.key, taint.effect)]
         return structs.replace(node, spec=structs.replace(node.spec, taints=kept))
 
-    return _Remedy(NodeTaintMet(code="remove-node-taint", tainted=name, taint=taint), _on_node(name, edited))
+    return _Remedy((NodeTaintMet(code="remove-node-taint", tainted=name, taint=taint),), _on_node(name, edited))
 
 
 def _labelled(name: str, label: str, value: str) -> _Remedy:
@@ -383,7 +449,7 @@ def _labelled(name: str, label: str, value: str) -> _Remedy:
         labels = {**(node.metadata.labels or {}), label: value}
         return structs.replace(node, metadata=structs.replace(node.metadata, labels=labels))
 
-    return _Remedy(NodeLabelled(code="label-node", labels={label: value}), _on_node(name, edited))
+    return _Remedy((NodeLabelled(code="label-node", labels={label: value}),), _on_node(name, edited))
 
 
 def _on_node(name: str, edit: Callable[[Node], Node]) -> Callable[[Inventory], Inventory]:
@@ -404,11 +470,32 @@ def _of_node(before: Node, after: Node) -> Iterator[ObjectPatch]:
         yield patches.of_object(("Node", "", before.metadata.name), "v1", made)
 
 
-def _applied(inventory: Inventory, remedies: Sequence[_Remedy]) -> Inventory:
+def _carrying_out(tried: TriedChanges) -> _Remedy:
+    """Changes that were found elsewhere, with their patches."""
+    made = tuple(tried.patches)
+    return _Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
+
+
+def _asks_less(one: TriedChanges, other: TriedChanges) -> bool:
+    """Whether a request is lowered alone, and further than another suggestion lowers the same."""
+    if len(one.changes) > 1 or len(other.changes) > 1:
+        return False
+    less, more = one.changes[0], other.changes[0]
+    if not isinstance(less, ResourceLowered) or not isinstance(more, ResourceLowered):
+        return False
+    amount = [amounts({each.resource: each.to})[each.resource] for each in (less, more)]
+    return (less.container, less.resource) == (more.container, more.resource) and amount[0] < amount[1]
+
+
+def _key(changes: Iterable[SuggestedChange]) -> tuple[str, ...]:
+    return tuple(map(repr, changes))
+
+
+def _applied(inventory: Inventory | None, remedies: Iterable[_Remedy]) -> Inventory | None:
     for remedy in remedies:
-        inventory = remedy.apply(inventory)
+        inventory = remedy.apply(inventory) if inventory is not None else None
     return inventory
 
 
 def _order(remedies: Sequence[_Remedy]) -> tuple[object, ...]:
-    return suggestion_rank([one.told for one in remedies])
+    return suggestion_rank([change for one in remedies for change in one.told])

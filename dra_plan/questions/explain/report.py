@@ -21,9 +21,9 @@ from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Res
 
 RULES = {
     **claim_sets.RULES,
-    "held": RuleText("Something keeps the pod from being tried", "dra-plan explain says what."),
+    "held": RuleText("The scheduler does not try the pod", "dra-plan explain says what."),
     "refused": RuleText("The API server refuses the object", "dra-plan validate shows where, and how to fix it."),
-    "stuck": RuleText("The pod has its node, but no devices", "Delete it, and let kube-scheduler choose the node."),
+    "stuck": RuleText("The pod has a node, but no devices", "Delete it, and let kube-scheduler choose the node."),
 }
 
 CODES = {

@@ -72,7 +72,7 @@ def _check(given: Given, wanting: PodKey, chosen: TriedSet, done: CarriedMoves) 
     after = {pod.key for pod in done.inventory.pods if is_waiting(pod)}
     late = after - before - {movable.pod.key for movable in chosen.preempted}
     if late or "/".join(wanting) in after:
-        raise UnverifiedPlacementError(min(late, default="/".join(wanting)), "any", "it waits when all moves are done")
+        raise UnverifiedPlacementError(min(late, default="/".join(wanting)), "any", ("it is pending after all moves"))
 
 
 class _Sequence:
@@ -193,7 +193,7 @@ class _Sequence:
     def _fail(self, key: PodKey) -> None:
         """As the scheduler chooses, a pod may find its devices gone; with the devices of the placement it can't."""
         if self._strict:
-            raise UnverifiedPlacementError("/".join(key), self._nodes[key], "its place is not free when it comes there")
+            raise UnverifiedPlacementError("/".join(key), self._nodes[key], ("its place is not free when it arrives"))
 
     def _start(self) -> CarriedMoves | None:
         node = self._scheduled()

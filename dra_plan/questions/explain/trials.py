@@ -16,13 +16,15 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.verdicts import AloneVerdict, OwnerVerdict
+from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
 from dra_plan.explanation.suggest.admissions import suggestion_rank
+from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.question import Question
+from dra_plan.questions.explain.claim_changes import ClaimChanges
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
-from dra_plan.questions.explain.remedies import Remedies
+from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import rollout_suggestions
 from dra_plan.questions.explain.volumes import OF_VOLUMES
 from dra_plan.scheduler.attempts import PodRecord
@@ -54,6 +56,7 @@ class TrialGround:
     is_explained: Callable[[Pod], bool]
     at_length: bool
     with_nodes: WithNodes
+    plan_of: Callable[[Owner], ClaimSetPlan | None]
 
 
 class OwnerTrials:
@@ -63,7 +66,7 @@ class OwnerTrials:
         self._ground = ground
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict with what would become of the pod without its gates, volumes or claims that do not exist."""
+        """The verdict with what would become of it without gates, volumes, or claims that are faulty or missing."""
         if not self._is_tried(owner) or not self._ground.at_length:
             return made
         changed = self._freed(made, OwnedPods(self._ground.index, owner))
@@ -71,8 +74,8 @@ class OwnerTrials:
             return made
         run = self._changed(changed, owner, self._ground.is_explained)
         fate = decisive(self._ground.fates.of(run, owner))
-        if fate is None or fate.record is None or (fate.is_good and made.held_by == "MissingClaim"):
-            return made  # which devices a claim would ask for that does not exist is not known
+        if fate is None or fate.record is None or (fate.is_good and _is_about_claims(made)):
+            return made  # which devices it would get is not known
         then = AloneVerdict(verdict=fate.verdict, node_name=fate.record.node)
         if fate.is_good:
             return structs.replace(made, freed=then)
@@ -89,6 +92,8 @@ class OwnerTrials:
             return pods.freed(made.held_by, made.held)
         if made.verdict == "Unschedulable" and made.of_all_nodes and OF_VOLUMES.issuperset(made.refused_by):
             return pods.without_volume_claims()
+        if made.verdict == "Unschedulable" and _is_about_claims(made):
+            return pods.without_claims()
         return None
 
     def with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
@@ -101,33 +106,35 @@ class OwnerTrials:
         )
 
     def with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict with what would help beside changes of claims, for owners that are told at length."""
-        if made.verdict != "Unschedulable" or made.alone is not None or made.of_all_nodes:
+        """The verdict with what would help; of owners that are not told at length, what makes their claims fit."""
+        if made.verdict not in TRIED or made.alone is not None or made.of_all_nodes:
             return made
-        if not self._ground.at_length or not self._is_tried(owner):
-            return made
-        index, view = self._ground.index, self._ground.about.view
-        found = Remedies(index, owner, self._tries(owner)).found(made)
-        found += rollout_suggestions(index, view, owner, self._ground.question)
+        index, about = self._ground.index, self._ground.about
+        claims = ClaimChanges(self._ground.plan_of(owner), about)
+        if self._ground.at_length and self._is_tried(owner):
+            found = Remedies(index, owner, self._tries(owner), claims).found(made)
+            found += rollout_suggestions(index, about.view, owner, self._ground.question)
+        else:
+            found = [one for one in claims.known if made.is_met_by(one)]
         return structs.replace(made, suggestions=sorted(found, key=lambda one: suggestion_rank(one.changes)))
 
     def _is_tried(self, owner: Owner) -> bool:
         return owner in self._ground.closely and not is_over_time(self._ground.about.deadline)
 
-    def _tries(self, owner: Owner) -> Callable[[Inventory], str | None]:
-        """Whether the owner's pods are all made and get nodes in a changed input.
+    def _tries(self, owner: Owner) -> Tries:
+        """What a changed input does for the owner's pods, of which all have to be made.
 
         That is with the other pods that wait if they are few.
         """
         owners_of = self._ground.owners_of
 
-        def tried(changed: Inventory) -> str | None:
+        def tried(changed: Inventory) -> Trial | None:
             run = self._changed(changed, owner)
             if any(owner in owners_of.of(each.pod) for each in run.not_made):
                 return None
             fates = self._ground.fates.of(run, owner)
             good = [fate.record.node for fate in fates if fate.is_good and fate.record is not None]
-            return good[0] if good and len(good) == len(fates) else None
+            return Trial(good[0], len(good), len(good) == len(fates)) if good else None
 
         return tried
 
@@ -140,6 +147,11 @@ class OwnerTrials:
         about = replace(ground.about, inventory=changed, view=ground.about.view.after(changed))
         chosen = everybody if waiting <= MOST_RIVALS else lambda pod: owner in ground.owners_of.of(pod)
         return VerdictRun(about, ground.owners_of, Common(), explained, chosen)
+
+
+def _is_about_claims(made: OwnerVerdict) -> bool:
+    """Whether claims that do not exist, or can't be read, are what keeps it from all nodes."""
+    return made.held_by == "MissingClaim" or (made.of_all_nodes and made.refused_by == [DEVICES])
 
 
 def everybody(_pod: Pod) -> bool:

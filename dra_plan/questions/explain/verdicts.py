@@ -43,19 +43,14 @@ from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
-from dra_plan.questions.explain.reasons import (
-    DeviceReasons,
-    OwnersOfPods,
-    RunQuestion,
-    VerdictRun,
-    last_message,
-    refusing_nodes,
-)
+from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes
+from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import OF_VOLUMES, needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
+from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
 
@@ -340,7 +335,7 @@ class _Verdicts:
             made = self._with_nodes(made, owner, record, record.refusals, run)
         if fate.verdict in _CONTESTED and owner in self._closely and not run.came_first(record.pod):
             made = self._with_rivals(made, owner)
-        made = self._trials.with_freed(self._unknown(made, record.pod), owner)
+        made = self._with_missing(made, owner, record)
         return self._trials.with_remedies(self._trials.with_spared(made, owner, record.pod), owner)
 
     @cached_property
@@ -356,6 +351,7 @@ class _Verdicts:
             is_explained=self._is_explained,
             at_length=bool(self._question.owners) or len(self.owners) <= MOST_HELPED,
             with_nodes=self._with_nodes,
+            plan_of=self._plan_of,
         )
         return OwnerTrials(ground)
 
@@ -382,7 +378,7 @@ class _Verdicts:
         refusals: NodeRefusals,
         run: VerdictRun,
     ) -> OwnerVerdict:
-        plan = next(iter(self._sets.get(owner, ())), None)
+        plan = self._plan_of(owner)
         attempt = run.attempts.get(pod_uid(record.pod))
         of_devices = DeviceReasons(plan, attempt, self._inventory, self._question.max_steps)
         plugins = Counter(found[0].plugin for found in refusals.of_nodes.values())
@@ -391,10 +387,16 @@ class _Verdicts:
             made,
             of_all_nodes=refusals.of_all,
             total_nodes=len(refusals.of_nodes),
-            nodes=refusing_nodes(self._of_interest(refusals), self._nodes, of_devices),
+            nodes=refusing_nodes(
+                self._of_interest(refusals), self._nodes, of_devices, OnNodes(record.pod, run.pods_on)
+            ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
         )
+
+    def _plan_of(self, owner: Owner) -> ClaimSetPlan | None:
+        """The first of the plans of the owner's claim sets."""
+        return next(iter(self._sets.get(owner, ())), None)
 
     def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
         """Those of the nodes that the question is about."""
@@ -437,8 +439,39 @@ class _Verdicts:
             first=[other_pod(run, rival.pod, rival.node) for rival in first[:MOST_FIRST]] if fate.is_good else [],
         )
 
-    def _unknown(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
-        """Unknown where the input lacks every object of a kind that decides."""
+    def _with_missing(self, made: OwnerVerdict, owner: Owner, record: PodRecord) -> OwnerVerdict:
+        """Unknown where the input lacks every object of a kind that decides, and nothing else keeps it from all nodes.
+
+        With what would become of it without what holds it, or refuses it on all nodes alike.
+        """
+        missing = self._missing(made, record.pod)
+        unknown = structs.replace(made, verdict="Unknown", missing=missing)
+        if not missing:
+            return self._trials.with_freed(made, owner)
+        if made.of_all_nodes:
+            made = self._trials.with_freed(structs.replace(made, missing=missing), owner)
+            is_refused = made.freed is not None and made.freed.verdict == "Unschedulable"
+            return made if is_refused or self._lacks_class(owner) else unknown
+        is_certain = self._is_refused_otherwise(record.refusals) or self._lacks_class(owner)
+        return structs.replace(made, missing=missing) if is_certain else unknown
+
+    @staticmethod
+    def _is_refused_otherwise(refusals: NodeRefusals | None) -> bool:
+        """Whether each node has something against the pod that is neither about devices nor about volumes."""
+        unknown = {plugin_names.DYNAMIC_RESOURCES, *OF_VOLUMES}
+        return refusals is not None and not any(
+            all(each.plugin in unknown for each in found) for found in refusals.of_nodes.values()
+        )
+
+    def _lacks_class(self, owner: Owner) -> bool:
+        """Whether a class that its claims ask for is not among those of the input."""
+        plan = self._plan_of(owner)
+        groups = plan.explanation.groups if plan is not None and plan.explanation is not None else ()
+        lacks = any(group.error is not None and group.error.code == "class-missing" for group in groups)
+        return lacks and "DeviceClass" not in deciding(self._inventory)
+
+    def _missing(self, made: OwnerVerdict, pod: Pod) -> list[str]:
+        """What the input lacks that decides, as kubectl calls it."""
         missing: list[str] = []
         if made.verdict in ("Unschedulable", "Error") and pod.spec.resource_claims:
             lacking = deciding(self._inventory)
@@ -448,7 +481,7 @@ class _Verdicts:
         if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
             made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
             missing += ["resourceclaims"] if made_claims and not self._inventory.claims else []
-        return structs.replace(made, verdict="Unknown", missing=missing) if missing else made
+        return missing
 
     def _lacking_volumes(self, pod: Pod) -> list[str]:
         """What a dump forgot, if it has none of the claims on volumes: then their volumes and classes, too."""

@@ -158,7 +158,7 @@ def grow(
     Raises UsageError for owners that nothing has, and for a limit that can't be.
     """
     if not 1 <= limit <= MOST_ADDED:
-        raise UsageError(f"limit: {limit:,} nodes can't be tried: from 1 to {MOST_ADDED:,}")
+        raise UsageError(f"limit: {limit:,} nodes of a kind is out of range: expected 1 to {MOST_ADDED:,}")
     inventory = resumed(inventory, question.owners, question.namespace)
     chosen = choice(inventory, target, question)
     taken = accepted(inventory, target, chosen, question.runtime_config)
@@ -207,8 +207,10 @@ def _notices(inventory: Inventory, target: Target, answer: Grown, *, is_tied: bo
     if is_tied and not ties:
         yield Notice(
             SEVERAL_BEST,
-            "with other numbers of new nodes several nodes score highest; the first in node order is taken, in a "
-            "cluster timing may decide otherwise, and the number may be another one",
+            (
+                "with other numbers of new nodes, several nodes score highest. The first in node order "
+                "is taken; in a cluster timing may decide differently, and the number may differ"
+            ),
         )
 
 
@@ -282,13 +284,13 @@ def kinds_of(
     """
     names = list(dict.fromkeys(os.fspath(like) for like in likes))
     if not names:
-        raise UsageError("no kind of node to add: name a node of the input, or a file with a node and its slices")
+        raise UsageError("no kind of node to add: name a node, or a file with a node and its slices")
     for name, cost in costs.items():
         if name not in names:
             near = nearest(name, names)
-            raise UsageError(f"a cost of {name!r}, which is not to be added" + (f": {near!r} is" if near else ""))
+            raise UsageError(f"a cost of {name!r}, which is not in like" + (f": {near!r} is" if near else ""))
         if not cost.is_finite() or cost <= 0:
-            raise UsageError(f"a cost of {cost} for {name!r}: a number above 0 is wanted")
+            raise UsageError(f"a cost of {cost} for {name!r}: expected a number above 0")
     made = [NodeKind(name, AddNodes.of(inventory, 1, name), costs.get(name, Decimal(1))) for name in names]
     for kind in made:
         kind.edit.apply(inventory)

@@ -41,7 +41,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         str | PathLike | Iterable[str | PathLike],
         Flag(
             "--like",
-            "Add nodes like this one, or like that of a file; repeatable.",
+            "Add nodes like this one, or like the one in a file; repeatable.",
             metavar="NODE",
             complete="nodes",
             kind=list[str] | None,
@@ -51,7 +51,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         Mapping[str, float | Decimal] | None,
         Flag(
             "--cost",
-            "What one of these nodes costs (default: 1); repeatable.",
+            "Cost of one of these nodes (default: 1); repeatable.",
             metavar="LIKE=NUMBER",
             kind=list[str] | None,
             read=read_prices,

@@ -38,9 +38,10 @@ def grow(
       dra-plan grow cluster.json --like a.yaml --like b.yaml --cost b.yaml=3
       dra-plan grow --live --like gpu-node-1 -n team-a
 
-    The answer is the fewest nodes like those of --like, or the cheapest, with which kube-scheduler binds all pending
-    pods. -n, -l and names (pod/train, deploy/serve) choose pods. Pods that no number of nodes helps are listed first;
-    then the exit status is 1. PATH is a file, a directory, or - for standard input.
+    The answer is the smallest number of nodes like those of --like (or the cheapest combination) with which
+    kube-scheduler binds all pending pods. -n, -l and names (pod/train, deploy/serve) select pods. Pods that no
+    number of nodes would help are listed first, and make the exit status 1. PATH is a file, a directory, or - for
+    standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of
@@ -53,7 +54,7 @@ def grow(
         form = parse(output)
         gate = options.gate(fail_on=fail_on)
         if not context.params["like"]:
-            raise UsageError("--like NODE or --like FILE says which nodes may be added")
+            raise UsageError("give the nodes to add with --like NODE or --like FILE")
         ask.read_prices(context.params["cost"])
         asked = opened(context)
         found = ask.grow(asked.cluster, *asked.owners, **options_of(context, asked, ask.GrowOptions))

@@ -24,7 +24,7 @@ class AddedKind(DocumentPart, frozen=True, kw_only=True):
 
     like: Text
     cost: Annotated[Cost, Meta(description="Of one node.")]
-    count: Annotated[Amount | None, Meta(description="How many are needed; null if no number is known.")]
+    count: Annotated[Amount | None, Meta(description=("The number of nodes that are needed; null if unknown."))]
 
 
 class UnboundPod(DocumentPart, frozen=True, kw_only=True):
@@ -36,8 +36,10 @@ class UnboundPod(DocumentPart, frozen=True, kw_only=True):
     fits_alone: Annotated[
         bool,
         Meta(
-            description="Of pods that no number of nodes helps: with another choice among nodes that scored the same "
-            "it might have a node, as it would be bound if those that have one did not wait."
+            description=(
+                "For pods that no number of nodes helps: another choice among equally scored "
+                "nodes might help, because it would be bound without the other pending pods."
+            )
         ),
     ] = False
 
@@ -69,18 +71,23 @@ class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
 
     kind: Literal["GrowthPlan"] = "GrowthPlan"
     outcome: GrowthOutcome
-    limit: Annotated[int, Meta(ge=1, description="So many nodes of one kind were tried at most.")]
-    pods: Annotated[Amount, Meta(description="How many pods wait for a node.")]
-    bound_before: Annotated[Amount, Meta(description="How many of them are bound without new nodes.")]
+    limit: Annotated[int, Meta(ge=1, description=("The largest number of nodes of one kind that was tried."))]
+    pods: Annotated[Amount, Meta(description="The number of pending pods.")]
+    bound_before: Annotated[Amount, Meta(description="The number of these bound without new nodes.")]
     beyond_help: Annotated[list[UnboundPod], Meta(description="Pods that no number of these nodes helps.")]
     kinds: list[AddedKind]
-    at_least: Annotated[Cost, Meta(description="Nothing that costs less is enough.")]
-    at_most: Annotated[int | float | None, Meta(description="What is known to be enough costs this; null for nothing.")]
+    at_least: Annotated[Cost, Meta(description="Proved: nothing cheaper is enough.")]
+    at_most: Annotated[
+        int | float | None, Meta(description=("The cost of the cheapest known solution; null if there is none."))
+    ]
     exact: Annotated[
         bool,
         Meta(
-            description="Whether the scheduler was asked about everything that costs less. Otherwise numbers were "
-            "passed over because more nodes of each kind had not been enough. Of this order of nodes: see `tied`."
+            description=(
+                "Whether everything cheaper was tried. Otherwise numbers were skipped "
+                "because more nodes of each kind were not enough. It holds for this node "
+                "order: see `tied`."
+            )
         ),
     ]
     tied: Annotated[
@@ -91,7 +98,7 @@ class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
             "New nodes of one kind that are still empty do not count."
         ),
     ] = False
-    asked: Annotated[Amount, Meta(description="How often the scheduler was asked.")]
+    asked: Annotated[Amount, Meta(description="The number of scheduler runs.")]
     nodes: Annotated[list[AddedNode], Meta(description="The new nodes.")]
     not_enough: Annotated[
         list[NotEnough],
@@ -99,6 +106,8 @@ class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
             description="The same with one node fewer, for each kind; of what was cut short, the most that was tried."
         ),
     ]
-    evicted: Annotated[list[ObjectName], Meta(description="Pods that have to go for others, with the new nodes too.")]
+    evicted: Annotated[
+        list[ObjectName], Meta(description=("Pods that are evicted for others even with the new nodes."))
+    ]
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

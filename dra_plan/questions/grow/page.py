@@ -11,7 +11,16 @@ from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import at_attempt
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Beginning, Mark, Moments, Pick
-from dra_plan.page.pods import DrawnPod, claims_by_pod, claims_of_pods, of_all, of_one, pod_article, pod_pick
+from dra_plan.page.pods import (
+    HOLDS_NONE,
+    DrawnPod,
+    claims_by_pod,
+    claims_of_pods,
+    of_all,
+    of_one,
+    pod_article,
+    pod_pick,
+)
 from dra_plan.questions.grow import text as growth
 from dra_plan.questions.grow.answer import GrowthPlan
 from dra_plan.questions.grow.document import GrowthDocument, NotEnough, TriedNumber
@@ -36,10 +45,10 @@ def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> 
 def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> None:
     """The new nodes with their pods, the numbers that were not enough, and the pods."""
     document = answer.document
-    made.picks_title, made.gets_word, made.opens_on = "New nodes, and the pods that wait", "given", 0
+    made.picks_title, made.gets_word, made.opens_on = "New nodes, and the pending pods", "given", 0
     made.headline = _headline(document)
     if made.scenes and document.nodes:
-        made.tiles_when = "With the new nodes, before pods that wait are bound."
+        made.tiles_when = "With the new nodes, before pending pods are bound."
     beginning = Beginning(made.scenes[0], view) if made.scenes and view is not None else None
     claims = claims_by_pod(answer.final.result.claims)
     bound = [
@@ -68,11 +77,11 @@ def _headline(document: GrowthDocument) -> str:
         if not document.beyond_help:
             return f"No new node is needed{growth.in_this_order(document)}"
         if not helped:
-            return f"No new node is of use{growth.in_this_order(document, helpless=True)}"
+            return f"New nodes would not help{growth.in_this_order(document, helpless=True)}"
         beyond = words.counted(len(document.beyond_help), "pod")
         return f"New nodes would not help {beyond}{growth.in_this_order(document, helpless=True)}"
     if document.at_most is None:
-        return "Undecided: not every pod is bound with what was tried"
+        return "Undecided: not every pod was bound in what was tried"
     number = len(document.nodes)
     said = f"{words.counted(number, 'new node')} for {words.counted(helped - document.bound_before, 'pod')} more"
     said += growth.in_this_order(document)
@@ -93,7 +102,7 @@ def _add_answer(made: Page, answer: GrowthPlan, document: GrowthDocument, bound:
         for like, names in zip((kind.like for kind in answer.kinds), answer.final.added, strict=True):
             for node in names:
                 place = made.scenes[0].by_node[node]
-                mark = marks[0].setdefault(place.number, Mark(picks.OTHER, "holds none of the pods"))
+                mark = marks[0].setdefault(place.number, Mark(picks.OTHER, HOLDS_NONE))
                 mark.label = f"like {like}: {mark.label}"
     pick = Pick("pick-0", name, tone, word, line, marks)
     made.picks.append(pick)

@@ -14,8 +14,8 @@ from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
 TIED = (
-    "Where nodes scored the same, the first in node order was taken; in a cluster timing decides, and the number may "
-    "be another one."
+    "If nodes scored the same, the first in node order was taken. In a cluster timing decides, and "
+    "the number may differ."
 )
 """What is said where ties between nodes took part."""
 
@@ -39,8 +39,9 @@ def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
 def _helpless(document: GrowthDocument) -> Iterator[Part]:
     if document.beyond_help:
         number = len(document.beyond_help)
-        yield f"No number of these nodes helps {counted(number, 'pod')}{in_this_order(document, helpless=True)}:"
-        made = Table(("POD", "THE SCHEDULER SAYS"), flexible=(0, 1))
+        stay = f"{counted(number, 'pod')} {'stays' if number == 1 else 'stay'} pending"
+        yield f"However many of these nodes are added, {stay}{in_this_order(document, helpless=True)}:"
+        made = Table(("POD", "MESSAGE"), flexible=(0, 1))
         for names, message in alike(document.beyond_help):
             made.add(names, message)
         yield made
@@ -68,10 +69,10 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     if document.refusals and not document.pods:
         return
     waiting = document.pods - len(document.beyond_help)
-    pods = f"{counted(document.pods, 'pod')} that {'waits' if document.pods == 1 else 'wait'} for a node"
+    pods = counted(document.pods, "pending pod")
     before = f"Without new nodes the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
-        yield f"{before}, with the new ones {waiting}. {_least(document)}"
+        yield f"{before}, and with the new ones {waiting}. {_least(document)}"
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
     else:
@@ -108,7 +109,7 @@ def _least(document: GrowthDocument) -> str:
     said = f"{'Nothing cheaper is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
     if document.exact:
         return f"{said}{cost}."
-    return f"{said}{cost}, as far as it was asked: not every smaller number was tried."
+    return f"{said}{cost}, but not every smaller number was tried."
 
 
 def _priced(document: GrowthDocument) -> bool:
@@ -118,9 +119,9 @@ def _priced(document: GrowthDocument) -> bool:
 def _undecided(document: GrowthDocument) -> str:
     if document.at_most is None:
         numbers = listed([tried(each.nodes) for each in document.not_enough])
-        return f"Undecided: with {numbers} not every pod is bound, and more were not tried (--limit, --max-steps)."
+        return f"Undecided: with {numbers}, not every pod is bound, and more were not tried (--limit, --max-steps)."
     return (
-        f"Undecided: what is needed costs at least {document.at_least}, and at most {document.at_most}, "
+        f"Undecided: the nodes cost at least {document.at_least}, and at most {document.at_most}, "
         "which the table shows (a search was cut short)."
     )
 
@@ -132,7 +133,7 @@ def tried(numbers: Sequence[TriedNumber]) -> str:
 
 
 def _fewer(document: GrowthDocument) -> Iterator[Part]:
-    made = Table(("NOT ENOUGH", "WITHOUT A NODE", "THE SCHEDULER SAYS"), grouped=1, flexible=(0, 1, 2))
+    made = Table(("NEW NODES TRIED", "UNSCHEDULED PODS", "MESSAGE"), grouped=1, flexible=(0, 1, 2))
     for each in document.not_enough:
         for names, message in alike(each.unbound):
             made.add(tried(each.nodes), names, message)

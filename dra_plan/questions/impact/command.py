@@ -37,7 +37,7 @@ def impact(
     paths: Annotated[list[str] | None, typer.Argument(metavar="CLUSTER", hidden=True)] = None,
     objects: Annotated[
         list[str] | None,
-        typer.Option("--filename", "-f", metavar="PATH", help="What would be applied; repeatable."),
+        typer.Option("--filename", "-f", metavar="PATH", help="Objects to apply; repeatable."),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
@@ -51,11 +51,11 @@ def impact(
       kubectl dra-plan impact -f new-slices/
       dra-plan impact --to-kubernetes-version 1.37 cluster.json
 
-    -f holds the objects: a taint rule, a class, slices of a new driver, a quota. --to-kubernetes-version asks what an
-    upgrade would do, with objects or without. CLUSTER is a file or directory with
-    the cluster, or --live. The answer says which pods end and when, where their replacements go, which get no node,
-    what would start, and which selectors no longer match a device, once controllers and scheduler have settled. Exit
-    status 1 if a running pod loses its place, or anything else is lost.
+    -f names the objects: a taint rule, a class, slices of a new driver, a quota. --to-kubernetes-version shows the
+    effect of an upgrade, with or without objects. CLUSTER is a file or directory with the cluster, or use --live.
+    The answer shows which pods end and when, where their replacements go, which pods get no node, which would
+    start, and which selectors no longer match a device, once controllers and scheduler have settled. The exit
+    status is 1 if a running pod loses its place, or anything else is lost.
 
     """
     from dra_plan.cli.inputs import load_cluster, loaded, namespace_of, refuse_missing_files, selected, tell_apart
@@ -68,7 +68,7 @@ def impact(
     with Reporting(context, report) as reports:
         form, gate, wanted = parse(output), options.gate(fail_on=fail_on), selected(context)
         if not objects and context.params["to_kubernetes_version"] is None:
-            raise UsageError("-f FILE says what would be applied; CLUSTER, or --live, what it is applied to")
+            raise UsageError("give the objects to apply with -f FILE, and the cluster with CLUSTER or --live")
         may_ask = live.asked(context).wanted or live.is_plugin()
         clusters, owners = tell_apart(paths, None, command="impact", live=may_ask)
         is_live = live.is_wanted(context, clusters, None)

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from dra_plan.documents.base import AnswerTarget, AppliedObject, DocumentPart, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.base import (
+    Amount,
+    AnswerTarget,
+    AppliedObject,
+    DocumentPart,
+    PrintedDocument,
+    PrintedWarning,
+    Text,
+)
 from dra_plan.documents.refusals import Refusals
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ChangedPool, ChangedSelector, HeldDevice
 
@@ -45,22 +53,45 @@ class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
     hard: str
 
 
+class RuleTaint(DocumentPart, frozen=True, kw_only=True):
+    """A device taint rule that is written, and the devices that it reaches."""
+
+    name: Text
+    key: str
+    effect: str
+    devices: Annotated[Amount, Meta(description="Published devices that get the taint.")]
+    in_use: Annotated[Amount, Meta(description="Those of them that claims have before.")]
+
+
+class BrokenPool(DocumentPart, frozen=True, kw_only=True):
+    """A pool that has not as many slices as they say: no device of it is allocated as long as that lasts."""
+
+    driver: Text
+    pool: Text
+    slices: Amount
+    stated: Annotated[list[int], Meta(description="The numbers that the slices state.")]
+
+
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
     """What objects, or another release, would do to a cluster. `target` is that of the cluster after."""
 
     kind: Literal["Impact"] = "Impact"
     upgraded_from: Annotated[
-        AnswerTarget | UnsetType, Meta(description="The release before; absent where it is the same.")
+        AnswerTarget | UnsetType, Meta(description="The release before; absent if it is the same.")
     ] = UNSET
     applied: list[AppliedObject]
-    pods: Annotated[list[AffectedPod], Meta(description="Those that run and end first.")]
+    pods: Annotated[list[AffectedPod], Meta(description="Running pods that end come first.")]
     claim_sets: Annotated[
-        list[ChangedClaimSet], Meta(description="What waits, or would be made, and fits in another way.")
+        list[ChangedClaimSet], Meta(description=("Pending or future pods and claims that fit differently."))
     ]
     selectors: list[ChangedSelector]
     held_devices: Annotated[list[HeldDevice], Meta(description="Devices of claims that came or went.")]
     pools: list[ChangedPool]
     quotas: list[ExceededQuota]
-    unsettled: Annotated[str, Meta(description="Why the cluster never comes to rest after; empty if it does.")] = ""
+    taints: Annotated[list[RuleTaint], Meta(description="What each written DeviceTaintRule reaches.")] = []
+    broken_pools: Annotated[
+        list[BrokenPool], Meta(description="Broken pools that were complete before, or are new.")
+    ] = []
+    unsettled: Annotated[str, Meta(description="Why the cluster never settles afterwards; empty if it does.")] = ""
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

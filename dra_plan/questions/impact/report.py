@@ -19,15 +19,15 @@ from dra_plan.text.reports.claim_sets import Origins
 from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
 
 RULES = {
-    "pod-ends": RuleText(
-        "A running pod loses its place", "dra-plan explain says why the pod in its place does not fit."
-    ),
-    "no-longer-starts": RuleText("A waiting pod would get no node any more", "dra-plan explain says why."),
+    "pod-ends": RuleText("A running pod loses its place", "dra-plan explain says why the replacement does not fit."),
+    "no-longer-starts": RuleText("A pending pod would no longer get a node", "dra-plan explain says why."),
     "claims-lost": RuleText("Claims that fit would fit nowhere", "dra-plan explain says why."),
-    "device-lost": RuleText("A claim has a device that is gone", "Drain the node before its devices change."),
-    "selector-lost": RuleText("A selector in use matches no device any more", "dra-plan cel says what devices have."),
-    "quota-exceeded": RuleText("More is used than a quota allows", "Nothing ends for it, and nothing more is taken."),
-    "unsettled": RuleText("The cluster comes to no rest", "dra-plan schedule --settle says what repeats."),
+    "device-lost": RuleText("A claim has a device that no longer exists", "Drain the node before its devices change."),
+    "selector-lost": RuleText("A selector in use no longer matches any device", "dra-plan cel says what devices have."),
+    "quota-exceeded": RuleText(
+        "More is used than a quota allows", ("No running pod ends because of it, and no new one is accepted.")
+    ),
+    "unsettled": RuleText("The cluster never settles", "dra-plan schedule --settle says what repeats."),
     "undecided": claim_sets.RULES["undecided"],
     refusals.CODE: refusals.RULE,
 }
@@ -84,7 +84,7 @@ def _others(document: ImpactDocument, gate: Gate, at: Origin) -> Iterator[Report
     for selector in document.selectors:
         name = f"selector {selector.expression}"
         if selector.lost:
-            said = f"{selector.expression} would match no device, where it matches {selector.before}"
+            said = f"{selector.expression} would match no device; now it matches {selector.before}"
             yield _failed(name, Verdict.FAILED, "selector-lost", said, at)
         else:
             yield ReportCase(name)

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from dra_plan import shown
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, ComparedSet, undecided_outcomes
+from dra_plan.questions.impact.devices import broken
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
 from dra_plan.text import refusals
 from dra_plan.text.columns import Folded, Part, Screen, Table
@@ -42,7 +43,7 @@ MOST_ROWS = 40
 """Rows of pods that a table has; `-o wide` has all."""
 
 
-UNSETTLED = "After that the cluster comes to no rest"
+UNSETTLED = "Afterwards the cluster never settles"
 """What is said of a cluster that never settles."""
 
 
@@ -81,23 +82,33 @@ def headline(document: ImpactDocument) -> str:
     said = []
     if ending:
         placed = counts["Moves"] + counts["Restarts"]
-        said.append(
-            f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {placed} placed again,"
-            f" {counts['WithoutPlace']} without a place, {counts['Gone']} for good"
+        parts = (
+            (placed, "rescheduled"),
+            (counts["WithoutPlace"], "left pending"),
+            (counts["Gone"], "not recreated"),
         )
+        kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
+        said.append(f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {kinds}")
     words: dict[PodEffect, str] = {
         "Starts": "would start",
         "NoLongerStarts": "would no longer start",
         "Elsewhere": "would start elsewhere",
         "Refused": "would be refused",
     }
+    new = sum(pod.before is None for pod in document.pods if pod.effect == "Starts")
+    if new or counts["Waits"]:
+        starting = (new, "gets a node" if new == 1 else "get a node"), (counts["Waits"], "without a node")
+        kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
+        said.append(f"{counted(new + counts['Waits'], 'new pod')}: {kinds}")
+        counts["Starts"] -= new
     waiting = ((counts[effect], word) for effect, word in words.items())
-    said += [f"{counted(number, 'waiting pod')} {word}" for number, word in waiting if number]
+    said += [f"{counted(number, 'pending pod')} {word}" for number, word in waiting if number]
     said += [f"{counted(counts['Undecided'], 'pod')} undecided"] if counts["Undecided"] else []
     if said:
         return "; ".join(said)
     rest = [*document.claim_sets, *document.selectors, *document.held_devices, *document.quotas, *document.pods]
-    return "No pod that runs ends, and none starts" if rest or document.refusals else NOTHING
+    rest += [*document.broken_pools, *(rule for rule in document.taints if rule.devices and rule.effect != "None")]
+    return "No running pod ends, and none starts" if rest or document.refusals else NOTHING
 
 
 def _pods(document: ImpactDocument, *, whole: bool) -> Table:
@@ -185,16 +196,20 @@ def _quotas(document: ImpactDocument) -> Table:
 def _sentences(document: ImpactDocument) -> Iterator[str]:
     hidden = [pod for pod in document.pods if pod.effect in _QUIET]
     if hidden:
-        yield f"{counted(len(hidden), 'waiting pod')} would get another reason (-o wide)."
-    for word, said in (("Lost", "has devices that no driver publishes any more"), ("Gained", "has its devices back")):
+        yield f"{counted(len(hidden), 'pending pod')} would get another reason (-o wide)."
+    for word, said in (
+        ("Lost", "has devices that no driver publishes any more"),
+        ("Gained", ("gets its devices back")),
+    ):
         held = [one.holder for one in document.held_devices if one.change == word]
         for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):
             yield f"Claim {name} {said}."
+    yield from _of_devices(document)
     lost = lost_selectors(document)
     if lost:
-        yield f"{lost}: pods that run stay, the next get none."
+        yield f"{lost}: running pods stay, but new ones get no device."
     if document.quotas:
-        yield "More is used than a quota allows: nothing ends for it, and nothing more is taken."
+        yield ("More is used than a quota allows. No running pod ends because of it, and no new one is accepted.")
     if document.unsettled:
         yield f"{UNSETTLED}: {document.unsettled}."
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
@@ -202,6 +217,39 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         yield f"Undecided: {why_not_known(undecided_outcomes(changes))}."
     if document.applied:
         yield f"Applied: {applied(document)}."
+
+
+def _of_devices(document: ImpactDocument) -> Iterator[str]:
+    """The devices that rules taint, pools that lack slices, and selectors that stop with an error."""
+    for rule in document.taints:
+        if rule.devices:
+            free = rule.devices - rule.in_use
+            said = (
+                f"{counted(rule.devices, 'device')} ({rule.in_use} in use, {free} free) with {rule.key}:{rule.effect}"
+            )
+            yield f"Rule {rule.name} taints {said}{_TAINTED.get(rule.effect, '')}."
+    for pool in document.broken_pools:
+        yield f"{broken(pool)}."
+    stopping: dict[tuple[int, str, str], list[str]] = {}
+    for one in document.selectors:
+        if one.stops:
+            pools = listed([name.partition("/")[2] for name in one.erring_pools], 4)
+            users = [f"{user.kind.lower()}/{user.name}" for user in one.used_by]
+            stopping.setdefault((one.erring, pools, one.error), []).extend(users)
+    for (number, pools, error), users in stopping.items():
+        alone = len(users) == 1
+        said = f"The selector{'' if alone else 's'} of {listed(users, 4)} stop{'s' if alone else ''} with an error on"
+        yield (
+            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of these,"
+            " the attempt ends, and the pod gets no node, not even another one."
+        )
+
+
+_TAINTED = {
+    "NoSchedule": ": running pods stay, and new ones need a toleration to get one",
+    "None": ", which does nothing",
+}
+"""What an effect means for pods, where none ends."""
 
 
 def lost_selectors(document: ImpactDocument) -> str:

@@ -24,7 +24,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Names,
         Flag(
             "--nodes",
-            "The nodes to be drained, by name or label; repeatable (default: all).",
+            "Nodes to drain, by name or label; repeatable (default: all).",
             metavar="NAME,...|LABELS",
             complete="nodes",
             kind=list[str] | None,
@@ -36,7 +36,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         Names,
         Flag(
             "--surge",
-            "N more nodes for the time, like this one or that of a file; drained last and removed.",
+            ("Add N temporary nodes like this one, or like the one in a file; drained last and removed."),
             metavar="N=NODE",
             complete="added_nodes",
             kind=list[str] | None,
@@ -47,7 +47,7 @@ class MaintainOptions(Bounded, Allotted, total=False):
         str | None,
         Flag(
             "--to-kubernetes-version",
-            "The scheduler's release from the first wave on; each node's kubelet when it is given back.",
+            ("Upgrade the scheduler before the first wave, and each node's kubelet when the node comes back."),
             metavar="VERSION",
             complete="versions",
         ),

@@ -28,7 +28,7 @@ def maintain(
     to: Annotated[
         list[str] | None,
         typer.Option(
-            "--to", metavar="PATH", help="ResourceSlices and Nodes that nodes are given back with; repeatable."
+            "--to", metavar="PATH", help=("ResourceSlices and Nodes to use when nodes come back; repeatable.")
         ),
     ] = None,
     fail_on: options.FailOn = "error",
@@ -44,10 +44,10 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
       dra-plan maintain cluster.json --to driver-2-slices.yaml
 
-    Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption budgets allow, and uncordoned
-    before the next one; scheduler and controllers place the pods again. The answer is an order in which every running
-    pod finds a place, or that there is none, with the node and pod where it stops. PATH is a file, a directory, or -
-    for standard input.
+    Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption budgets allow, and
+    uncordoned before the next wave. The scheduler and the controllers place the new pods. The answer is an order in
+    which every running pod finds a place, or that there is none, with the node and the pod where it stops. PATH is
+    a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened
@@ -60,7 +60,7 @@ def maintain(
         form, gate = parse(output), options.gate(fail_on=fail_on)
         asked = opened(context)
         if asked.owners:
-            raise UsageError(f"{asked.owners[0]}: no such file; maintain is about all pods of the nodes (--nodes)")
+            raise UsageError(f"{asked.owners[0]}: no such file. maintain takes nodes (--nodes), not pods")
         changed = load_cluster(to, None, recursive=context.params["recursive"], progress=False) if to else None
         found = ask.maintain(asked.cluster, to=changed, **given(context, ask.MaintainOptions))
         origins = asked.cluster.inventory.origins

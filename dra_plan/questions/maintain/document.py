@@ -13,14 +13,18 @@ MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
 limit, or the input lacks what decides."""
 
 
-StopReason = Literal["Budget", "NoPlace", "NotMadeAnew", "NotKnown"]
+StopReason = Literal["Budget", "NoPlace", "NotMadeAnew", "NotKnown", "NoNewDevices"]
 """Budget: one does not let the pod go. NoPlace: the pod made in its place, or one that it displaces, gets no node.
 NotMadeAnew: no controller recreates it. NotKnown: it gets no node as far as the scheduler was followed (`--max-steps`),
-or as the input tells, which lacks what decides."""
+or as the input tells, which lacks what decides. NoNewDevices: the pod stays on its node (of a DaemonSet), has devices
+that the node does not come back with, and gets none of those that it does."""
 
 
 class MovedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that leaves a node, and where the one in its place goes."""
+    """A pod that leaves a node, and where the one in its place goes.
+
+    The same node twice: it stays (of a DaemonSet), and is made again as the node is given back with other devices.
+    """
 
     namespace: str
     name: Text
@@ -46,15 +50,30 @@ class Wave(DocumentPart, frozen=True, kw_only=True):
     given_back: Annotated[list[GivenBackNode], Meta(description="Those of the nodes that are changed by then.")] = []
 
 
+class PodOnNode(DocumentPart, frozen=True, kw_only=True):
+    """A pod and its node."""
+
+    namespace: str
+    name: Text
+    node: Text
+
+
 class Stop(DocumentPart, frozen=True, kw_only=True):
     """Where the best attempt stops."""
 
     node: Text
-    done: Annotated[list[str], Meta(description="The nodes that were drained and given back before.")]
+    done: Annotated[list[str], Meta(description="The nodes that were drained and uncordoned before.")]
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod that stops it.")]
     reason: StopReason
-    message: Annotated[str, Meta(description="What the scheduler says of it.")] = ""
-    budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that does not let it go.")] = ""
+    message: Annotated[str, Meta(description="The message of the scheduler for it.")] = ""
+    budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that protects it.")] = ""
+    started: Annotated[
+        list[PodOnNode],
+        Meta(description="Pending pods that got a node in the earlier drains, and with it room that is missing now."),
+    ] = []
+    not_made_anew: Annotated[
+        list[PodOnNode], Meta(description="Pods of all nodes to drain that no controller recreates.")
+    ] = []
 
 
 class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
@@ -64,6 +83,6 @@ class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
     outcome: MaintenanceOutcome
     waves: list[Wave]
     stop: Annotated[Stop | None, Meta(description="Null if there is an order.")]
-    surge: Annotated[list[str], Meta(description="Nodes that are there for the time, drained last and removed.")] = []
-    tried: Annotated[Amount, Meta(description="Drains that were carried out to find it.")]
+    surge: Annotated[list[str], Meta(description="Temporary nodes, drained last and removed.")] = []
+    tried: Annotated[Amount, Meta(description="The number of drains that were simulated.")]
     warnings: list[PrintedWarning]

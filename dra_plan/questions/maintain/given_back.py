@@ -95,14 +95,14 @@ class GivenBack:
         if not given:
             return
         if given.isdisjoint(names):
-            raise UsageError(f"to: no ResourceSlice or Node in it is of a node that is drained ({_few(sorted(names))})")
+            raise UsageError(f"to: it has no ResourceSlice or Node of a drained node ({_few(sorted(names))})")
         for name in names:
             if name not in given:
-                said = "no ResourceSlice or Node of --to is of this node: it is given back as it was"
+                said = "--to has no ResourceSlice or Node of this node, so it comes back as it was"
                 yield Notice("given-back-unchanged", said, f"Node {name}")
         unused = sorted(given.difference(names))
         if unused:
-            said = f"not drained, so what --to has of them is left out: {_few(unused)}"
+            said = f"not drained, so their objects in --to are ignored: {_few(unused)}"
             yield Notice("not-drained", said)
 
 
@@ -120,7 +120,7 @@ def _foreign(objects: Inventory) -> Iterator[tuple[Object, str]]:
     for holder in dict.fromkeys(kind.holder for kind in kinds.every()):
         for each in getattr(objects, holder):
             if not isinstance(each, _OF_NODES):
-                yield each, " is not a ResourceSlice or Node: give it as part of the cluster (PATH), or ask impact -f"
+                yield each, (" is not a ResourceSlice or Node: add it to the cluster (PATH), or use impact -f")
             elif isinstance(each, ResourceSlice) and not each.spec.node_name:
                 yield each, " is not node-local (spec.nodeName), so it does not come with one node"
 

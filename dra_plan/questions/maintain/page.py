@@ -87,7 +87,7 @@ def _carried_out(wave: Wave, after: Inventory, drawn: Scene, now: Moments) -> Pi
         place = drawn.by_node[node.name]
         for device in now.devices(place):
             if device.pool.driver in drivers and device.name not in node.devices:
-                gone = replace(device.drawn, state="Unavailable", reason="gone: the node is given back with new slices")
+                gone = replace(device.drawn, state="Unavailable", reason=("gone: the node comes back with new slices"))
                 made.devices[place.number, device.at] = SceneDevice(device.at, device.pool, gone)
     return made
 
@@ -98,7 +98,7 @@ def _back(node: GivenBackNode) -> str:
         said.append(f"new slices and {words.counted(len(node.devices), 'device')}")
     if node.kubelet_version:
         said.append(f"a kubelet of {node.kubelet_version}")
-    return f"given back with {words.listed(said)}" if said else "given back"
+    return f"comes back with {words.listed(said)}" if said else "given back"
 
 
 def _add_end(made: Page, document: MaintenanceDocument) -> None:

@@ -11,9 +11,9 @@ from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, R
 
 RULES = {
     "no-order": RuleText(
-        "The nodes can't be drained without a loss", "The message says at which pod it stops, and why."
+        "The nodes cannot be drained without a loss", "The message says at which pod it stops, and why."
     ),
-    "undecided": RuleText(SEARCH_ENDED, "Name fewer nodes with --nodes, or ask rack by rack."),
+    "undecided": RuleText(SEARCH_ENDED, "Select fewer nodes with --nodes, or go rack by rack."),
 }
 
 

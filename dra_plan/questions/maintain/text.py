@@ -46,14 +46,15 @@ def named(document: MaintenanceDocument, node: str) -> str:
 def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     if document.outcome == "Possible":
         yield (
-            f"{headline(document)}, in this order: every pod that runs has a place all the time except during its"
-            " move, and every budget is kept."
+            f"{headline(document)}, in this order. Every running pod keeps a node, except while it "
+            "moves, and every budget is kept."
         )
     else:
         yield no_order(document)
     yield from _changes(document)
     if document.stop is not None:
         yield f"{stopped(document.stop)}."
+        yield from beside(document.stop)
 
 
 def headline(document: MaintenanceDocument) -> str:
@@ -63,7 +64,7 @@ def headline(document: MaintenanceDocument) -> str:
     surge = set(document.surge)
     waves = [wave for wave in document.waves if surge.isdisjoint(wave.nodes)]
     nodes = counted(sum(len(wave.nodes) for wave in waves), "node")
-    return f"{nodes} can be drained and given back in {counted(len(waves), 'wave')}"
+    return f"{nodes} can be drained in {counted(len(waves), 'wave')}"
 
 
 def _changes(document: MaintenanceDocument) -> Iterator[str]:
@@ -71,25 +72,37 @@ def _changes(document: MaintenanceDocument) -> Iterator[str]:
     if document.surge:
         are, they = ("is", "it is") if len(document.surge) == 1 else ("are", "they are")
         names = listed(document.surge, 4)
-        yield f"Surge: {names} {are} there from the first wave on; {they} drained last, and removed."
+        yield (f"Surge: {names} {are} added before the first wave, {they} drained last, and removed.")
     back = [node for wave in document.waves for node in wave.given_back]
     new = [node for node in back if node.slices]
     if new:
         devices = counted(sum(len(node.devices) for node in new), "device")
-        yield f"Given back with new slices: {counted(len(new), 'node')}, {devices}."
+        yield f"Come back with new slices: {counted(len(new), 'node')}, {devices}."
     versions = sorted({node.kubelet_version for node in back if node.kubelet_version})
     if versions:
-        yield f"Given back with a kubelet of {versions[0]}: {counted(len(back), 'node')}."
+        yield f"Come back with kubelet {versions[0]}: {counted(len(back), 'node')}."
 
 
 def no_order(document: MaintenanceDocument) -> str:
     """That there is no order, or that none was found."""
     drains = counted(document.tried, "drain")
     if document.outcome == "Impossible":
-        return f"There is no such order: every one was tried ({drains})."
+        return f"There is no such order: all orders were tried ({drains})."
     if document.stop is not None and document.stop.reason == "NotKnown":
-        return f"Not known: no order was found in {drains}, as {why_undecided(document)}."
-    return f"Not known: no order was found in {drains}, and not every one was tried."
+        return f"Undecided: no order was found in {drains}, because {why_undecided(document)}."
+    return f"Undecided: no order was found in {drains}, and not all orders were tried."
+
+
+def beside(stop: Stop) -> Iterator[str]:
+    """Pods that waited and have got room meanwhile, and what is in the way whatever the order."""
+    if stop.started:
+        names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
+        them = "it" if len(stop.started) == 1 else "them"
+        yield f"Before that, pending pods were scheduled: {names}. --without pod/NAMESPACE/NAME leaves {them} out."
+    bare = [pod for pod in stop.not_made_anew if f"{pod.namespace}/{pod.name}" != stop.pod]
+    if bare:
+        names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in bare], 4)
+        yield f"No order can drain {names}: no controller recreates {'it' if len(bare) == 1 else 'them'}."
 
 
 def stopped(stop: Stop) -> str:
@@ -98,14 +111,15 @@ def stopped(stop: Stop) -> str:
     said = f"{after} drain of {stop.node} stops at pod {stop.pod}"
     match stop.reason:
         case "Budget":
-            return f"{said}: budget {stop.budget} does not let it go (a replica more, or a lower budget, would)"
+            return f"{said}: budget {stop.budget} protects it (one more replica, or a lower budget, would help)"
         case "NotMadeAnew":
             return f"{said}: no controller recreates it"
         case "NotKnown":
-            return f"{said}, of which it is not known whether it would have a place: {without(stop.message)}".rstrip(
-                "."
-            )
-    no_place = "which would have no place (a node more for the time, --surge, may help)"
+            return f"{said}, which may have no place: {without(stop.message)}".rstrip(".")
+        case "NoNewDevices":
+            back = f"{after} drain of {stop.node} works, but the node comes back with other devices, and pod {stop.pod}"
+            return f"{back}, which stays on it, gets none of them: {without(stop.message)}".rstrip(".")
+    no_place = "which would have no place"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 
 

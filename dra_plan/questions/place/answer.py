@@ -82,7 +82,7 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
 
     @property
     def wanted(self) -> int:
-        """How many pods were asked about."""
+        """The number of selected pods."""
         return sum(kind.count for kind in self.question.kinds)
 
     @property

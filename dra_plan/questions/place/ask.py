@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class PlaceOptions(PodOptions, Timed, total=False):
     """Which pods, how many of them have to run, and how long a placement is sought."""
 
-    most: Annotated[bool, Flag("--most", "Place as many as possible, pods of high priority before all others.")]
+    most: Annotated[bool, Flag("--most", "Place as many pods as possible, highest priority first.")]
     progress: Callable[[int, int], None] | None
     stopped: Callable[[], bool] | None
 

@@ -34,9 +34,9 @@ class PlacedPodEntry(DocumentPart, frozen=True, kw_only=True):
     node: Text
     claims: Annotated[
         list[PlacedPodClaim],
-        Meta(description="Its claims with new devices; one that pods share stands with the first of them."),
+        Meta(description=("Its claims with new devices; a shared claim is listed for the first of its pods.")),
     ]
-    made_by: Annotated[PodMaker | None, Meta(description="What makes the pod; absent for a bare one.")] = None
+    made_by: Annotated[PodMaker | None, Meta(description=("The controller of the pod; absent for a bare pod."))] = None
 
 
 class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
@@ -45,12 +45,10 @@ class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
     priority: int
     groups: Annotated[Amount, Meta(description="Gangs that have yet to start.")] = 0
     started: Annotated[Amount, Meta(description="How many of them start.")] = 0
-    at_most_started: Annotated[Amount, Meta(description="More of them can't start; proved.")] = 0
+    at_most_started: Annotated[Amount, Meta(description="Proved upper bound.")] = 0
     pods: Amount
     placed: Amount
-    at_most: Annotated[
-        Amount, Meta(description="More of them can't run, whatever is chosen, beside those of higher priority.")
-    ]
+    at_most: Annotated[Amount, Meta(description="Proved upper bound, next to those of higher priority.")]
 
 
 class WantedGroup(DocumentPart, frozen=True, kw_only=True):
@@ -58,8 +56,10 @@ class WantedGroup(DocumentPart, frozen=True, kw_only=True):
 
     namespace: str
     name: Text
-    pods: Annotated[Amount, Meta(description="How many of its waiting pods were asked about.")]
-    needed: Annotated[Amount, Meta(description="So many of its waiting pods have to have a place, or none counts.")]
+    pods: Annotated[Amount, Meta(description="The number of its pending pods that were selected.")]
+    needed: Annotated[
+        Amount, Meta(description=("The number of its pending pods that must have a node; otherwise none counts."))
+    ]
     placed: Amount
 
 
@@ -71,21 +71,21 @@ class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
 
     pods: Annotated[
         list[ObjectName],
-        Meta(description="Pods that can't all run; of a group, as many of its pods as can't run at the same time."),
+        Meta(description="Pods that cannot all run at the same time."),
     ]
     group: Annotated[
         ObjectName | None,
-        Meta(description="The gang that these pods are all of that are asked about: too few, so that it can't start."),
+        Meta(description=("The gang of these pods, if too few of its pods were selected for it to start.")),
     ] = None
     minimal: Annotated[
         bool, Meta(description="Whether it is proved that without any one of these pods the others can be placed.")
     ]
     together: Annotated[Amount, Meta(description="How many of them are known to have room at the same time.")]
-    left: Annotated[ObjectName, Meta(description="One that has no place when the others are placed.")]
-    message: Annotated[str, Meta(description="What the scheduler would say to it then.")]
+    left: Annotated[ObjectName, Meta(description="A pod that has no place when the others are placed.")]
+    message: Annotated[str, Meta(description="The message of the scheduler for it then.")]
     in_the_way: Annotated[
         NextCopy | None,
-        Meta(description="What is in its way then; `nodesWithCopies` are those that hold others of the set."),
+        Meta(description="The reasons then; `nodesWithCopies` are nodes with other pods of the set."),
     ]
 
 
@@ -102,7 +102,7 @@ class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
 class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
     """What kube-scheduler would do with the same pods."""
 
-    bound: Annotated[Amount, Meta(description="How many it binds, parts of gangs left out.")]
+    bound: Annotated[Amount, Meta(description=("The number of pods that it binds, without parts of gangs."))]
     started: Annotated[Amount, Meta(description="How many gangs it starts.")]
     is_best: Annotated[
         bool | None,
@@ -119,24 +119,22 @@ class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
 
     kind: Literal["Placement"] = "Placement"
     outcome: PlacementOutcome
-    pods: Annotated[Amount, Meta(description="How many pods were asked about.")]
-    at_least: Annotated[Amount, Meta(description="So many of them can run at the same time.")]
-    at_most: Annotated[Amount, Meta(description="More of them can't; proved.")]
+    pods: Annotated[Amount, Meta(description="The number of selected pods.")]
+    at_least: Annotated[Amount, Meta(description="The number of them that can run at the same time.")]
+    at_most: Annotated[Amount, Meta(description="Proved upper bound.")]
     placed: Annotated[
         list[PlacedPodEntry],
-        Meta(description="The placement; empty where not all have one, unless as many as possible were asked for."),
+        Meta(description="The placement; empty if not all pods have a node, unless --most is given."),
     ]
     left: Annotated[list[ObjectName], Meta(description="The pods without a place, where `placed` is not empty.")]
     groups: list[WantedGroup]
     proof: Annotated[ImpossibilityProof | None, Meta(description="Of what is Impossible.")]
     refused_afterwards: Annotated[
         list[RefusedAfterwards],
-        Meta(description="Pods without a place because filters refuse that the program leaves out."),
+        Meta(description="Pods without a place because of filters that the integer program ignores."),
     ]
     priorities: Annotated[list[PriorityLevel], Meta(description="With --most: highest first.")]
     scheduler: Annotated[SchedulerResult | None, Meta(description="With --most.")]
-    cut_short: Annotated[
-        bool, Meta(description="Whether the time was over, or the search was stopped, before all was asked.")
-    ] = False
+    cut_short: Annotated[bool, Meta(description="Whether the search was cut short.")] = False
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

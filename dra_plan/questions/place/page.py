@@ -38,7 +38,7 @@ def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | Non
     _add_answer(made, document, bound)
     if answer.proof is not None:
         if document.placed:
-            _add_proof(made, answer.proof.document)
+            _add_proof(made, answer.proof.document, gangs=bool(answer.document.groups))
         if inventory is not None and view is not None and made.scenes:
             made.picks[-1].marks = [_of_proof(answer.proof, inventory, Beginning(made.scenes[0], view))]
     for one, entry in zip(bound, document.placed, strict=False):
@@ -56,7 +56,7 @@ def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | Non
         refused = late.get((pod.namespace, pod.name))
         said = f"{refused.plugin} refuses it on {refused.node}: {refused.message}" if refused is not None else ""
         made.picks.append(pick)
-        article = told.Article(pick.key, name, picks.BAD, "no place", "It has no place beside the others.")
+        article = told.Article(pick.key, name, picks.BAD, "no place", ("It has no place next to the others."))
         article.summary = told.lines([said])
         made.articles.append(article)
 
@@ -95,17 +95,17 @@ def _bounds(document: PlacementDocument) -> Bars:
     least, most, pods = document.at_least, document.at_most, document.pods
     segments = [
         Segment(least, picks.GOOD, f"{least} {AT_ONCE}"),
-        Segment(most - least, picks.OTHER, f"{most - least} more can't be excluded"),
-        Segment(pods - most, picks.BAD, f"{pods - most} can't run beside them, which is proved"),
+        Segment(most - least, picks.OTHER, f"{most - least} more may be possible"),
+        Segment(pods - most, picks.BAD, f"{pods - most} cannot run next to them (proved)"),
     ]
     return Bars("Pods that can run at the same time", [BarRow(words.counted(pods, "pod"), segments)])
 
 
-def _add_proof(made: Page, proved: ImpossibilityProof) -> None:
+def _add_proof(made: Page, proved: ImpossibilityProof, *, gangs: bool) -> None:
     """What proves that not all can be placed, beside the placement of those that can."""
     names = [f"{pod.namespace}/{pod.name}" for pod in proved.pods]
     pick = Pick(f"pick-{len(made.picks)}", "why not all of them", picks.BAD, "proof", words.listed(names, 4), [])
-    lines = told.lines(proof(proved).lines)
+    lines = told.lines(proof(proved, gangs=gangs).lines)
     made.picks.append(pick)
     made.articles.append(told.Article(pick.key, pick.name, pick.tone, pick.word, lines[0].text, lines[1:]))
 

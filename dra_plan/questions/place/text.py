@@ -32,10 +32,10 @@ _TEMPLATES: dict[str, tuple[str, ...]] = {
 """Where a workload has its pod template, below its spec."""
 
 
-_REPLACED = "Pods of it that run already are replaced as well."
+_REPLACED = "Its running pods are replaced as well."
 
 
-_STAY = "Pods of it that exist stay as they are: delete those that wait."
+_STAY = "Its existing pods do not change: delete the pending ones."
 
 
 _EFFECTS = {
@@ -43,24 +43,26 @@ _EFFECTS = {
     "StatefulSet": _REPLACED,
     "ReplicaSet": _STAY,
     "ReplicationController": _STAY,
-    "Job": "The template of a Job can be changed only as long as it is suspended; otherwise recreate the Job.",
-    "CronJob": "It counts for the Jobs that are made from then on.",
+    "Job": ("The template of a Job can be changed only while it is suspended; otherwise recreate the Job."),
+    "CronJob": "It applies to Jobs that are created later.",
 }
 
 
-_HEAD = """\
-What keeps pods to the nodes of this placement: strategic merge patches, one for each pod or workload.
-Workloads take them as they are, and so do pods with scheduling gates that have no required node affinity yet:
-  kubectl apply --server-side --force-conflicts -f FILE
-Any other pod that exists keeps the affinity it has. Recreate it, each with its own patch:
-  kubectl get pod NAME -o yaml | kubectl patch --local -f - --patch-file PATCH -o yaml | kubectl replace --force -f -
-The scheduler chooses the devices on a node itself: `dra-plan schedule` says what it does with the patched pods."""
+_HEAD = (
+    "Strategic merge patches that keep pods on the nodes of this placement, one for each pod or "
+    "workload.\nApply them to workloads, and to pods with scheduling gates and without a required "
+    "node affinity:\n  kubectl apply --server-side --force-conflicts -f FILE\nThe affinity of any "
+    "other existing pod cannot change. Recreate each pod with its own patch:\n  kubectl get pod "
+    "NAME -o yaml | kubectl patch --local -f - --patch-file PATCH -o yaml | kubectl replace "
+    "--force -f -\nThe scheduler chooses the devices on a node itself. Run `dra-plan schedule` on "
+    "the patched pods to see its choice."
+)
 
 
 def patches(document: PlacementDocument) -> str:
     """A stream of YAML documents; comments alone if there is no placement."""
     if not document.placed:
-        return _comment(f"{document.outcome}: there is no placement of all pods, and so nothing to apply.")
+        return _comment(f"{document.outcome}: there is no placement of all pods, so there is nothing to apply.")
     parts = [_comment(_HEAD)]
     makers: dict[tuple[str, PodMaker], list[PlacedPodEntry]] = {}
     for entry in document.placed:
@@ -87,12 +89,14 @@ def _words(maker: PodMaker, entries: list[PlacedPodEntry]) -> Iterator[str]:
     nodes = _nodes(entries)
     where = listed([f"{counted(sum(e.node == node for e in entries), 'pod')} on {node}" for node in nodes], len(nodes))
     if maker.kind not in _TEMPLATES:
-        yield f"{name}: no patch, as where its pods have their template is not known here."
+        yield f"{name}: no patch, because it is not known where this kind has its pod template."
         yield f"Its pods: {where}."
         return
     yield f"{name}: {where}."
     if len(nodes) > 1:
-        yield "Its pods have one template: it keeps them to these nodes, and the scheduler chooses who goes where."
+        yield (
+            "Its pods share one template, which keeps them on these nodes. The scheduler chooses the node of each pod."
+        )
     yield _EFFECTS[maker.kind]
 
 
@@ -140,22 +144,22 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
     pods = counted(document.pods, "pod")
     if document.outcome == "Refused":
         others = f"; the other {pods} {AT_ONCE}" if document.pods else ""
-        yield f"Refused: the API server does not take all that was asked about{others}."
+        yield f"Refused: the API server refuses some of these objects{others}."
     elif document.outcome == "Placed":
         placed = len(document.placed)
         if placed == document.pods:
             yield f"Placed: {pods}, all at the same time."
         else:
-            yield f"Placed: {placed} of {pods} at the same time, which is what the group needs."
+            yield f"Placed: {placed} of {pods} at the same time, as many as the group needs."
     elif document.outcome == "Impossible":
         yield f"Impossible: {_at_most(document.pods, document.at_most)}."
     else:
         yield f"Undecided: {_between(document)}."
     if document.cut_short:
-        yield "The search was cut short: these are the bounds by then."
+        yield "The search was cut short. These are the bounds found so far."
     yield from _groups(document)
     if document.proof is not None:
-        yield proof(document.proof)
+        yield proof(document.proof, gangs=bool(document.groups))
     if document.refused_afterwards:
         yield Paragraph(list(_refused(document)))
     yield from _priorities(document)
@@ -169,29 +173,30 @@ def _between(document: PlacementDocument) -> str:
         some = f"at least {least} and " if least else ""
         return f"of {counted(pods, 'pod')} {some}at most {most} {AT_ONCE}"
     if pods == 1:
-        return "whether the pod that waits can run is not known"
+        return "whether the pending pod can run is unknown"
     some = f"; at least {least} can" if least else ""
-    return f"whether all {pods:,} pods can run at the same time is not known{some}"
+    return f"whether all {pods:,} pods can run at the same time is unknown{some}"
 
 
 def _at_most(pods: int, most: int) -> str:
     if most == 0:
-        return "the pod that waits can't run" if pods == 1 else f"none of {counted(pods, 'pod')} can run"
-    return f"of {counted(pods, 'pod')} no more than {most} {AT_ONCE}"
+        return "the pending pod cannot run" if pods == 1 else f"none of {counted(pods, 'pod')} can run"
+    return f"no more than {most} of {counted(pods, 'pod')} {AT_ONCE}"
 
 
-def proof(of: ImpossibilityProof) -> Paragraph:
-    """The set that can't be placed, and what is in the way."""
+def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
+    """The set that can't be placed, and what is in the way; where there are `gangs`, they count for nothing in it."""
     names = listed([_pod(pod) for pod in of.pods])
     if of.group is not None:
-        lines = [f"Too few pods of podgroup {_pod(of.group)} are asked about, wherever they have room: {names}."]
+        lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
         return Paragraph([*lines, *(f"  {line}" for line in (of.message,) if line)])
     if len(of.pods) == 1:
         lines = [f"{names} has no place, even alone:"]
     else:
-        minimal = ", and without any one of them the others can" if of.minimal else ""
+        minimal = f", but any {len(of.pods) - 1} of them can" if of.minimal else ""
+        minimal += " (if parts of gangs may run)" if of.minimal and gangs else ""
         lines = [
-            f"These {len(of.pods)} can't run at the same time{minimal}: {names}.",
+            f"These {len(of.pods)} pods cannot run at the same time{minimal}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",
         ]
     return Paragraph([*lines, *(f"  {line}" for line in _in_the_way(of))])
@@ -207,7 +212,7 @@ def _in_the_way(proof: ImpossibilityProof) -> Iterator[str]:
 def _obstacle(of: CopyObstacle, told: NextCopy) -> Iterator[str]:
     nodes = counted(of.nodes_with_copies + of.other_nodes, "node")
     if of.kind == "Resource":
-        yield f"{of.resource} on {nodes}: {of.need} needed, {of.left} left at most"
+        yield f"{of.resource} on {nodes}: {of.need} needed, at most {of.left} left"
     elif of.kind == "Devices" and told.leading:
         reasons = [f"{cell(one)} on {one.nodes}" for one in told.leading[:MOST]]
         yield f"devices on {nodes}: {', '.join(reasons)}"
@@ -220,7 +225,7 @@ def _groups(document: PlacementDocument) -> Iterator[Part]:
     """A sentence for each of a few groups, a table of many."""
     if len(document.groups) <= _FEW_GROUPS:
         lines = [
-            f"podgroup {group.namespace}/{group.name} needs {group.needed} of its waiting pods, and has {group.placed}."
+            (f"podgroup {group.namespace}/{group.name} needs {group.needed} pending pods, and has {group.placed}.")
             for group in document.groups
         ]
         if lines:
@@ -233,7 +238,7 @@ def _groups(document: PlacementDocument) -> Iterator[Part]:
 
 
 def _refused(document: PlacementDocument) -> Iterator[str]:
-    yield "Filters that look at other pods or at volumes are asked when a placement is found. There they refuse:"
+    yield ("Filters that look at other pods or at volumes are checked after a placement is found. They refuse:")
     for one in document.refused_afterwards:
         yield f"  {one.namespace}/{one.name} on {one.node}: {one.plugin}: {one.message}"
 
@@ -248,11 +253,11 @@ def _priorities(document: PlacementDocument) -> Iterator[Part]:
         yield made
 
 
-_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: "whether more fit is not known."}
+_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: ("whether more fit is unknown.")}
 _BETTER = {
     True: "no placement is better.",
     False: "a better one exists.",
-    None: "whether a better one exists is not known.",
+    None: "whether a better one exists is unknown.",
 }
 
 

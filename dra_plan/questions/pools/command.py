@@ -26,15 +26,15 @@ def pools(
     output: options.Output = "table",
     report: options.Pages = None,
 ) -> Exit:
-    """Show the resource pools and what is left of them.
+    """Show the resource pools and their free devices.
 
     Examples:
       dra-plan pools --live
       dra-plan pools cluster.json --node gpu-node-1 -o wide
       dra-plan pools cluster.json --state Incomplete
 
-    Pools are shown as the allocator sees them: state, slices, devices left, counters left; -o wide lists every device.
-    PATH holds nodes, resource slices and claims in use: a file, a directory, or - for standard input.
+    Shows each pool as the allocator sees it: state, slices, devices left, counters left. -o wide lists every
+    device. PATH has nodes, resource slices and claims in use: a file, a directory, or - for standard input.
 
     """
     from dra_plan.allocator import AllocationError

@@ -31,7 +31,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif.edits import replaced
 
 MOST_PLANS = 12
-"""So many plans of the program are carried out; where none can be, there may be another."""
+"""How many plans of the program are simulated, at most, until one works."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,7 +68,7 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 
     @property
     def moves(self) -> int:
-        """How many pods move."""
+        """The number of moves."""
         return sum(len(wave.moved) for wave in self.waves)
 
     def _document(self) -> RepackDocument:
@@ -132,8 +132,8 @@ def _notices(room: RoomAsked, target: Target) -> tuple[Notice, ...]:
     others = [pod.key for pod in room.inventory.pods if is_waiting(pod) and pod_key(pod) not in meant]
     told: list[Notice] = []
     if others:
-        number = f"{len(others):,} other pods wait" if len(others) > 1 else "1 other pod waits"
-        message = f"{number} and may take the room first: they are left out"
+        number = f"{len(others):,} other pods are pending" if len(others) > 1 else "1 other pod is pending"
+        message = f"{number} and may take the room first; the answer leaves them out"
         told.append(Notice("others-wait", message, f"Pod {others[0]}"))
     return (
         *notices.of_target(target, room.inventory.nodes),

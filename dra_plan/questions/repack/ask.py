@@ -18,19 +18,24 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
 
     free: Annotated[
         str | None,
-        Flag("--free", "Room of free devices: N of a model on one node, K times.", metavar="NxMODEL=K"),
+        Flag("--free", "Free N devices of a model on one node, on K nodes.", metavar="NxMODEL=K"),
     ]
     for_: Annotated[
         str | None,
-        Flag("--for", "Room for N pods of it: those that wait, then copies.", metavar="OWNER=N", complete="owners"),
+        Flag(
+            "--for",
+            "Make room for N of its pods: pending ones first, then copies.",
+            metavar="OWNER=N",
+            complete="owners",
+        ),
     ]
-    most: Annotated[bool, Flag("--most", "Room for as many as possible of the pods that wait.")]
-    max_moves: Annotated[int | None, Flag("--max-moves", "At most N pods move.", metavar="N", least=1)]
+    most: Annotated[bool, Flag("--most", "Make room for as many pending pods as possible.")]
+    max_moves: Annotated[int | None, Flag("--max-moves", "Move at most N pods.", metavar="N", least=1)]
     movable: Annotated[
         str | None,
         Flag(
             "--movable",
-            "controlled: pods that a controller recreates (the default); bare: others, too.",
+            "controlled: only pods that a controller recreates (the default); bare: also bare pods.",
             metavar="controlled|bare",
             complete="controlled|bare",
         ),
@@ -39,13 +44,13 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
         int | None,
         Flag(
             "--up-to-priority",
-            "Pods of higher priority stay (default: that of the pods the room is for).",
+            "Pods of higher priority stay (default: the priority of the pods that need the room).",
             metavar="N",
         ),
     ]
     prices: Annotated[
         Any,
-        Flag("--prices", "What a move costs, by labels and priority (YAML).", metavar="FILE", kind=str | None),
+        Flag("--prices", "Cost of each move, by labels and priority (YAML).", metavar="FILE", kind=str | None),
     ]
 
 
@@ -69,7 +74,7 @@ def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPl
     free = optional(options.get("free"), str, "free", "a text such as 8xH100=3")
     owner = optional(options.get("for_"), str, "for", "a text such as deploy/serve=5")
     if sum((free is not None, owner is not None, bool(options.get("most")))) != 1:
-        raise UsageError("say what room is wanted: one of --free, --for and --most")
+        raise UsageError("give one of --free, --for and --most")
     movable = options.get("movable")
     if movable not in (None, *MOVABLE):
         raise UsageError(f"--movable: {movable!r} is not one of {', '.join(MOVABLE)}")

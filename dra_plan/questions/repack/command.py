@@ -39,9 +39,9 @@ def repack(
       dra-plan repack --live --for deploy/serve=5 --max-moves 10
       dra-plan repack cluster.json --most --movable bare -o script
 
-    The moves come in waves. Each was carried out by the scheduler and the controllers, with disruption budgets kept.
-    The answer also says how few moves are possible. -o script prints the kubectl commands; nothing is run. PATH is a
-    file, a directory, or - for standard input.
+    The moves come in waves. Each wave was simulated with the scheduler and the controllers, and keeps disruption
+    budgets. The answer also says how few moves are possible. -o script prints kubectl commands and runs none of
+    them. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened
@@ -54,7 +54,7 @@ def repack(
         form, gate = parse(output), options.gate(fail_on=fail_on)
         asked = opened(context)
         if asked.owners:
-            raise UsageError(f"{asked.owners[0]}: no such file; room for pods of an owner is asked with --for")
+            raise UsageError(f"{asked.owners[0]}: no such file. To make room for a workload, use --for")
         found = ask.repack(asked.cluster, **given(context, ask.RepackOptions))
         reports.tell(None, page_of(asked.cluster, found))
         print_document(found.document, form)

@@ -35,7 +35,7 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
     namespace: str
     name: Text
     owner: Annotated[ObjectName | None, Meta(description="What recreates it; null for a bare pod.")]
-    replicas: Annotated[int | None, Meta(description="How many pods its owner has, as far as the input says.")] = None
+    replicas: Annotated[int | None, Meta(description=("The number of pods of its owner, if the input has it."))] = None
     from_node: str
     to_node: str
     devices: HeldDevices = []
@@ -45,7 +45,9 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
 class RepackWave(DocumentPart, frozen=True, kw_only=True):
     """Pods that leave at the same time, and have their places before the next wave."""
 
-    cordoned: Annotated[list[str], Meta(description="Nodes that are cordoned meanwhile, beside those that are anyway.")]
+    cordoned: Annotated[
+        list[str], Meta(description=("Nodes to cordon during the wave, in addition to already cordoned ones."))
+    ]
     moved: list[RepackedPod]
 
 
@@ -82,18 +84,18 @@ class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
     kind: Literal["RepackPlan"] = "RepackPlan"
     outcome: RepackOutcome
     asked: AskedRoom
-    room: Annotated[str, Meta(description="What room was asked for, as it was said.")]
-    rooms: Annotated[Amount, Meta(description="How many parts it has; with Most, pods that wait.")]
-    found: Annotated[Amount, Meta(description="How many of them there are in the end.")]
-    at_most: Annotated[Amount, Meta(description="It is proved that there can't be more.")]
-    moves: Annotated[Amount, Meta(description="How many pods move.")]
-    cost: Annotated[Amount, Meta(description="The sum of their prices; without prices, as many as move.")]
-    at_least: Annotated[Amount, Meta(description="It is proved that it can't cost less.")]
+    room: Annotated[str, Meta(description="The requested room, as given.")]
+    rooms: Annotated[Amount, Meta(description="The number of its parts; with Most, of pending pods.")]
+    found: Annotated[Amount, Meta(description="The number of these at the end.")]
+    at_most: Annotated[Amount, Meta(description="Proved upper bound.")]
+    moves: Annotated[Amount, Meta(description="The number of moves.")]
+    cost: Annotated[Amount, Meta(description=("The sum of their prices; without prices, the number of moves."))]
+    at_least: Annotated[Amount, Meta(description="Proved lower bound of the cost.")]
     most_moves: Annotated[int | None, Meta(description="The limit that was given.")]
     movable: Annotated[Amount, Meta(description="Running pods that may move.")]
     waves: list[RepackWave]
-    places: Annotated[list[RoomPlace], Meta(description="The room, as the scheduler takes it in the end.")]
+    places: Annotated[list[RoomPlace], Meta(description=("The room at the end, as the scheduler uses it."))]
     left_alone: list[PodsKept]
     allowing: list[AllowedMoves]
-    message: Annotated[str, Meta(description="Where it stops, if it is undecided.")] = ""
+    message: Annotated[str, Meta(description="Where the search stopped, if it is undecided.")] = ""
     warnings: list[PrintedWarning]

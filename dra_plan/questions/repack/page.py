@@ -26,7 +26,7 @@ _WORDS = {"Fits": "no pod has to move", "Moves": "room", "Impossible": "no room"
 _ROOMS: dict[AskedRoom, Callable[[str], str]] = {
     "Free": lambda room: f"Free: {room}",
     "For": lambda room: f"Room for {room}",
-    "Most": lambda _: "Room for pods that wait",
+    "Most": lambda _: "Room for pending pods",
 }
 
 
@@ -35,7 +35,7 @@ def page(answer: RepackPlan, inventory: Inventory | None, view: View | None) -> 
     document = answer.document
     made = begin(document, "repack", FORMATS)
     made.headline = repack.headline(document)
-    made.picks_title, made.answers_title = "Waves, and the room", "What is done"
+    made.picks_title, made.answers_title = "Waves and result", "Steps"
     made.gets_word, made.harm_word = "gets", "has to move"
     made.scenes = drawn(inventory, view)
     now = Moments(Beginning(made.scenes[0], view)) if made.scenes and view is not None else None

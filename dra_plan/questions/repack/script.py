@@ -19,8 +19,8 @@ WAIT = "10m"
 
 _HEAD = """\
 #!/bin/sh
-# Moves pods so that there is room: {room}.
-# The cluster may have changed since: ask again before, and between waves.
+# Moves pods to make room for {room}.
+# The cluster may have changed: run dra-plan again before you start, and between waves.
 set -eu
 saved=$(mktemp -d)
 trap 'rm -rf "$saved"' EXIT
@@ -116,5 +116,5 @@ def _ready(pods: Sequence[RepackedPod]) -> Iterator[str]:
             options = [f"--namespace={namespace}", ready, f"--timeout={WAIT}", "--", f"{_REFILLED[kind]}/{name}"]
             yield _command("kubectl", "wait", *options)
         else:
-            yield _comment(f"Wait here until {kind} {namespace}/{name} has its pods again, each of them ready.")
+            yield _comment(f"Wait until all pods of {kind} {namespace}/{name} are ready, then press Enter.")
             yield _command("read", "-r", "_")

@@ -17,7 +17,7 @@ from dra_plan.text.preemption import without
 from dra_plan.text.words import counted, listed
 
 _MOST_ROWS = 40
-"""So many moves have rows in a table that is not wide."""
+"""The most moves that have a row in a table that is not wide."""
 
 
 def table(document: RepackDocument, _screen: Screen | None) -> list[Part]:
@@ -38,7 +38,7 @@ def _parts(document: RepackDocument, *, wide: bool) -> list[Part]:
         more = [", ".join(pod.devices)] if wide else []
         made.add(str(number), pod.from_node, f"{pod.namespace}/{pod.name}", pod.to_node, *more)
     hidden = len(rows) - _MOST_ROWS if not wide else 0
-    rest = [f"{counted(hidden, 'more move')}: -o wide has them all."] if hidden > 0 else []
+    rest = [f"{counted(hidden, 'more move')}: `-o wide` lists them all."] if hidden > 0 else []
     return [*([made] if made.rows else []), *rest, *_sentences(document), target(document)]
 
 
@@ -48,9 +48,9 @@ def _sentences(document: RepackDocument) -> Iterator[str]:
         yield _bound(document)
         yield from _led(document)
     if document.places and document.outcome in ("Fits", "Moves"):
-        yield f"The room in the end: {'; '.join(_place(each) for each in document.places[:6])}{_rest(document)}."
+        yield f"Result: {'; '.join(_place(each) for each in document.places[:6])}{_rest(document)}."
     if document.left_alone and document.outcome != "Fits":
-        yield f"Left alone: {'; '.join(map(_alone, document.left_alone))}."
+        yield f"Not moved: {'; '.join(map(_alone, document.left_alone))}."
     for each in document.allowing:
         yield f"{_allowed(each, document)}."
 
@@ -65,71 +65,79 @@ def headline(document: RepackDocument) -> str:
     room = _room(document)
     match document.outcome:
         case "Fits":
-            return f"There is {room} as things are; no pod has to move"
+            return f"There is already {room}; no pod has to move"
         case "Moves":
             moves = counted(document.moves, "pod")
-            does = "moves" if document.moves == 1 else "move"
             waves = counted(len(document.waves), "wave")
-            return f"There is {_found(document)} when {moves} {does}, in {waves}; all go on running"
+            them = "It gets another node" if document.moves == 1 else "Each of them gets another node"
+            return f"Moving {moves} in {waves} makes {_found(document)}. {them}"
         case "Impossible" if document.asked == "Most" and document.found == document.at_most:
-            return f"{_as_it_is(document)}; no moves make more, which is proved"
+            return f"{_as_it_is(document)}; no moves make room for more (proved)"
         case "Impossible":
-            said = f"no moves of {counted(document.movable, 'pod')} that may move make it, which is proved"
+            said = f"moving the {counted(document.movable, 'pod')} that may move is not enough (proved)"
             if document.most_moves is not None:
-                said = f"at most {counted(document.most_moves, 'move')} can't make it, which is proved"
+                moves = "1 move is" if document.most_moves == 1 else f"{document.most_moves} moves are"
+                said = f"{moves} not enough (proved)"
                 if document.at_least > document.most_moves:
-                    said += f": it takes at least {document.at_least}"
+                    said += f"; at least {document.at_least} are needed"
             return f"There is no {room}: {said}"
     if document.asked == "Most":
-        return f"{_as_it_is(document)}; no moves were found that make more, room for {document.at_most} is not excluded"
-    least = f"fewer than {counted(document.at_least, 'move')} can't make it" if document.at_least else ""
+        return (
+            f"{_as_it_is(document)}; no moves to make room for more were found, but {document.at_most} may be possible"
+        )
+    least = f"at least {counted(document.at_least, 'move')} would be needed" if document.at_least else ""
     why = f" ({without(document.message)})" if document.message else ""
-    return f"Not known whether there can be {room}: none was found{why}" + (f"; {least}" if least else "")
+    return f"Undecided: no moves that make {room} were found{why}" + (f"; {least}" if least else "")
 
 
 def _as_it_is(document: RepackDocument) -> str:
-    return f"{document.found} of {counted(document.rooms, 'pod')} that wait have room as things are"
+    have = "has" if document.found == 1 else "have"
+    return f"{document.found} of {counted(document.rooms, 'pending pod')} {have} room already"
 
 
 def _room(document: RepackDocument) -> str:
     if document.asked == "Most":
-        return f"room for all of {counted(document.rooms, 'pod')} that wait"
+        return f"room for all {counted(document.rooms, 'pending pod')}"
     if document.asked == "For":
         return f"room for {document.room.partition('=')[0]}" + (
             f", {document.rooms} pods" if document.rooms > 1 else ""
         )
     devices, _, rest = document.room.partition("x")
     model = rest.rpartition("=")[0] or rest
-    return f"room of {devices} free {model} on one node" + (f", {document.rooms} times" if document.rooms > 1 else "")
+    where = "one node" if document.rooms == 1 else f"each of {document.rooms} nodes"
+    return f"room for {devices} {model} on {where}"
 
 
 def _found(document: RepackDocument) -> str:
     if document.asked != "Most":
         return _room(document)
-    proved = "no moves make more" if document.found >= document.at_most else f"{document.at_most} are not excluded"
-    return f"room for {document.found} of {counted(document.rooms, 'pod')} that wait ({proved})"
+    most = "proved: not more" if document.found >= document.at_most else f"up to {document.at_most} may be possible"
+    return f"room for {document.found} of {counted(document.rooms, 'pending pod')} ({most})"
 
 
 def _bound(document: RepackDocument) -> str:
     priced = document.cost != document.moves
-    cost = f"They cost {document.cost}. " if priced else ""
+    cost = f"Cost: {document.cost}. " if priced else ""
     if document.at_least >= document.cost:
-        return f"{cost}It is proved that {'nothing costs less' if priced else 'fewer moves are not enough'}."
-    what = "cost" if priced else "number of moves"
-    return f"{cost}Less may be enough; it is proved that the {what} is at least {document.at_least}."
+        return f"{cost}Proved: no plan {'costs less' if priced else 'has fewer moves'}."
+    if priced:
+        return f"{cost}A cheaper plan may exist; it would cost at least {document.at_least} (proved)."
+    return f"A plan with fewer moves may exist; it would have at least {document.at_least} (proved)."
 
 
 def _led(document: RepackDocument) -> Iterator[str]:
     nodes = sorted({node for wave in document.waves for node in wave.cordoned})
     if nodes:
-        yield f"{cordoned(nodes)}. -o script has the commands, wave by wave."
+        yield f"{cordoned(nodes)}. `-o script` prints the commands."
     if any(pod.owner is None for wave in document.waves for pod in wave.moved):
-        yield "Bare pods are deleted and created again, which nothing does by itself."
+        yield (
+            "Bare pods must be deleted and created again, because no controller does it; `-o script` has the commands."
+        )
 
 
 def cordoned(nodes: list[str]) -> str:
     """Which nodes keep pods away while others move, without the full stop."""
-    return f"Cordoned meanwhile: {listed(nodes, 6)}"
+    return f"Nodes to cordon during the moves: {listed(nodes, 6)}"
 
 
 def _place(each: RoomPlace) -> str:
@@ -139,15 +147,15 @@ def _place(each: RoomPlace) -> str:
 
 
 _WHY = {
-    "NoController": "that nothing would recreate",
+    "NoController": "that no controller would recreate",
     "HigherPriority": "of higher priority",
     "DisruptionBudget": "that a PodDisruptionBudget protects",
-    "SharedClaim": "that share a claim with others",
-    "SharedDevices": "with devices that several nodes reach",
-    "PodGroup": "of pod groups",
-    "OtherScheduler": "of other schedulers",
-    "DaemonSet": "of DaemonSets",
-    "Static": "of their node (static)",
+    "SharedClaim": "sharing a claim with others",
+    "SharedDevices": "using devices that several nodes can reach",
+    "PodGroup": "of a pod group",
+    "OtherScheduler": "of another scheduler",
+    "DaemonSet": "of a DaemonSet",
+    "Static": "of the kubelet (static)",
     "Leaving": "being deleted",
 }
 
@@ -168,11 +176,12 @@ def _name(each: ObjectName) -> str:
 def _allowed(each: AllowedMoves, document: RepackDocument) -> str:
     options = " ".join(each.options)
     if each.outcome == "Impossible":
-        return f"With {options} there would be none, either"
+        return f"With {options}, there is no room either"
     if each.outcome == "Undecided":
-        return f"With {options} it is not known"
+        return f"With {options}, the answer is undecided"
     room = f"room for {each.rooms} of them" if document.asked == "Most" else "room"
-    return f"With {options} there is {room} by {counted(each.moves, 'move')}, as far as the program says"
+    made = "is" if each.moves == 1 else "are"
+    return f"With {options}, {counted(each.moves, 'move')} {made} expected to make {room} (not simulated)"
 
 
 def names(document: RepackDocument) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from msgspec import UNSET, structs
@@ -16,6 +16,7 @@ from dra_plan.planner.parallel import in_shares
 from dra_plan.planner.question import Question
 from dra_plan.planner.refused import accepted
 from dra_plan.questions.replay.document import Band, FleetSample, ReplayComparison, ReplayDocument, ReplayRun
+from dra_plan.questions.replay.fleet import KeptMoment
 from dra_plan.questions.replay.run import RunResult, Setting, Trace, in_orders, run
 from dra_plan.questions.schedule.answer import choice, notices_about
 from dra_plan.releases import Target
@@ -43,6 +44,10 @@ class Replay(PrintedAnswer[ReplayDocument]):
     outcome: SimulationResult
     """What became of the pods that are left, by the first setting, in the first order."""
     notices: Sequence[Notice]
+    enlarged: Inventory
+    """The cluster with the nodes and slices that come later."""
+    kept: Sequence[KeptMoment]
+    """Of the first run, moments with their objects."""
 
     def __repr__(self) -> str:
         last = self.results[0][0].samples[-1]
@@ -143,18 +148,40 @@ def replay_cluster(
         ends=question.deadline(),
         plugins=plugins,
     )
-    first, outcome = run(trace, settings[0], 0)
     others = [(setting, order) for setting in settings for order in range(orders)][1:]
-    more = in_shares(in_orders, trace, others, jobs) if jobs > 1 and others else list(in_orders(trace, others))
+    begun: list[tuple[RunResult, SimulationResult, list[KeptMoment]]] = []
+
+    def begin() -> None:
+        begun.append(run(trace, settings[0], 0, keeps=True))
+
+    if jobs > 1 and others:
+        _ = [step.created for step in steps]  # decoded once, before processes part
+        more = in_shares(in_orders, trace, others, jobs, first=begin)
+    else:
+        begin()
+        more = list(in_orders(trace, others))
+    [(first, outcome, kept)] = begun
     every_result = [first, *more]
     results = [every_result[at : at + orders] for at in range(0, len(every_result), orders)]
     told = [*notices_about(inventory, target, outcome, settled=True)]
     if orders == 1:
         told.append(Notice(ONE_ORDER, ONLY_ONE))
-    return Replay(target, chance, settings, results, outcome, told)
+    return Replay(target, chance, settings, results, outcome, told, enlarged(inventory, steps), tuple(kept))
 
 
-ONLY_ONE = "one order of nodes was tried; --orders 10 tells how much of the figures is chance"
+def enlarged(inventory: Inventory, steps: Sequence[EventStep]) -> Inventory:
+    """The cluster with the nodes and slices that steps create; of those of one name, the last."""
+    nodes = {node.metadata.name: node for node in inventory.nodes}
+    slices = {each.metadata.name: each for each in inventory.slices}
+    for kind, obj in (created for step in steps for created in step.created):
+        if kind.holder == "nodes":
+            nodes[obj.metadata.name] = obj
+        elif kind.holder == "slices":
+            slices[obj.metadata.name] = obj
+    return replace(inventory, nodes=list(nodes.values()), slices=list(slices.values()))
+
+
+ONLY_ONE = "one node order was tried; --orders 10 shows how much of the figures is chance"
 
 
 def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:

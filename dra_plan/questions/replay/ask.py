@@ -27,23 +27,21 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
         str | None,
         Flag(
             "--policy",
-            "Score nodes, and order their devices, by this policy (default: as the configuration does).",
+            "Score nodes, and order their devices, by this policy (default: the configuration).",
             metavar="NAME",
             complete=POLICIES,
         ),
     ]
     orders: Annotated[
         int | None,
-        Flag(
-            "--orders", "Try N orders of nodes (default: 1), and tell the range of all figures.", metavar="N", least=1
-        ),
+        Flag("--orders", "Try N node orders (default: 1), and show the range of all figures.", metavar="N", least=1),
     ]
-    jobs: Annotated[int, Flag("--jobs -j", "Share the runs between N processes.", metavar="N", least=1)]
+    jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]
     at: Annotated[
         Iterable[float],
         Flag(
             "--at",
-            "Tell the cluster at this second after the start; repeatable.",
+            "Show the cluster at this second after the start; repeatable.",
             metavar="SECONDS",
             kind=list[float] | None,
             read=lambda given: given or [],
@@ -52,7 +50,7 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
     every: Annotated[
         float | None,
         Flag(
-            "--every", "Tell the cluster every N seconds (default: a tenth of the time).", metavar="SECONDS", least=1.0
+            "--every", "Show the cluster every N seconds (default: a tenth of the time).", metavar="SECONDS", least=1.0
         ),
     ]
 

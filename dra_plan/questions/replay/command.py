@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-EVENT_FILES = (".jsonl",)
+EVENT_FILES = (".jsonl", ".csv")
 """How files are named that hold events, and no manifests."""
 
 
@@ -28,12 +28,14 @@ def replay(
     *,
     events: Annotated[
         str | None,
-        typer.Option("--events", metavar="FILE", help="What happens and when, JSON lines; or the last PATH.jsonl."),
+        typer.Option(
+            "--events", metavar="FILE", help="Events as JSON lines or CSV; or the last PATH.jsonl or PATH.csv."
+        ),
     ] = None,
     config: options.SchedulerConfig = None,
     against: Annotated[
         str | None,
-        typer.Option("--against", metavar="NAME|FILE", help="Compare with this policy, or this configuration."),
+        typer.Option("--against", metavar="NAME|FILE", help=("Compare with this policy or configuration.")),
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
@@ -45,15 +47,17 @@ def replay(
       dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
-    Pods arrive, end and are evicted, nodes come and go, in simulated time, through the scheduler's own queue and cycle.
-    The answer has waiting times, and how many devices are allocated, and how many are idle but of no use to the pods
-    that come. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}. PATH holds the
-    cluster: a file, a directory, or - for standard input.
+    Pods are created, end and are evicted, and nodes come and go, in simulated time, with the scheduler's own queue
+    and cycle. The answer has waiting times, and the devices that are allocated, or idle but not usable by the pods
+    of the run. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
+    time, action, object, name, count and duration. PATH has the cluster: a file, a directory, or - for standard
+    input.
 
     """
     from dra_plan.cli.inputs import opened
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
+    from dra_plan.questions.replay.csv_events import read_csv
     from dra_plan.questions.replay.gate import JUDGE
     from dra_plan.questions.replay.text import parse
 
@@ -64,10 +68,12 @@ def replay(
         context.params["paths"] = paths[:-1]
     asked = opened(context)
     if asked.owners:
-        raise UsageError(f"{asked.owners[0]}: no such file; -n and -l choose which waiting pods are scheduled")
+        raise UsageError(f"{asked.owners[0]}: no such file. Select pending pods with -n and -l")
     found = ask.replay(
         asked.cluster,
-        read_events(events),
+        read_csv(events, asked.cluster.inventory)
+        if events is not None and events.endswith(".csv")
+        else read_events(events),
         **{**given(context, ask.ReplayOptions), "namespace": asked.namespace, "selector": asked.selector},
         config=None if config is None else _Named.read(config, "--config"),
         against=_against(against),

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.documents.base import Amount, DocumentPart, ModelName, PrintedDocument, PrintedWarning, Text
 
 Second = Annotated[float, Meta(description="Seconds after the start.", ge=0)]
-Devices = Annotated[float, Meta(description="In devices; of a shared one the share counts.", ge=0)]
+Devices = Annotated[float, Meta(description="In devices; a shared device counts by its share.", ge=0)]
 
 
 class ModelUse(DocumentPart, frozen=True, kw_only=True):
@@ -24,19 +24,25 @@ class FleetSample(DocumentPart, frozen=True, kw_only=True):
     """The cluster at one moment. Numbers may be fractions where they are means."""
 
     second: Second
-    arrived: Annotated[int | float, Meta(description="Pods that were waiting at the start or came since.")]
+    arrived: Annotated[int | float, Meta(description=("Pods that were pending at the start or created since."))]
     bound: Annotated[int | float, Meta(description="Pods that have a node now.")]
     waiting: Annotated[int | float, Meta(description="Pods that have none now.")]
-    ended: Annotated[int | float, Meta(description="Pods that are gone, for whatever reason.")]
-    evicted: Annotated[int | float, Meta(description="Of these, pods that no event and no duration let end.")]
-    devices: Annotated[int | float, Meta(description="Devices of nodes; one that several nodes reach is left out.")]
+    ended: Annotated[int | float, Meta(description="Pods that ended for any reason.")]
+    evicted: Annotated[
+        int | float, Meta(description=("The number of these that ended without an event or a duration."))
+    ]
+    devices: Annotated[
+        int | float, Meta(description=("Devices of nodes; those that several nodes can reach are left out."))
+    ]
     allocated: Devices
     fragmented: Annotated[
         float,
-        Meta(description="Idle devices that a pod of the mix cannot use, on the mean over the mix (FGD's measure)."),
+        Meta(description="Idle devices that a pod of the mix cannot use, averaged over the mix (FGD's measure)."),
     ]
-    largest_whole_group: Annotated[int | float, Meta(description="The most wholly idle devices of one node.")]
-    whole_idle_nodes: Annotated[int | float, Meta(description="Nodes with devices of which none is in use.")]
+    largest_whole_group: Annotated[
+        int | float, Meta(description=("The largest number of entirely idle devices on one node."))
+    ]
+    whole_idle_nodes: Annotated[int | float, Meta(description=("Nodes that have devices, all of them idle."))]
 
 
 class Band(DocumentPart, frozen=True, kw_only=True):
@@ -53,7 +59,7 @@ class WaitingTimes(DocumentPart, frozen=True, kw_only=True):
     pods: Amount
     mean: float
     median: float
-    percentile95: Annotated[float, Meta(description="19 of 20 pods waited no longer.")]
+    percentile95: Annotated[float, Meta(description="The 95th percentile of waiting times.")]
     longest: float
 
 
@@ -64,10 +70,12 @@ class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
     name: Text
     arrived: Second
     bound: Annotated[float | None, Meta(description="When it got its node; null if it never did.")]
-    ended: Annotated[float | None, Meta(description="When it was gone; null if it is there at the end.")]
+    ended: Annotated[float | None, Meta(description="When it ended; null if it exists at the end.")]
     ended_by: Annotated[str, Meta(description="What ended it, if no event and no duration did.")] = ""
     node_name: Annotated[str | None, Meta(description="Where it is or was.")]
-    message: Annotated[str, Meta(description="What the scheduler says of a pod that waits at the end.")] = ""
+    message: Annotated[
+        str, Meta(description=("The message of the scheduler for a pod that is pending at the end."))
+    ] = ""
 
 
 class ReplayRun(DocumentPart, frozen=True, kw_only=True):
@@ -77,13 +85,13 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
     policy: Text
     orders: Annotated[int, Meta(description="How many orders of nodes were tried.", ge=1)]
     samples: list[FleetSample]
-    bands: Annotated[list[Band], Meta(description="One a sample, where there are several orders.")] = []
-    used: Annotated[float, Meta(description="The share of all devices that was allocated, on the mean over time.")]
+    bands: Annotated[list[Band], Meta(description="One per sample, if there are several orders.")] = []
+    used: Annotated[float, Meta(description="The share of all devices that was allocated, on average over time.")]
     waiting_times: WaitingTimes
     models: Annotated[list[ModelUse], Meta(description="At the end.")] = []
     pods: list[ReplayedPod]
     refused: Annotated[list[str], Meta(description="What the API server did not create, with its message.")] = []
-    unsettled: Annotated[str, Meta(description="Why it does not come to an end, if so.")] = ""
+    unsettled: Annotated[str, Meta(description="Why the simulation did not settle, if it did not.")] = ""
 
 
 class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
@@ -93,9 +101,9 @@ class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
     """
 
     at_the_end: float
-    least: Annotated[float, Meta(description="Of all orders.")]
-    most: Annotated[float, Meta(description="Of all orders.")]
-    over_time: Annotated[float, Meta(description="The same of the mean over time.")]
+    least: Annotated[float, Meta(description="Over all orders.")]
+    most: Annotated[float, Meta(description="Over all orders.")]
+    over_time: Annotated[float, Meta(description="The same for the average over time.")]
 
 
 class ReplayDocument(PrintedDocument, frozen=True, kw_only=True):
@@ -103,7 +111,7 @@ class ReplayDocument(PrintedDocument, frozen=True, kw_only=True):
 
     kind: Literal["Replay"] = "Replay"
     ties: Text
-    seconds: Annotated[float, Meta(description="How long it takes until nothing more happens.", ge=0)]
+    seconds: Annotated[float, Meta(description="The time until nothing more happens.", ge=0)]
     runs: Annotated[list[ReplayRun], Meta(description="One, or two that are compared.")]
     comparison: Annotated[ReplayComparison | UnsetType, Meta(description="With --against.")] = UNSET
     warnings: list[PrintedWarning]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from msgspec import structs
 
@@ -10,7 +11,7 @@ from dra_plan.allocator import View
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.resource import ResourceClaimSpec
+from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import counts_for, ended, wanted
@@ -68,11 +69,28 @@ def _key(metadata: ObjectMeta) -> tuple[str, str]:
     return metadata.namespace, metadata.name
 
 
+MOST_KEPT = 100
+"""Moments at which the objects of the cluster are kept; of more samples, those of every second one, third one."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMoment:
+    """The cluster at one of the samples: its nodes by name, and its claims."""
+
+    sample: int
+    nodes: frozenset[str]
+    claims: tuple[ResourceClaim, ...]
+
+
 class FleetWatch:
     """Looks at the cluster of a simulation whenever its clock is about to move."""
 
-    def __init__(self, simulation: Simulation, server: ApiServer, mix: PodMix, seconds: Sequence[float]) -> None:
-        """Samples are taken at these seconds, in rising order; the mean begins now."""
+    def __init__(
+        self, simulation: Simulation, server: ApiServer, mix: PodMix, seconds: Sequence[float], *, keeps: bool = False
+    ) -> None:
+        """Samples are taken at these seconds, in rising order; the mean begins now. `keeps` objects at `moments`."""
+        self.moments: list[KeptMoment] = []
+        self._every = -(-(len(seconds) + 1) // MOST_KEPT) if keeps else 0
         self._cluster, self._server = simulation.cluster, server
         self._measure = Measure(simulation.cluster)
         self._measure.mix(mix(self._measure))
@@ -98,14 +116,27 @@ class FleetWatch:
         while self._due and self._due[0] < end:
             at = self._due.pop(0)
             sample = self.sample() if sample is None else sample
-            self.samples.append(_at(sample, max(at, second)))
+            self._add(_at(sample, max(at, second)))
 
     def finish(self) -> None:
         """It is over: what is still due is as it is now, which is the last sample in any case."""
         last = self.sample()
-        self.samples += [_at(last, second) for second in self._due if second > last.second]
+        for second in self._due:
+            if second > last.second:
+                self._add(_at(last, second))
         if not self.samples or self.samples[-1].second < last.second:
-            self.samples.append(last)
+            self._add(last)
+        if self._every and self.moments[-1].sample != len(self.samples) - 1:
+            self._keep()
+
+    def _add(self, sample: FleetSample) -> None:
+        self.samples.append(sample)
+        if self._every and not (len(self.samples) - 1) % self._every:
+            self._keep()
+
+    def _keep(self) -> None:
+        claims = tuple(claim for claim in self._cluster.claims if claim.allocation is not None)
+        self.moments.append(KeptMoment(len(self.samples) - 1, frozenset(self._cluster.nodes), claims))
 
     @property
     def _second(self) -> float:

@@ -17,7 +17,7 @@ from dra_plan.planner.creation import as_created, has_quotas
 from dra_plan.planner.question import Chosen, Question
 from dra_plan.planner.settling import with_successors
 from dra_plan.questions.replay.document import FleetSample, ModelUse, ReplayedPod, WaitingTimes
-from dra_plan.questions.replay.fleet import FleetWatch, PodMix
+from dra_plan.questions.replay.fleet import FleetWatch, KeptMoment, PodMix
 from dra_plan.questions.schedule.answer import choice
 from dra_plan.releases import Target
 from dra_plan.scheduler import policies
@@ -69,12 +69,14 @@ class RunResult:
 def in_orders(trace: Trace, runs: Iterable[tuple[Setting, int]]) -> Iterator[RunResult]:
     """Each of these runs; of any but the first order the pods are left out."""
     for setting, order in runs:
-        result, _ = run(trace, setting, order)
+        result, _, _ = run(trace, setting, order)
         yield replace(result, pods=[]) if order else result
 
 
-def run(trace: Trace, setting: Setting, order: int) -> tuple[RunResult, SimulationResult]:
-    """One run, and what the scheduler made of the pods that are left."""
+def run(
+    trace: Trace, setting: Setting, order: int, *, keeps: bool = False
+) -> tuple[RunResult, SimulationResult, list[KeptMoment]]:
+    """One run, what the scheduler made of the pods that are left, and if it `keeps` them the objects at moments."""
     policy = policies.named(setting.policy)
     mix = PodMix(trace.inventory, trace.steps)
     given, beyond = as_created(trace.inventory)
@@ -94,7 +96,7 @@ def run(trace: Trace, setting: Setting, order: int) -> tuple[RunResult, Simulati
         device_order=policy.order,
     )
     settling = Settling(simulation)
-    watch = FleetWatch(simulation, settling.server, mix, trace.seconds)
+    watch = FleetWatch(simulation, settling.server, mix, trace.seconds, keeps=keeps)
     settling.before_time_passes = watch.note
     settled = settling.follow(trace.steps)
     watch.finish()
@@ -117,6 +119,7 @@ def run(trace: Trace, setting: Setting, order: int) -> tuple[RunResult, Simulati
             unsettled=settled.unsettled,
         ),
         outcome,
+        watch.moments,
     )
 
 

@@ -15,12 +15,13 @@ from dra_plan.text.words import counted, listed
 
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 _OF_A_UNIT = 3
-"""A time is told in a unit of which there are so many, or in a smaller one."""
+"""A time is written in the largest unit of which it has at least this many."""
 
 Value = Callable[[FleetSample], float]
 
 
-def _share(sample: FleetSample) -> float:
+def share(sample: FleetSample) -> float:
+    """How much of all devices is allocated, in percent."""
     return 100 * sample.allocated / sample.devices if sample.devices else 0.0
 
 
@@ -31,11 +32,11 @@ def _written(value: float, digits: int = 0) -> str:
 FEW: tuple[tuple[str, Value, int, str], ...] = (
     ("BOUND", lambda one: one.bound, 0, ""),
     ("WAITING", lambda one: one.waiting, 0, ""),
-    ("ALLOCATED", _share, 1, "%"),
+    ("ALLOCATED", share, 1, "%"),
     ("FRAGMENTED", lambda one: one.fragmented, 1, ""),
     ("IDLE NODES", lambda one: one.whole_idle_nodes, 0, ""),
 )
-"""The columns of every table: what they tell, with how many digits, and the unit."""
+"""The columns of every table: head, value, digits and unit."""
 
 ALL: tuple[tuple[str, Value, int, str], ...] = (
     ("ARRIVED", lambda one: one.arrived, 0, ""),
@@ -50,12 +51,12 @@ ALL: tuple[tuple[str, Value, int, str], ...] = (
 
 def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
     """A row a moment, of each run; with several orders the mean and the range."""
-    return [_samples(document, FEW), *_sentences(document), target(document)]
+    return [samples(document, FEW), *_sentences(document), target(document)]
 
 
 def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
     """The same with more columns, and what is allocated by model, and of each pod when it came, was bound and ended."""
-    parts: list[Part] = [_samples(document, ALL)]
+    parts: list[Part] = [samples(document, ALL)]
     models = Table(("RUN", "MODEL", "DEVICES", "ALLOCATED"), grouped=1)
     pods = Table(("RUN", "POD", "NODE", "ARRIVED", "WAITED", "ENDED", "MESSAGE"), grouped=1, flexible=(1, 6))
     for run in document.runs:
@@ -70,7 +71,8 @@ def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
     return [*parts, *_sentences(document), target(document)]
 
 
-def _samples(document: ReplayDocument, columns: tuple[tuple[str, Value, int, str], ...]) -> Table:
+def samples(document: ReplayDocument, columns: tuple[tuple[str, Value, int, str], ...]) -> Table:
+    """A row a moment, of each run."""
     several = len(document.runs) > 1
     made = Table((*(["RUN"] if several else []), "TIME", *(column[0] for column in columns)), grouped=int(several))
     for run in document.runs:
@@ -101,17 +103,16 @@ def _sentences(document: ReplayDocument) -> Iterator[str]:
     for run in document.runs:
         yield _waited(run, named=len(document.runs) > 1)
         if run.unsettled:
-            yield f"It does not come to an end: {run.unsettled}."
+            yield f"The simulation did not settle: {run.unsettled}."
         if run.refused:
             yield f"Not created: {listed(run.refused)}."
     found = document.comparison
     if found:
         first, second = document.runs
-        verb = "more" if found.at_the_end >= 0 else "less"
-        band = f" ({found.least:+.1f} to {found.most:+.1f} by order of nodes)" if first.orders > 1 else ""
+        band = f" ({found.least:+.1f} to {found.most:+.1f} across node orders)" if first.orders > 1 else ""
         yield (
-            f"At the end {second.name} has {abs(found.at_the_end):.1f} points {verb} of all devices allocated than"
-            f" {first.name}{band}; on the mean over time {found.over_time:+.1f} points."
+            f"Devices allocated with {second.name}, compared with {first.name}: {found.at_the_end:+.1f} percentage"
+            f" points at the end{band}, {found.over_time:+.1f} on average over time."
         )
 
 
@@ -120,16 +121,16 @@ def _waited(run: ReplayRun, *, named: bool) -> str:
     times = run.waiting_times
     who = f"{run.name}: " if named else ""
     if times.pods and not times.longest:
-        waited = f"{counted(times.pods, 'pod')} got a node, all at once"
+        waited = f"{counted(times.pods, 'pod')} got a node without waiting"
     else:
         waited = (
-            f"{counted(times.pods, 'pod')} got a node after {duration(times.mean)} on the mean, half of them after at"
-            f" most {duration(times.median)}, 19 of 20 after at most {duration(times.percentile95)}, the last after"
-            f" {duration(times.longest)}"
+            f"{counted(times.pods, 'pod')} got a node after {duration(times.mean)} on average (median"
+            f" {duration(times.median)}, 95th percentile {duration(times.percentile95)}, longest"
+            f" {duration(times.longest)})"
         )
     if not times.pods:
         waited = "No pod got a node"
-    return f"{who}{waited}. {100 * run.used:.1f}% of all devices were allocated on the mean over time."
+    return f"{who}{waited}. {100 * run.used:.1f}% of all devices were allocated on average over time."
 
 
 def names(document: ReplayDocument) -> str:

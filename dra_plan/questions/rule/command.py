@@ -16,7 +16,7 @@ def rule(
         typer.Argument(
             autocompletion=completing.rules,
             metavar="CODE",
-            help="Codes or their prefixes; without any, all rules are listed.",
+            help="Codes or prefixes of codes; without any, all rules are listed.",
         ),
     ] = None,
     output: Annotated[
@@ -37,8 +37,8 @@ def rule(
       dra-plan rule DRA1
       dra-plan rule -o json
 
-    Shows what a rule is about, why it matters and what to do, what validate prints for a bad example, and a good one.
-    Without CODE all rules are listed; docs/rules.md has the same.
+    Shows what a rule checks, why it matters and how to fix it, with a bad example, what validate prints for it, and
+    a good example. Without CODE, all rules are listed; docs/rules.md has them too.
 
     """
     from dra_plan.cli.printing import print_document

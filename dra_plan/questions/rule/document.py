@@ -16,11 +16,11 @@ class ShownExample(DocumentPart, frozen=True, kw_only=True):
     bad: Text
     good: Text
     around: Annotated[str, Meta(description="Objects that both need; often empty.")]
-    old: Annotated[str, Meta(description="Of what both are updates (--against); often empty.")]
+    old: Annotated[str, Meta(description="The old object of both (--against); often empty.")]
     feature_gates: Annotated[
-        dict[str, bool], Meta(description="Gates that the examples need, where they are not the release's defaults.")
+        dict[str, bool], Meta(description=("Gates that the examples need and that differ from the release's defaults."))
     ]
-    findings: Annotated[list[FindingEntry], Meta(description="What the rule says of the bad one.")]
+    findings: Annotated[list[FindingEntry], Meta(description="The findings for the bad example.")]
 
 
 class RuleGuide(DocumentPart, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from dra_plan.text.columns import Screen, Table
 from dra_plan.text.findings import block, wrapped
 from dra_plan.text.formats import DATA, Format, choose, columns, whole
 
-REFUSERS = {"APIServer": "the API server", "Scheduler": "the scheduler", None: "nobody"}
+REFUSERS = {"APIServer": "the API server", "Scheduler": "the scheduler", None: "-"}
 """Who refuses, in words."""
 
 
@@ -36,7 +36,7 @@ def _list(document: RulesDocument, screen: Screen | None) -> str:
     made = Table(("CODE", "SEVERITY", "REFUSED BY", "WHAT"), flexible=(3,))
     for rule in document.rules:
         made.add(rule.code, rule.severity, REFUSERS[rule.refused_by], rule.title)
-    return columns([made, "dra-plan rule CODE says more, with a bad and a good example."], screen)
+    return columns([made, "dra-plan rule CODE shows the details, with a bad and a good example."], screen)
 
 
 def _guide(rule: RuleGuide, screen: Screen | None) -> Iterator[str]:

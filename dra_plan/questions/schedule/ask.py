@@ -35,7 +35,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         str | None,
         Flag(
             "--api-server",
-            "real: as in a cluster; recorded: finished pods count, and no write is refused as outdated.",
+            "real: as in a cluster; recorded: finished pods count, and outdated writes are accepted.",
             metavar="recorded|real",
             complete="recorded|real",
             hidden=True,
@@ -45,26 +45,24 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
         str | None,
         Flag(
             "--order",
-            "arrival: pods as they were created (the default); name: as a restarted scheduler lists them.",
+            "arrival: by creation time (the default); name: as after a restart of the scheduler.",
             metavar="arrival|name",
             complete="arrival|name",
         ),
     ]
     requires_nodes: bool
-    trace: Annotated[bool, Flag("--trace", "Show what every plugin said of every node, and what woke which pod.")]
-    explain: Annotated[
-        bool, Flag("--explain", "Say why each pod without a node was refused devices, down to the device.")
-    ]
+    trace: Annotated[bool, Flag("--trace", ("Show the result of every plugin for every node, and what woke each pod."))]
+    explain: Annotated[bool, Flag("--explain", "Show why devices were refused to each pod without a node.")]
     settle: Annotated[
         bool,
-        Flag("--settle", "Go on with what controllers do, until nothing changes: evictions, successors."),
+        Flag("--settle", "Also simulate controllers (evictions, replacements) until nothing changes."),
     ]
     events: Iterable[Mapping[str, Any]]
     never_ready: Annotated[
         Names,
         Flag(
             "--never-ready",
-            "With --settle: starts and never becomes ready; repeatable.",
+            "With --settle: a pod that starts but never becomes ready; repeatable.",
             metavar="POD",
             kind=list[str] | None,
         ),
@@ -102,7 +100,7 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
     later = [_inventory(state) for state in states]
     lines = list_of(options.get("events", ()), "events", "steps")
     if lines and later:
-        raise UsageError("events and then exclude each other: either of them says what happens next")
+        raise UsageError("events and then cannot be combined")
     steps, target = _steps(cluster, lines, later, settle=settle)
     plugins = optional(options.get("plugins"), Mapping, "plugins", "a Registry")
     for name, factory in (plugins or {}).items():
@@ -140,7 +138,7 @@ def chance_of(ties: Any, seed: Any) -> Chance:
     ties = optional(ties, str, "ties", "a name")
     number = None if seed is None else whole_number(seed, "seed")
     if number is not None and ties in (None, FIRST):
-        raise UsageError("--seed needs --ties random: otherwise nothing is left to lots")
+        raise UsageError("--seed needs --ties random")
     return Chance(ties=ties or FIRST, seed=number or 0)
 
 
@@ -161,7 +159,7 @@ def _steps(
     """The decoded steps, and the target: what the API server serves, objects and steps tell."""
     if not settle:
         if events:
-            raise UsageError("events need settle: they happen beside the scheduler")
+            raise UsageError("events need settle")
         return [], cluster.target
     from dra_plan.controllers.events import read_steps, serves_taint_rules
 

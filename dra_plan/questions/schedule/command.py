@@ -43,14 +43,14 @@ def schedule(
     ] = None,
     config: options.SchedulerConfig = None,
     allow_extenders: Annotated[
-        bool, typer.Option("--allow-extenders", help="Contact the extenders that the configuration names.")
+        bool, typer.Option("--allow-extenders", help="Call the extenders of the configuration.")
     ] = False,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Exit with 0 if there is no pod, instead of 2.")
+        bool, typer.Option("--allow-empty", help="Exit with 0 instead of 2 if there is no pod.")
     ] = False,
     events: Annotated[
         str | None,
-        typer.Option("--events", metavar="FILE", help="Steps that happen then, JSON lines; needs --settle."),
+        typer.Option("--events", metavar="FILE", help="Later steps as JSON lines; needs --settle."),
     ] = None,
     require_fit: options.RequireFit = False,
     fail_on: options.FailOn = "error",
@@ -64,9 +64,9 @@ def schedule(
       dra-plan schedule cluster.json manifests/ --settle --require-fit
       dra-plan schedule --live -n team-a
 
-    Pods are taken in the scheduler's order and compete for nodes and devices; workloads count with all their replicas.
-    -n, -l and names (pod/train, deploy/serve, po train, train) choose which pending pods are scheduled. PATH holds the
-    cluster and its pods: a file, a directory, or - for standard input.
+    Pods are scheduled in the scheduler's order and compete for nodes and devices; workloads count with all their
+    replicas. -n, -l and names (pod/train, deploy/serve, po train, train) select pending pods. PATH has the cluster
+    and its pods: a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened, options_of
@@ -120,9 +120,9 @@ def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
     if not plan.pods and plan.settled:
         return "" if plan.settled.evicted or plan.settled.refused else "no pod is left, and none has ended"
     if not plan.pods:
-        return "what is named has no pod and wants none" if named else "the input has no pod and no workload"
+        return "the named workloads have no pods and need none" if named else "the input has no pod and no workload"
     concerned = any(pod.attempts or pod.outcome not in ("Bound", "Skipped") for pod in plan.pods)
-    return "" if concerned or not selecting else "-n and -l choose no pod that waits for a node"
+    return "" if concerned or not selecting else "-n and -l match no pending pod"
 
 
 def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:
@@ -132,7 +132,7 @@ def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | N
 
     if path is None:
         if allow:
-            raise UsageError("--allow-extenders needs --config: extenders stand in the configuration")
+            raise UsageError("--allow-extenders needs --config")
         return None, None
     document = read_configuration(path)
     if not allow:

@@ -27,13 +27,13 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     api_server: Annotated[
         str,
         one_of("recorded", "real"),
-        Meta(description="How the simulated API server behaves: as when outcomes were recorded, or as a real one."),
+        Meta(description=("The behaviour of the simulated API server: that of the recordings, or that of a real one.")),
     ]
     pods: Annotated[list[ScheduledPod], Meta(description="In the order in which the scheduler sees them.")]
-    pod_groups: Annotated[list[ScheduledPodGroup], Meta(description="PodGroups, where the gates let them count.")] = []
+    pod_groups: Annotated[list[ScheduledPodGroup], Meta(description="PodGroups, if the gates are on.")] = []
     claims: list[ScheduledClaim]
     volumes: Annotated[
-        list[ScheduledVolume], Meta(description="The claims on volumes that had none in the input, by name.")
+        list[ScheduledVolume], Meta(description=("The volume claims without a volume in the input, by name."))
     ]
     evictions: list[EvictedPod]
     not_evaluated: Annotated[list[str], Meta(description="Plugins of the default profile that are not simulated.")]
@@ -41,13 +41,13 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     warnings: list[PrintedWarning]
     outlook: Annotated[
         list[str] | UnsetType,
-        Meta(description="Without --settle: what controllers would do next, where they would do anything."),
+        Meta(description="Without --settle: what controllers would do next, if anything."),
     ] = UNSET
-    settled: Annotated[SettledCluster | UnsetType, Meta(description="With --settle: where everything ends.")] = UNSET
+    settled: Annotated[SettledCluster | UnsetType, Meta(description="With --settle: the final state.")] = UNSET
     trace: SchedulingTrace | UnsetType = UNSET
     explanations: Annotated[
         list[ExplainedAttempt] | UnsetType,
-        Meta(description="With --explain: of the pods without a node that devices were refused to."),
+        Meta(description=("With --explain: explanations for pods without a node to which devices were refused.")),
     ] = UNSET
 
 

@@ -74,7 +74,7 @@ def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: in
     elif waiting:
         said = f"{len(waiting):,} of {words.counted(len(pods), 'pod')} get{'s' if len(waiting) == 1 else ''} no node"
     else:
-        said = f"All {len(pods):,} pods get a node" if pods else "No pod waits for a node"
+        said = f"All {len(pods):,} pods get a node" if pods else "No pod is pending"
     return f"{said}; {words.counted(evicted, 'running pod')} would be evicted" if evicted else said
 
 

@@ -13,11 +13,13 @@ from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, R
 
 RULES = {
     "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
-    "not-bound": RuleText("The pod is not bound yet", "Something outside has to happen first; the message names it."),
-    "scheduling-error": RuleText("The scheduling attempt broke off", "The message is the scheduler's own."),
+    "not-bound": RuleText("The pod is not bound yet", ("Something else must happen first; the message names it.")),
+    "scheduling-error": RuleText("The scheduling attempt failed with an error", "The message is the scheduler's own."),
     "refused": RuleText("The API server does not create the pod", "The message is the API server's own."),
     "undecided": RuleText(SEARCH_ENDED, "Allow more with --max-steps or --timeout."),
-    "not-created": RuleText("A pod is not created", "Quota or the API server refuses it; the answer has the message."),
+    "not-created": RuleText(
+        "A pod is not created", ("A quota or the API server refuses it; the answer has the message.")
+    ),
     refusals.CODE: refusals.RULE,
 }
 

@@ -50,7 +50,7 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
     told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
     if told:
-        parts.append(f"Not shown (-o wide shows them): {', '.join(told)}.")
+        parts.append(f"Not shown: {', '.join(told)} (-o wide shows them).")
     return [*parts, target(document)]
 
 
@@ -119,7 +119,9 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
     )
     shown_parts: list[Part] = [part for part in tables if part.rows]
     if document.outlook:
-        shown_parts.append(f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle goes on).")
+        shown_parts.append(
+            f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle shows it)."
+        )
     return [*shown_parts, *parts(document.settled)] if document.settled else shown_parts
 
 

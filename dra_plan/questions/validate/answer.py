@@ -87,8 +87,9 @@ def _of_coverage(target: Target) -> list[Notice]:
     if not stands:
         return []
     text = (
-        f"what the API server of {target.release} refuses was not recorded: objects are checked against the rules of"
-        f" {stands}, with the fields, versions and limits of {target.version} (docs/releases.md)"
+        f"the API server of {target.release} was not recorded: objects are checked against the "
+        f"rules of {stands}, with the fields, versions and limits of {target.version} "
+        "(docs/releases.md)"
     )
     return [Notice("rules-of-another-release", text)]
 
@@ -98,8 +99,8 @@ def _of_costs(judgement: Judgement) -> list[Notice]:
     if not judgement.untried:
         return []
     text = (
-        f"{counted(judgement.untried, 'selector')} not tried on all devices of the input: trying them costs more than"
-        f" {BUDGET:,} units of CEL together, so that nothing is said of what they choose (docs/rules.md)"
+        f"{counted(judgement.untried, 'selector')} not evaluated on all devices of the input, "
+        f"because together they cost more than {BUDGET:,} CEL units (docs/rules.md)"
     )
     return [Notice("selectors-not-tried", text)]
 

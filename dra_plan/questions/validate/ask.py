@@ -20,7 +20,7 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--select",
-            "Only these rules: codes or their prefixes (DRA1,DRA220).",
+            "Only these rules: codes or prefixes (DRA1,DRA220).",
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,
@@ -30,7 +30,7 @@ class RuleOptions(ServedVersions, total=False):
         Names,
         Flag(
             "--ignore",
-            "Not these rules; of two options the longer code wins.",
+            "Ignore these rules; the longer code wins.",
             metavar="CODES",
             complete="rules",
             kind=list[str] | None,
@@ -40,7 +40,7 @@ class RuleOptions(ServedVersions, total=False):
         bool,
         Flag(
             "--ignore-unknown/--no-ignore-unknown",
-            "Pass over fields that the API does not have.",
+            "Ignore fields that the API does not have.",
             kind=bool | None,
         ),
     ]

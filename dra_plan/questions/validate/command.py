@@ -33,7 +33,7 @@ def validate(
             "--fail-on",
             autocompletion=completing.of("error", "warning", "info"),
             metavar="error|warning|info",
-            help="The least severity that makes exit status 1 (default: error).",
+            help="The lowest severity that gives exit status 1 (default: error).",
         ),
     ] = None,
     config: Annotated[
@@ -41,7 +41,7 @@ def validate(
         typer.Option(
             "--config",
             metavar="FILE",
-            help="Take settings from this file, not from the nearest .dra-plan.toml or pyproject.toml.",
+            help=("Read settings from this file instead of the nearest .dra-plan.toml or pyproject.toml."),
         ),
     ] = None,
     against: Annotated[
@@ -49,11 +49,13 @@ def validate(
         typer.Option("--against", metavar="OLD", help="Check objects as updates of those in OLD (same as PATH)."),
     ] = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Write corrections that are certain into the files, and tell what is left.")
+        bool, typer.Option("--fix", help=("Write certain corrections into the files, and report what is left."))
     ] = False,
     diff: Annotated[
         bool,
-        typer.Option("--diff", help="Print what --fix would write, as a unified diff; exit with 1 if there is any."),
+        typer.Option(
+            "--diff", help=("Print what --fix would change, as a unified diff; exit with 1 if there is anything.")
+        ),
     ] = False,
     output: Annotated[
         str,
@@ -62,7 +64,7 @@ def validate(
             "-o",
             autocompletion=completing.of("text", "short", "table", "wide", *completing.DATA, "name"),
             metavar="FORMAT",
-            help="text, short (a line a finding), table, wide, json, yaml, name or jsonpath=TEMPLATE.",
+            help=("text, short (one line per finding), table, wide, json, yaml, name or jsonpath=TEMPLATE."),
         ),
     ] = "text",
     report: options.Reports = None,
@@ -74,9 +76,9 @@ def validate(
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Objects are checked alone, by the rules of the API server, and together: the objects that they name, what selectors
-    do with the devices of the input, which requests no device can meet. docs/rules.md lists the rules;
-    `# dra-plan: ignore=CODE` in YAML ignores one for a field. PATH is a file, a directory, or - for standard input.
+    Objects are checked alone, by the rules of the API server, and together: references, selectors on the devices of
+    the input, requests that no device can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE` in YAML
+    ignores one for a field. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests
@@ -107,11 +109,13 @@ def validate(
         if fail_on is not None:
             threshold = settings.severity(fail_on, "--fail-on")
         if STDIN in sources and STDIN in (against or ()):
-            raise UsageError("standard input can't be both old and new")
+            raise UsageError("standard input cannot be both old and new")
         if diff and output != "text":
-            raise UsageError(f"--diff prints a diff: -o {output} can't be given with it; --report writes the findings")
+            raise UsageError(
+                f"--diff prints a diff and cannot be combined with -o {output}; --report writes the findings"
+            )
         if fix and not diff and STDIN in sources:
-            raise UsageError("--fix can't write to standard input: --diff shows what it would change")
+            raise UsageError("--fix cannot write to standard input; --diff shows what it would change")
         note_links([*sources, *(against or ())])
         with uncollected():
             recursive = params["recursive"]

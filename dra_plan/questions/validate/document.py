@@ -13,11 +13,11 @@ from dra_plan.documents.findings import FindingEntry, RuleEntry
 class FindingCounts(DocumentPart, frozen=True, kw_only=True):
     """How much was found in how much."""
 
-    objects: Annotated[Amount, Meta(description="Objects that were looked at.")]
+    objects: Annotated[Amount, Meta(description="The number of checked objects.")]
     errors: Amount
     warnings: Amount
     infos: Amount
-    spared: Annotated[Amount, Meta(description="Findings left out for settings, options or comments.")]
+    spared: Annotated[Amount, Meta(description=("The number of findings ignored by settings, options or comments."))]
 
 
 class ValidationDocument(PrintedDocument, frozen=True, kw_only=True):

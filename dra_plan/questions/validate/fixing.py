@@ -42,7 +42,7 @@ def write(done: FixedManifests) -> ValidationReport:
         try:
             write(source.name, _encoded(source))
         except OSError as error:
-            raise InputError(f"{source.name}: can't be written: {error.strerror or error}") from error
+            raise InputError(f"{source.name}: cannot be written: {error.strerror or error}") from error
     _tell(done, "made")
     return done.report
 

@@ -225,11 +225,13 @@ class SimulatedCluster:
         self.node_revision = 0
         self.journal = Journal()
         self.positions: dict[str, int] = {}
+        """Where each node stands in scheduling order."""
         self.changed_pods: dict[str, None] = {}
-        """The uids of the pods that came, changed or went since somebody emptied this."""
+        """The uids of the pods that came, changed or went, but for being bound, since somebody emptied this."""
+        self.moved_pods: dict[str, None] = {}
+        """The uids of these, and of the pods that were bound, since somebody emptied this."""
         self._priorities: Counter[int] = Counter()
         """How many pods on nodes have which priority."""
-        """Where each node stands in scheduling order."""
         self.in_order: Sequence[NodeInfo] = ()
         """The nodes in that order."""
         self.affinity_pods = 0
@@ -326,9 +328,12 @@ class SimulatedCluster:
             found = self.infos[uid] = PodInfo(pod, devices_count=self.view.target.features.node_allocatable)
         return found
 
+    def _note_change(self, uid: str) -> None:
+        self.changed_pods[uid] = self.moved_pods[uid] = None
+
     def _store(self, pod: Pod) -> None:
         self.pods[pod_uid(pod)] = pod
-        self.changed_pods[pod_uid(pod)] = None
+        self._note_change(pod_uid(pod))
         if pod.spec.node_name and self._holds(pod):
             self._place(self.info(pod), pod.spec.node_name)
 
@@ -373,6 +378,7 @@ class SimulatedCluster:
         bound = replace(old, spec=replace(old.spec, node_name=node))
         info = self.infos[uid] = self.info(old).bound(bound)
         self.pods[uid] = bound
+        self.moved_pods[uid] = None
         if info.group is None and node in self.nodes and uid in self.nodes[node].pods:
             self.nodes[node].renew(info)
         else:
@@ -383,7 +389,7 @@ class SimulatedCluster:
 
     def update_pod(self, pod: Pod) -> None:
         """Store a new version of a pod that is not on a node."""
-        self.changed_pods[pod_uid(pod)] = None
+        self._note_change(pod_uid(pod))
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
@@ -405,7 +411,7 @@ class SimulatedCluster:
         """A pod on a node was changed. When it has finished it leaves the node, unless the API keeps showing it."""
         node = old.spec.node_name
         self._displace(pod_uid(old), node)
-        self.changed_pods[pod_uid(new)] = None
+        self._note_change(pod_uid(new))
         self.pods[pod_uid(new)] = new
         if self._holds(new):
             self._place(self.info(new), node)
@@ -435,7 +441,7 @@ class SimulatedCluster:
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
-        self.changed_pods[pod_uid(old)] = None
+        self._note_change(pod_uid(old))
         self.groups.gone(self.info(old))
         self.infos.pop(pod_uid(old), None)
         node = old.spec.node_name

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from dra_plan.api.core import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Pod
@@ -27,6 +28,7 @@ from dra_plan.api.storage import (
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
     StorageClass,
     VolumeAttachment,
     VolumeNodeAffinity,
@@ -587,6 +589,19 @@ def _claims(pod: Pod) -> Iterator[ClaimUse]:
             yield ClaimUse(_text(claim, "claimName"), False)
         elif _source(volume, "ephemeral") is not None:
             yield ClaimUse(f"{pod.metadata.name}-{_text(volume, 'name')}", True)
+
+
+def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | None:
+    """What the claim asks for that is made for an ephemeral volume of a pod; None for other volumes."""
+    ephemeral = _source(volume, "ephemeral")
+    template = ephemeral.get("volumeClaimTemplate") if ephemeral is not None else None
+    spec = template.get("spec") if isinstance(template, Mapping) else None
+    if not isinstance(spec, Mapping):
+        return None
+    try:
+        return msgspec.convert(spec, PersistentVolumeClaimSpec, strict=False)
+    except msgspec.ValidationError:
+        return None
 
 
 def is_claim(volume: Mapping[str, Any]) -> bool:

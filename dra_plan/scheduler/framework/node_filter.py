@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, ItemsView, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from dra_plan.api.core import Pod
@@ -62,6 +62,10 @@ class Refused(Mapping[str, Status]):
 
     def __getitem__(self, name: str) -> Status:
         return self._all()[name]
+
+    def items(self) -> ItemsView[str, Status]:
+        """The nodes with their rejections."""
+        return self._all().items()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())

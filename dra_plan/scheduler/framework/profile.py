@@ -6,7 +6,8 @@ The framework has every run that the queue and the cycle ask for; the other exte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from dra_plan.api.core import Pod
@@ -54,8 +55,9 @@ class ScorePhase(ProfilePlugins):
         plugins = [p for p in self._at_score if p.name not in state.skip_score]
         table: dict[str, list[int]] = {}
         where = [node.position for node in nodes]
+        read = itemgetter(*where) if len(where) > 1 else lambda known: (known[where[0]],)
         for plugin in plugins:
-            raw = self._raw_scores(plugin, state, pod, nodes, where)
+            raw = self._raw_scores(plugin, state, pod, nodes, where, read)
             if isinstance(raw, Status):
                 return error(f'running Score plugins: plugin "{plugin.name}" failed with: {raw.message}').by(
                     plugin.name
@@ -81,13 +83,19 @@ class ScorePhase(ProfilePlugins):
         return table
 
     def _raw_scores(
-        self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], where: Sequence[int]
+        self,
+        plugin: ScorePlugin,
+        state: CycleState,
+        pod: Pod,
+        nodes: Sequence[NodeInfo],
+        where: Sequence[int],
+        read: Callable[[list[int | None]], tuple[int | None, ...]],
     ) -> list[int] | Status:
-        """The plugin's scores before normalizing; `where` are the nodes' places in scheduling order."""
+        """The plugin's scores before normalizing; `where` are the nodes' places in a list, which `read` takes out."""
         key = plugin.score_memo(state, pod)
         remembered = self.scores_of_objects if plugin.looks_at_object_alone else self.scores
         known = None if key is None else remembered.of((plugin.name, key)).answers
-        scores: list[Any] = [None] * len(nodes) if known is None else list(map(known.__getitem__, where))
+        scores: list[Any] = [None] * len(nodes) if known is None else list(read(known))
         with Guard(plugin, "Score", pod):
             for index in places_of_none(scores):
                 score = plugin.score(state, pod, nodes[index])

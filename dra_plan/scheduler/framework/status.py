@@ -78,20 +78,23 @@ class AffinityUnmet(NamedTuple):
     """A required term of pod affinity that does not hold in the node's domain.
 
     `kind` is "affinity", "anti-affinity", or "existing" where the term is that of a pod which is there. `domain` is
-    None where the node lacks the topology key; `pod` (NAMESPACE/NAME) is the one to stay away from.
+    None where the node lacks the topology key; `pod` (NAMESPACE/NAME) is the one to stay away from. `selector` is what
+    the term selects pods by, as text; `elsewhere` names other namespaces in which there are such pods.
     """
 
     kind: str
     topology_key: str
     domain: str | None
     pod: str
+    selector: str = ""
+    elsewhere: tuple[str, ...] = ()
 
 
 class SpreadUneven(NamedTuple):
     """A spread constraint: one more pod in the node's domain would be too many beside the emptiest domain.
 
     `domain` is None where the node lacks the topology key. `emptiest` is a domain with the `least` pods; "" where
-    there are fewer domains than the constraint asks for (minDomains), which counts as one without pods.
+    there are fewer `domains` than `min_domains`, which counts as one without pods; else these are 0.
     """
 
     topology_key: str
@@ -100,6 +103,8 @@ class SpreadUneven(NamedTuple):
     least: int
     max_skew: int
     emptiest: str = ""
+    domains: int = 0
+    min_domains: int = 0
 
 
 class VolumeUnfit(NamedTuple):

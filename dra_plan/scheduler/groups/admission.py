@@ -32,9 +32,10 @@ class GroupAdmission:
 
     def groups(self, given: Iterable[PodGroup]) -> list[PodGroup]:
         """The groups as they are stored; none where there are no groups."""
-        return [self._group(group) for group in given] if self.enabled else []
+        return [self.group(group) for group in given] if self.enabled else []
 
-    def _group(self, group: PodGroup) -> PodGroup:
+    def group(self, group: PodGroup) -> PodGroup:
+        """The group as it is stored where there are groups."""
         spec = group.spec
         if not self._features.gang_scheduling:  # minCount has no meaning then
             spec = replace(spec, scheduling_policy=PodGroupSchedulingPolicy(basic=BasicSchedulingPolicy()))

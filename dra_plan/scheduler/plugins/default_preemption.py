@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from dra_plan.api.core import Pod
 from dra_plan.scheduler.cluster.keys import group_key
 from dra_plan.scheduler.cluster.nodes import PodInfo
-from dra_plan.scheduler.cycle import NOT_HELPFUL, fit_error
+from dra_plan.scheduler.cycle import NOT_HELPFUL, counted_fit_error
 from dra_plan.scheduler.events import Action, Hint, Interest, Resource
 from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.framework.extender import Candidate, ExtenderError, best_candidate
@@ -19,9 +20,7 @@ from dra_plan.scheduler.framework.interface import (
     PreEnqueuePlugin,
 )
 from dra_plan.scheduler.framework.status import Code, CycleState, Status, error, unresolvable, unschedulable
-from dra_plan.scheduler.preemption import NEVER, dry_run, is_victim, no_victims, remove_victim
-
-_NO_HELP = unresolvable(NOT_HELPFUL)
+from dra_plan.scheduler.preemption import NEVER, NO_VICTIMS, dry_run, is_victim, no_victims, remove_victim
 
 
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
@@ -63,6 +62,9 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         if refusal:
             return None, unschedulable(refusal)
         cluster = self._handle.cluster
+        if cluster.least_priority() >= cluster.info(pod).priority:  # nobody on any node is less important
+            curable_ones = [True for status in statuses.values() if status.code is Code.UNSCHEDULABLE]
+            return self._no_candidates(Counter({NO_VICTIMS: len(curable_ones)}), len(curable_ones))
         curable = [
             node
             for node in cluster.nodes.values()
@@ -74,9 +76,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         if broken is not None and not candidates:
             return None, error(broken.message)
         if not candidates:
-            others = len(cluster.nodes) - len(failed)
-            absent = dict.fromkeys((f"\x00{index}" for index in range(others)), _NO_HELP)
-            return NominatingInfo(""), unschedulable(fit_error(len(cluster.nodes), {**failed, **absent}))
+            return self._no_candidates(Counter(r.text for each in failed.values() for r in each.reasons), len(failed))
         try:
             candidates = self._ask_extenders(pod, candidates)
         except ExtenderError as problem:
@@ -90,6 +90,12 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         else:
             self._evict(chosen, preemptor)
         return NominatingInfo(chosen.node), None
+
+    def _no_candidates(self, reasons: Counter[str], tried: int) -> tuple[NominatingInfo, Status]:
+        """Why there is no node to make room on: the reasons of those that were tried, how often each."""
+        total = len(self._handle.cluster.nodes)
+        reasons[NOT_HELPFUL] += total - tried
+        return NominatingInfo(""), unschedulable(counted_fit_error(total, reasons))
 
     def _ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates that the extenders leave. ExtenderError if one that can't be ignored fails."""
@@ -144,11 +150,11 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         if not victims:
             return
         self._preempting.add(preemptor.uid)
+        for other in self._handle.nominator.on(chosen.node):
+            if other.priority < preemptor.priority:
+                self._handle.nominator.clear(other.uid)
 
         def carry_out() -> None:
-            for other in self._handle.nominator.on(chosen.node):
-                if other.priority < preemptor.priority:
-                    self._handle.nominator.clear(other.uid)
             for victim in victims[:-1]:
                 remove_victim(self._handle, victim, self.name)
             # once the last victim is gone nothing keeps the pod out of the queue

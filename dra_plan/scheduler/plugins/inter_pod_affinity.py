@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from dra_plan.api.core import Namespace, Node, Pod
+from dra_plan.api.selectors import labels_match, selector_text
 from dra_plan.remembered import Remembered
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.memo import MOST_SHAPES
@@ -242,7 +243,14 @@ class InterPodAffinity(
         counted: _AffinityCounts = state.read(self.name)
         if not self._near(counted, pod, node):
             return tuple(
-                AffinityUnmet("affinity", term.topology_key, node.labels.get(term.topology_key), "")
+                AffinityUnmet(
+                    "affinity",
+                    term.topology_key,
+                    node.labels.get(term.topology_key),
+                    "",
+                    selector_text(term.selector),
+                    self._elsewhere(term),
+                )
                 for term in counted.terms.required
                 if counted.near.get((term.topology_key, node.labels.get(term.topology_key, "")), 0) <= 0
             )
@@ -251,16 +259,26 @@ class InterPodAffinity(
             if domain is not None and counted.away.get((term.topology_key, domain), 0) > 0:
                 others = self._pods_in(term.topology_key, domain)
                 there = next((other.pod.key for other in others if self._matches(term, other.pod)), "")
-                return (AffinityUnmet("anti-affinity", term.topology_key, domain, there),)
+                return (AffinityUnmet("anti-affinity", term.topology_key, domain, there, selector_text(term.selector)),)
         for key, domain in node.labels.items():
             if counted.existing.get((key, domain), 0) > 0:
                 others = self._pods_in(key, domain)
-                there = next((other.pod.key for other in others if self._refuses(other, key, pod)), "")
-                return (AffinityUnmet("existing", key, domain, there),)
+                there, term = next(
+                    (other.pod.key, term) for other in others for term in self._refusing(other, key, pod)
+                )
+                return (AffinityUnmet("existing", key, domain, there, selector_text(term.selector)),)
         return ()
 
-    def _refuses(self, other: PodInfo, key: str, pod: Pod) -> bool:
-        return any(term.topology_key == key and self._matches(term, pod) for term in other.terms.required_anti)
+    def _refusing(self, other: PodInfo, key: str, pod: Pod) -> Iterator[Term]:
+        return (term for term in other.terms.required_anti if term.topology_key == key and self._matches(term, pod))
+
+    def _elsewhere(self, term: Term) -> tuple[str, ...]:
+        """Namespaces that the term does not look into, with pods that have the labels and run."""
+        if term.namespace_selector is not None:
+            return ()
+        pods = (other.pod for node in self._handle.cluster.in_order for other in node.pods.values())
+        found = {pod.metadata.namespace for pod in pods if labels_match(term.selector, pod.metadata.labels)}
+        return tuple(sorted(found - term.namespaces))
 
     def _pods_in(self, key: str, domain: str) -> Iterator[PodInfo]:
         nodes = (node for node in self._handle.cluster.in_order if node.labels.get(key) == domain)

@@ -357,8 +357,12 @@ class PodTopologySpread(
                 return (SpreadUneven(constraint.key, None, 0, 0, skew),)
             pods, least = counted.totals[index].get(domain, 0), counted.least(index)
             if pods + labels_match(constraint.selector, pod.metadata.labels) - least > skew:
-                emptiest = min((name for name, there in counted.totals[index].items() if there == least), default="")
-                return (SpreadUneven(constraint.key, domain, pods, least, skew, emptiest),)
+                domains = counted.totals[index]
+                emptiest = min((name for name, there in domains.items() if there == least), default="")
+                too_few = (len(domains), constraint.min_domains) if len(domains) < constraint.min_domains else (0, 0)
+                return (
+                    SpreadUneven(constraint.key, domain, pods, least, skew, "" if all(too_few) else emptiest, *too_few),
+                )
         return ()
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:

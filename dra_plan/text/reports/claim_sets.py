@@ -23,10 +23,10 @@ RULES = {
     "does-not-fit": RuleText("The claims fit on no node", "dra-plan explain says why, down to the device."),
     "too-few-nodes": RuleText("The claims fit on too few nodes", "--min-nodes asks for more; see dra-plan explain."),
     "allocation-error": RuleText(
-        "The scheduler stops with an error", "The scheduler would place the pod on no node, whatever fits elsewhere."
+        "The scheduler stops with an error", ("The scheduler would place the pod on no node, even if it fits on some.")
     ),
     "undecided": RuleText(SEARCH_ENDED, "Allow more steps with --max-steps."),
-    "unknown": RuleText("What decides is not in the input", "The warnings say with which command to bring it."),
+    "unknown": RuleText("The input lacks what decides", ("The warnings show the command that gets it.")),
     refusals.CODE: refusals.RULE,
 }
 
@@ -99,8 +99,8 @@ def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
         return "undecided", f"undecided within the step budget on {undecided} of {total}"
     if fitting:
         which = words.listed(fitting)
-        return "too-few-nodes", f"fits on {len(fitting)} of {total} ({which}); {gate.min_nodes} are asked for"
-    return "does-not-fit", f"fits on no node, of {total} looked at{_messages(claim_set)}"
+        return "too-few-nodes", (f"fits on {len(fitting)} of {total} ({which}); {gate.min_nodes} are required")
+    return "does-not-fit", f"fits on none of {total} that were checked{_messages(claim_set)}"
 
 
 def _messages(claim_set: ClaimSetEntry) -> str:

@@ -80,7 +80,7 @@ class ReportCase(NamedTuple):
     entry: Entry | None = None
 
 
-SEARCH_ENDED = "The search ended before the answer"
+SEARCH_ENDED = "The search was cut short"
 """The title of what stayed undecided."""
 
 

@@ -37,7 +37,7 @@ def parse(options: Iterable[str], *, pages_only: bool = False) -> list[Wanted]:
     files = [each.file for each in wanted if each.file is not None]
     for file in files:
         if files.count(file) > 1:
-            raise UsageError(f"--report: two reports go to {file}")
+            raise UsageError(f"--report: {file} is given for two reports")
     return wanted
 
 
@@ -48,7 +48,7 @@ def _parse(option: str, *, pages_only: bool) -> Wanted:
         raise UsageError(f"--report: no format {name!r}; there {'is html=FILE' if pages_only else f'are {FORMS}'}")
     if name == "github":
         if equals:
-            raise UsageError("--report: github takes no file; annotations belong to the log of the step")
+            raise UsageError("--report: github takes no file, because annotations go to the log of the step")
         return Wanted(name, None, known[name])
     if file in ("", "-", "/dev/stdout"):
         raise UsageError(f"--report: {name} needs a file ({name}=FILE); standard output is for the answer")
@@ -62,9 +62,9 @@ def _renderers() -> dict[str, Callable[[Content], str]]:
 
 
 RULES = {
-    "input-error": RuleText("The input can't be read", "Fix what the message names; nothing was planned."),
-    "usage-error": RuleText("The command line is wrong", "See dra-plan COMMAND --help; nothing was planned."),
-    "internal-error": RuleText("dra-plan failed", "This is a defect of dra-plan; the log says how to report it."),
+    "input-error": RuleText("The input cannot be read", ("Fix the error in the message. Nothing was planned.")),
+    "usage-error": RuleText("The command line is wrong", ("See dra-plan COMMAND --help. Nothing was planned.")),
+    "internal-error": RuleText("dra-plan failed", ("This is a defect in dra-plan. The log says how to report it.")),
 }
 
 

@@ -252,7 +252,7 @@ def test_so_many_drains_are_tried_at_most(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(answer, "MOST_DRAINS", 1)
     found = Cluster.load(RACKS).maintain()
     assert (found.outcome, found.tried) == ("Undecided", 1)
-    assert str(found).startswith("Not known: no order was found in 1 drain")
+    assert str(found).startswith("Undecided: no order was found in 1 drain")
 
 
 # Surge nodes, and nodes that come back changed
@@ -315,6 +315,40 @@ def test_a_driver_that_publishes_less_stops_it_where_it_does() -> None:
     assert (found.outcome, found.stop.reason, len(found.stop.done)) == ("Impossible", "NoPlace", 1)
 
 
+def with_monitors(*devices: str) -> Cluster:
+    """Nodes a and b with one device more, which a DaemonSet's pod has that stays on its node."""
+    objects = [device_class(), template("one", request()), node("c"), slice_("c", "gpu-0")]
+    for name in ("a", "b"):
+        metadata = {"uid": f"u-watch-{name}", **owned("DaemonSet", "watch")}
+        there = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
+        only = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [there]}}}
+        pod = running(f"watch-{name}", name, f"watch-{name}-gpu-1", templates={"gpu": "one"}, metadata=metadata)
+        pod["spec"]["affinity"] = only
+        objects += [node(name), slice_(name, *devices), pod, generated(f"watch-{name}", "gpu", name, devices[0])]
+    return Cluster.of(objects)
+
+
+def test_a_pod_that_stays_gets_new_devices_where_its_own_do_not_come_back() -> None:
+    cluster = with_monitors("gpu-0")
+    renamed = Cluster.of([slice_(name, "x-0") for name in ("a", "b")])
+    found = cluster.maintain(nodes=["a", "b"], to=renamed)
+    assert [[(pod.name, pod.to_node, pod.devices) for pod in wave.moved] for wave in found] == [
+        [("watch-a", "a", ["gpu.example.com/a/x-0"])],
+        [("watch-b", "b", ["gpu.example.com/b/x-0"])],
+    ]
+    kept = cluster.maintain(nodes=["a", "b"], to=Cluster.of([slice_(name, "gpu-0", "gpu-1") for name in ("a", "b")]))
+    assert [wave.moved for wave in kept] == [[], []]
+    assert [wave.moved for wave in cluster.maintain()] == [[], [], []]
+
+
+def test_a_pod_that_stays_and_gets_no_new_device_stops_it() -> None:
+    """Another node has a free device, which is of no use to it."""
+    found = with_monitors("gpu-0").maintain(nodes=["a"], to=Cluster.of([slice_("a")]))
+    assert (found.outcome, found.stop.node, found.stop.pod) == ("Impossible", "a", "default/watch-a")
+    assert found.stop.reason == "NoNewDevices"
+    assert "pod default/watch-a, which stays on it, gets none of them: 0/3 nodes are available" in str(found)
+
+
 def test_slices_of_other_drivers_and_nodes_stay() -> None:
     other = slice_("a", "nic-0", name="a-nic", driver="nic.example.com")
     objects = [device_class(), node("a"), node("b"), slice_("a", "gpu-0"), slice_("b", "gpu-0"), other]
@@ -334,7 +368,7 @@ def test_the_release_is_that_of_the_scheduler_at_once_and_of_each_kubelet() -> N
     found = Cluster.load(RACKS).maintain(nodes="rack=r1", to_kubernetes_version="1.37")
     assert found.target.release == "1.37.0"
     assert [each.kubelet_version for wave in found for each in wave.given_back] == ["1.37.0", "1.37.0"]
-    assert "Given back with a kubelet of 1.37.0: 2 nodes." in str(found)
+    assert "Come back with kubelet 1.37.0: 2 nodes." in str(found)
 
 
 def test_what_is_not_of_one_node_is_refused() -> None:
@@ -376,7 +410,7 @@ def test_a_place_that_is_not_known_is_no_proof() -> None:
     objects = [*one_full_rack(), node("c"), slice_("c", "gpu-0")]
     lacking = Cluster.of([each for each in objects if each["kind"] != "DeviceClass"]).maintain()
     assert (lacking.outcome, lacking.stop.reason) == ("Undecided", "NotKnown")
-    assert "no order was found in 5 drains, as what decides it is not in the input." in str(lacking)
+    assert "no order was found in 5 drains, because the input lacks the objects that decide this." in str(lacking)
     assert "classes-missing" in [each.code for each in lacking.document.warnings]
     short = Cluster.of(objects).maintain(max_steps=1)
     assert (short.outcome, short.stop.reason) == ("Undecided", "NotKnown")
@@ -387,3 +421,16 @@ def test_without_budgets_in_the_input_it_says_so() -> None:
     codes = [each.code for each in Cluster.of(one_full_rack()).maintain().document.warnings]
     assert codes == ["disruption-budgets-missing"]
     assert Cluster.load(RACKS).maintain().document.warnings == []
+
+
+def test_who_took_the_room_and_who_is_in_the_way_is_told() -> None:
+    """A pod that waits takes the node that was given back; a bare pod stops every order."""
+    waits = plain_pod("waits", templates={"gpu": "one"}, cpu="5", metadata={"uid": "u-waits"})
+    objects = [*one_full_rack(), node("c", cpu="4"), slice_("c", "gpu-0"), waits]
+    objects += [running("bare", "b", metadata={"uid": "u-bare"})]
+    found = Cluster.of(objects).maintain(nodes=["a", "b"])
+    assert (found.outcome, found.stop.pod) == ("Impossible", "default/serve-b")
+    assert [(each.name, each.node) for each in found.stop.started] == [("waits", "a")]
+    assert [(each.name, each.node) for each in found.stop.not_made_anew] == [("bare", "b")]
+    assert "pending pods were scheduled: default/waits (on a)" in str(found)
+    assert "No order can drain default/bare (on b): no controller recreates it." in str(found)

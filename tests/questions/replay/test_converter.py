@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -30,8 +31,8 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def convert(files: Path, *options: str) -> None:
-    names = [str(files / name) for name in ("nodes.csv", "pods.csv", "cluster.json", "events.jsonl")]
+def convert(files: Path, *options: str, nodes: str = "nodes.csv") -> None:
+    names = [str(files / name) for name in (nodes, "pods.csv", "cluster.json", "events.jsonl")]
     subprocess.run([sys.executable, str(ROOT / "examples/openb/convert.py"), *names, *options], check=True)
 
 
@@ -57,3 +58,12 @@ def test_a_load_is_drawn_and_never_ends(files: Path) -> None:
     assert (files / "events.jsonl").read_text() == before
     convert(files, "--load", "1.5", "--seed", "4")
     assert (files / "events.jsonl").read_text() != before
+
+
+def test_a_smaller_fleet_has_every_nth_node_and_packed_files_are_read(files: Path) -> None:
+    with gzip.open(files / "nodes.csv.gz", "wt") as packed:
+        packed.write(NODES + "c,8000,32768,1,T4\nd,8000,32768,1,T4\ne,8000,32768,4,T4\n")
+    convert(files, "--one-node-in", "2", nodes="nodes.csv.gz")
+    items = json.loads((files / "cluster.json").read_text())["items"]
+    assert [item["metadata"]["name"] for item in items if item["kind"] == "Node"] == ["a", "c", "e"]
+    assert len((files / "events.jsonl").read_text().splitlines()) == 5

@@ -1,0 +1,143 @@
+// What stands in the page as data, and what the parts of the script hand to each other. Texts are numbers of `texts`.
+type Texts = number;
+type Tone = "good" | "bad" | "other" | "plain";
+
+/** A device that is cut into parts: rows of slots, rows of parts (first column, width, device), amounts with pips. */
+interface Physical {
+  name: string;
+  model: string;
+  columns: number;
+  covered: boolean;
+  slots: [string, number[]][];
+  rows: [string, [number, number, number][]][];
+  amounts: [string, number][];
+  whole: number[];
+}
+interface Pool {
+  driver: Texts;
+  name: Texts | null;
+  state: string;
+  frames: [Texts, number[]][];
+  physical: Physical[];
+}
+interface Layout {
+  pools: Pool[];
+  devices: string[];
+  models: Texts[];
+  whole: number[];
+}
+/** What is left of a counter, the pips that are taken, and the share in percent. */
+type Amount = [Texts, number, number];
+interface Place {
+  name: string;
+  kind: number;
+  states: string;
+  details?: Record<number, Texts>;
+  away?: Texts[];
+  labels?: Texts[];
+  new?: boolean;
+  reached?: string[];
+  slots?: number[][];
+  amounts?: Amount[];
+  shared?: boolean;
+}
+interface Scene {
+  title: string;
+  layouts: Layout[];
+  places: Place[];
+  labels: string[];
+}
+/** Tone, label, message; by device what it gets, why it does not do, what becomes of its holder. */
+type Mark = [Tone, Texts, Texts, Record<number, Texts>, Record<number, Texts>, Record<number, Texts>];
+/** Devices that are another than before (place, device, state, detail), and amounts by place. */
+type Change = [[number, number, string, Texts][], Record<string, Amount[]>];
+interface Asked {
+  key: string;
+  name: string;
+  tone: Tone;
+  word: string;
+  line: string;
+  marks: number[];
+  change: Change | null;
+  moment: number | null;
+  each_alone: boolean;
+  step: number | null;
+  ways: [Texts, Texts, number][];
+}
+interface PageData {
+  /** Of each step where it is on the curves, in percent of their width. */
+  at: number[];
+  before: string;
+  briefs: string[];
+  document?: unknown;
+  document_follows: boolean;
+  gets: string;
+  harm: string;
+  marks: Record<number, Mark>[];
+  moments: Change[];
+  moments_in: number;
+  opens_on: number | null;
+  picks: Asked[];
+  scenes: Scene[];
+  steps: number;
+  texts: string[];
+  words: Record<string, string>;
+}
+
+/** A device at the moment that is shown. */
+interface DeviceNow {
+  letter: string;
+  detail: string;
+  gets?: string;
+  note?: string;
+  harm?: string;
+}
+interface Verdict {
+  tone: Tone;
+  label: string;
+  why: string;
+}
+interface ModelCount {
+  name: string;
+  total: number;
+  free: number;
+  shared: number;
+  gets: number;
+}
+/** Why nodes are told apart: how many there are of it, and the class of its colour. */
+interface Reason {
+  key: string;
+  tone: Tone;
+  look: string;
+  count: number;
+}
+interface Hit {
+  named: boolean;
+  devices: number[];
+}
+interface Look {
+  look: string;
+  fill: number;
+  away: boolean;
+  touched: boolean;
+  dim: boolean;
+}
+interface Group {
+  name: string;
+  more: string;
+  own: number[];
+}
+interface DrawnGroup {
+  own: number[];
+  section: HTMLElement;
+  more: HTMLElement;
+  tiles: HTMLElement;
+  paint: SVGElement;
+  links: HTMLElement[];
+  said: { href: string; name: string; look: string }[];
+}
+type Child = Node | string | boolean | undefined;
+type Attributes = Record<string, string | number | boolean | undefined>;
+type Model = ReturnType<typeof import("./model.js").makeModel>;
+type Drawing = ReturnType<typeof import("./draw.js").makeDrawing>;
+type Fleet = ReturnType<typeof import("./fleet.js").makeFleet>;

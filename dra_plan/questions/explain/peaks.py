@@ -1,0 +1,51 @@
+"""`explain`: which containers of a pod ask for the most of a resource at one time.
+
+Init containers run one after the other, each beside the sidecars before it; the containers run together, beside all
+sidecars. A pod asks for the greatest of these sums (KEP-753).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dra_plan.api.core import Container, PodSpec
+from dra_plan.scheduler.cluster.nodes import amount_text, amounts
+
+SIDECAR = "Always"
+"""The restartPolicy of an init container that goes on running."""
+
+
+def asked_of(container: Container, resource: str) -> int:
+    """How much of the resource the container asks for."""
+    return amounts(container.resources.requests).get(resource, 0)
+
+
+def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
+    """The containers that ask for the most of the resource together; of two sums that are equal the first."""
+    sidecars: list[Container] = []
+    sums: list[Sequence[Container]] = []
+    for container in spec.init_containers:
+        if container.restart_policy == SIDECAR:
+            sidecars.append(container)
+        else:
+            sums.append([container, *sidecars])
+    sums.append([*spec.containers, *sidecars])
+    return max(sums, key=lambda each: _sum(each, resource))
+
+
+def parts(spec: PodSpec, resource: str) -> list[str]:
+    """`init container migrate 4`, `sidecar proxy 200m`: who asks for it, if not only the containers themselves do."""
+    asking = [one for one in peak(spec, resource) if asked_of(one, resource)]
+    if all(one in spec.containers for one in asking) or spec.resources is not None:
+        return []
+    return [f"{_called(one, spec)} {one.name} {amount_text(resource, asked_of(one, resource))}" for one in asking]
+
+
+def _called(container: Container, spec: PodSpec) -> str:
+    if container in spec.containers:
+        return "container"
+    return "sidecar" if container.restart_policy == SIDECAR else "init container"
+
+
+def _sum(containers: Iterable[Container], resource: str) -> int:
+    return sum(asked_of(one, resource) for one in containers)

@@ -1,0 +1,87 @@
+"""Changes of claims that are told were tried with the whole scheduler: other rules, and other pods that wait."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from dra_plan import Cluster
+from dra_plan.questions.explain.owners import STILL_NONE
+from tests.build import Object, allocated, deployment, device, device_class, node, pod, request, running, slice_, taint
+from tests.build import template as of_template
+
+from .json_patch import patched
+
+
+def world(count: int, *nodes: Object, **asked: Any) -> list[Object]:
+    """A pod that asks for so many devices and 4 cpu, unless said otherwise."""
+    made = of_template("t", request("gpu", count=count))
+    return [device_class(), made, *nodes, pod("p", templates={"gpu": "t"}, **{"cpu": "4", **asked})]
+
+
+def having(name: str, *devices: Object, **rest: Any) -> list[Object]:
+    return [node(name, **rest), slice_(name, *devices)]
+
+
+def told(objects: list[Object], owner: str = "pod/p") -> list[tuple[list[str], str, int]]:
+    """The changes of each suggestion, its node, and how many pods it helps if not all; each is carried out."""
+    cluster = Cluster.of(objects)
+    [verdict] = cluster.explain(owner).to_dict()["verdicts"]
+    suggestions = verdict.get("suggestions", [])
+    for one in suggestions:
+        changed = patched(copy.deepcopy(objects), one["patches"])
+        [after] = Cluster.of(changed).explain(owner).to_dict()["verdicts"]
+        bound = after["wouldBind"] if one.get("wouldBind") else after["verdict"]
+        assert bound in (one.get("wouldBind"), "WouldBind", "WouldPreempt"), one
+    return [
+        ([change["code"] for change in one["changes"]], one["node"], one.get("wouldBind", 0)) for one in suggestions
+    ]
+
+
+def gpus(number: int, **rest: Any) -> list[Object]:
+    return [device(f"gpu-{index}", **rest) for index in range(number)]
+
+
+def test_a_change_is_sought_where_nothing_else_is_in_the_way() -> None:
+    objects = world(4, *having("small", *gpus(3), cpu="2"), *having("large", *gpus(1)))
+    assert told(objects) == [(["lower-count"], "large", 0), (["lower-count", "lower-request"], "small", 0)]
+
+
+def test_a_change_found_on_one_node_may_help_on_another() -> None:
+    nodes = [*having("small", *gpus(2, model="A"), cpu="2"), *having("large", *gpus(2, model="A"))]
+    objects = world(1, *nodes)
+    objects[1] = of_template("t", request("gpu", 'device.attributes["gpu.example.com"].model == "B"'))
+    assert told(objects) == [(["change-value"], "large", 0)]
+
+
+def test_devices_and_something_else_are_mended_together() -> None:
+    tainted = having("n1", *gpus(2, taints=[taint("broken")]), spec={"taints": [taint("dedicated", "ml")]})
+    found = told(world(1, *tainted))
+    assert found == [
+        (["tolerate-taint", "tolerate-node-taint"], "n1", 0),
+        (["tolerate-taint", "remove-node-taint"], "n1", 0),
+    ]
+
+
+def test_what_another_pod_takes_does_not_help() -> None:
+    """The one device that is released, or is enough with less asked for, goes to the pod that comes first."""
+    held = [allocated("held", "n1/gpu-0", pod="r", on="n1"), running("r", "n1", claims={"x": "held"})]
+    rival = pod("q", templates={"gpu": "t"}, priority=10)
+    objects = world(2, *having("n1", *gpus(2)), *held, cpu="1")
+    assert [codes for codes, *_ in told(objects)] == [["lower-count"], ["release-claim"]]
+    assert told([*objects, rival]) == []
+    assert STILL_NONE in str(Cluster.of([*objects, rival]).explain("pod/p"))
+
+
+@pytest.mark.parametrize(("devices", "helped"), [(3, 0), (2, 2), (1, 1)])
+def test_of_a_workload_it_is_told_how_many_pods_it_helps(devices: int, helped: int) -> None:
+    """Three pods, and as many devices, all of which have a taint: with it tolerated so many pods start."""
+    objects = world(1, *having("n1", *gpus(devices, taints=[taint("broken")])))
+    objects[-1] = deployment("w", pod("x", templates={"gpu": "t"}), 3)
+    assert told(objects, "deployment/w") == [(["tolerate-taint"], "n1", helped)]
+    said = str(Cluster.of(objects).explain("deployment/w"))
+    assert ("(it then fits on n1)", "(1 of its pods then gets a node)", "(2 of its pods then get nodes)")[
+        helped
+    ] in said
