@@ -63,7 +63,7 @@ class Allocator:
         if likeness is not None:
             likeness.go_on(view.state, self._counters)
         elif shares_answers:
-            exact = view.device_order is not None  # an order may go by what is left
+            exact = view.device_order is not None  # an order may depend on the remaining capacity
             self.likeness = Likeness(self._claims, view.state, self._counters, self._target, exact=exact)
 
     @cached_property

@@ -237,7 +237,7 @@ class Generation:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all slices are there that the pool has, as far as their number tells."""
+        """Return whether all slices of the pool exist, judging by their number."""
         return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
 
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:

@@ -183,13 +183,13 @@ class ApiServerRefusals:
             yield from self._of_admin_access(obj)
 
     def _of_pods(self, subject: Subject, obj: Any) -> Iterator[Problem]:
-        """What is looked up when a pod is created, or one of a workload."""
+        """Check what is looked up when a pod is created, or one of a workload."""
         path: FieldPath = subject.kind.pod_spec if subject.kind is not None else ()
         for problem in self._admission.pod(path, pod_spec_of(obj), subject.namespace):
             yield problem if isinstance(obj, Pod) else of_workload(problem)
 
     def _makes_pods(self, workload: AnyWorkload) -> bool:
-        """Whether a workload that a cluster has already is still to make pods, which are judged when they are made."""
+        """Return whether an existing workload will create more pods, which are validated on creation."""
         if is_over(workload):
             return False
         pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
