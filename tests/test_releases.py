@@ -128,7 +128,7 @@ def test_gates_of_1_37() -> None:
     assert told == ["DRAExtendedResource is locked to true in 1.37; the answer ignores the lock"]
     needs = {"DRAConsumableCapacity": False, "DRAFractionalCapacityRange": True}
     [notice] = releases.target("1.37", needs).notices
-    assert notice.message.startswith("DRAFractionalCapacityRange has no effect without DRAConsumableCapacity; servers")
+    assert notice.message.startswith("DRAFractionalCapacityRange has no effect without DRAConsumableCapacity, and")
 
 
 def test_gates_whose_prerequisite_is_switched_off_are_told() -> None:

@@ -1,6 +1,6 @@
-"""The structured allocator: pools of a node, requests, constraints, counters, capacity and the search over them.
+"""The structured allocator: the pools of a node, requests, constraints, counters, capacity and the search over them.
 
-Pure computation on `api` objects. It makes no sentence except upstream's own error texts; reasons are values.
+Pure computation on `api` objects. The only texts it produces are upstream's own error texts; reasons are values.
 """
 
 from .allocator import Allocator

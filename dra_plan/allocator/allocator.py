@@ -1,4 +1,4 @@
-"""The allocator: claims, what is allocated already, and one answer for each node it is asked about."""
+"""The allocator: takes claims and the allocated state, and returns one answer per node."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .view import View
 from .walk import Probe, SearchLimits
 
 DEFAULT_MAX_STEPS = 250_000
-"""Steps of one search before it is given up as undecided; fixed, so that answers do not depend on the machine."""
+"""Steps after which a search is given up as undecided; fixed, so that answers do not depend on the machine."""
 
 INVALID_POOLS = Cause("invalid-pools", "invalid resource pools were encountered")
 
 
 class Allocator:
-    """Allocates one set of claims, on each node independently. May be used from several threads.
+    """An allocator for one set of claims, which treats each node independently. It is thread-safe.
 
     `max_steps` bounds each search (None: `DEFAULT_MAX_STEPS`); `deadline` is a monotonic time at which searches end.
     """
@@ -44,10 +44,12 @@ class Allocator:
         likeness: Likeness | None = None,
         pools: KnownPools | None = None,
     ) -> None:
-        """`likeness` is that of an earlier allocator of the same requests, slices and bounds, to go on with.
+        """Create an allocator, optionally reusing the results of an earlier one.
 
-        `pools` are those of the view's nodes, as far as they were asked about before; with them most answers are
-        thrown away, and allocations are written only if they are read.
+        `likeness` comes from an earlier allocator of the same requests, slices and bounds.
+
+        `pools` are the known pools of the view's nodes. When they are passed, most answers are expected to be thrown
+        away, so allocations are written only when they are read.
         """
         self.claims_to_allocate = tuple(claims)
         self._view, self._target = view, view.target
@@ -57,11 +59,11 @@ class Allocator:
         self._writes_late = pools is not None
         self._gather = view.gatherer.gather if pools is None else pools.gather
         self.likeness: Likeness | None = likeness
-        """What is known of nodes by how they look; None where answers are not shared."""
+        """The facts known about nodes by appearance; None if answers are not shared."""
         if likeness is not None:
             likeness.go_on(view.state, self._counters)
         elif shares_answers:
-            exact = view.device_order is not None  # an order may go by what is left
+            exact = view.device_order is not None  # an order may depend on the remaining capacity
             self.likeness = Likeness(self._claims, view.state, self._counters, self._target, exact=exact)
 
     @cached_property
@@ -69,11 +71,11 @@ class Allocator:
         return self._view.requests(self.claims_to_allocate)
 
     def allocate(self, node: Node, probe: Probe | None = None) -> NodeOutcome:
-        """The answer for a node.
+        """Return the answer for a node.
 
-        Nothing is changed by asking. The answer never depends on other nodes, except through counter tables that
-        upstream keeps by pool name (Q1). A node that looks like one answered before is not searched again, unless a
-        probe wants to see the search.
+        The call changes nothing. The answer never depends on other nodes, except through counter tables, which upstream
+        stores by pool name (Q1). A node that looks like an earlier one is not searched again unless a probe is passed
+        to observe the search.
         """
         name = node.metadata.name
         sighted: set[Quirk] = set()
@@ -112,7 +114,7 @@ class Allocator:
         return NodeOutcome(name, outcome, allocations, message, search.steps, known, ended)
 
     def _recalled(self, answer: Answer, appearance: Appearance, name: str, sighted: set[Quirk]) -> NodeOutcome:
-        """The answer of another node's search, written for this node."""
+        """Return the answer of another node's search, rewritten for this node."""
         known = answer.sighted | sighted if sighted else answer.sighted
         if answer.takes is None:
             outcome = Outcome.UNDECIDED if answer.gave_up else Outcome.DOES_NOT_FIT
@@ -134,7 +136,7 @@ class Allocator:
             self.likeness.remember(appearance, search, found=found, gave_up=gave_up)
 
     def effort(self, node: Node, answer: NodeOutcome) -> float:
-        """Estimates the steps of the plain search for this answer, to the first solution or to the end."""
+        """Estimate the steps of the plain search for this answer: to the first solution, or to the end."""
         return self._search(node, self._view.gatherer.gather(node)).effort(answer.allocations)
 
     def _search(self, node: Node, pools: Sequence[Pool], probe: Probe | None = None) -> Search:
@@ -157,11 +159,11 @@ class Allocator:
     def _results(
         self, maker: ResultMaker, takes: Sequence[list[Take]], chosen: Sequence[dict[int, int]]
     ) -> list[AllocationResult]:
-        """The results of all claims, each from its takes and its alternatives."""
+        """Return the results of all claims, each built from its takes and its chosen alternatives."""
         return [maker.result(*each) for each in zip(self._claims, takes, chosen, strict=True)]
 
 
 def _check_pools(pools: Sequence[Pool], *, skips: bool) -> None:
-    """Nothing was found; if an invalid pool was passed over, that is this node's error."""
+    """Raise this node's error if no device was found and an invalid pool was skipped."""
     if skips and any(pool.problem for pool in pools):
         raise NodeAllocationError(INVALID_POOLS)

@@ -1,9 +1,9 @@
-"""Nodes that look the same to a search share its answer, and its number of steps.
+"""Share answers, and their numbers of steps, between nodes that look the same to a search.
 
-To a claim most nodes of a fleet look the same: as many free devices of the same kinds, in the same order. In order:
-the rows of devices in slices where no device is in use; the appearance of a node, which leaves out devices that no
-request can take and everything that no request reads; and the answers kept by appearance. A node whose appearance
-might not tell everything has none and is searched on its own. The search itself is in `search`.
+To a claim most nodes of a fleet look the same: the same number of free devices of the same kinds in the same order. In
+order: the rows of devices in slices where no device is in use; the appearance of a node, which omits devices that no
+request can take and everything that no request reads; and the answers stored by appearance. A node whose appearance
+might be incomplete has none and is searched on its own. The search itself is in `search`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .results import Take
 from .search import Search
 
 # -- rows of slices without devices in use -----------------------------------------------------------------------------
-# Kept because many nodes, and many searches, see the same slices. What a row says of a device is for `Observer`.
+# Stored because many nodes and many searches see the same slices. `Observer` defines what a row contains.
 
 _UnusedRow = TypeVar("_UnusedRow", bound=Hashable)
 
@@ -44,21 +44,24 @@ class _Unused(NamedTuple):
 
 
 class UnusedRows(Generic[_UnusedRow]):
-    """The rows of slices none of whose devices is shared. Slices that are alike have the parts in common."""
+    """The rows of slices without shared devices. Equal slices share these rows."""
 
     def __init__(self, look: Callable[[PoolSlice, Set[str]], Rows[_UnusedRow] | None]) -> None:
-        """`look` finds the rows of a slice, those of the devices in use left out; None where it can't judge one."""
+        """Create an empty store.
+
+        `look` returns the rows of a slice without the devices in use, or None if it cannot evaluate one of the devices.
+        """
         self._look = look
         self._found: dict[PoolSlice, _Unused | None] = {}
         self._parts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def left(self, slice_: PoolSlice, used: Set[str]) -> Rows[_UnusedRow] | None:
-        """The rows of a slice without those of the devices in use; None where `look` can't judge one of the others."""
+        """Return the rows of a slice without the devices in use, or None if `look` cannot evaluate another device."""
         if slice_ not in self._found:
             rows = self._look(slice_, frozenset())
             self._found[slice_] = None if rows is None else self._kept(slice_, rows)
         found = self._found[slice_]
-        if found is None:  # the device that can't be judged may be in use
+        if found is None:  # the device that cannot be evaluated may be in use
             return self._look(slice_, used) if used else None
         if not used:
             return list(zip(found.rows, found.indices, strict=True))
@@ -85,11 +88,11 @@ _END_OF_SLICE, _NO_VALUE, _UNKNOWN_VALUE = -1, -2, -3
 
 
 class _Row(NamedTuple):
-    """Devices that differ in nothing but the values under constraints; `number` is None if nobody wants them."""
+    """A group of devices that differ only in the values under constraints; `number` is None if none is requested."""
 
     number: int | None
     values: tuple[Hashable, ...]
-    """Of each constraint: what says that there is none, the value itself where lists count, or else its number."""
+    """One entry per constraint: a marker for no value, the value itself where lists count, otherwise its number."""
     consumes: bool
 
 
@@ -98,45 +101,46 @@ _Rows = list[tuple[_Row, int]]
 
 
 class _DeviceKind(NamedTuple):
-    """What a search can read of a device, whatever is in use."""
+    """The facts that a search can read from a device, regardless of the devices in use."""
 
     driver: str
     values: tuple[DeviceAttribute | None, ...]
-    """Of the attributes that selectors and constraints read."""
+    """The attributes that selectors and constraints read."""
     capacity: bytes
     special: bytes
     """Taints, counters and binding conditions."""
     is_shared: bool
     attributes: bytes | None
-    """All of them, if it is not known which are read."""
+    """All attributes, if it is unknown which are read."""
 
 
 _SEARCHED = slice(2, 5)
-"""The fields of a kind that a search reads itself, besides what selectors and constraints do."""
+"""The fields of a kind that a search reads itself, in addition to selectors and constraints."""
 
 
 class Appearance(NamedTuple):
-    """What a search can tell of a node, and the slices with the devices that it can take there, in search order."""
+    """Everything that a search can see of a node, and the slices with the devices it can take, in search order."""
 
     key: Hashable
     slices: list[tuple[PoolSlice, _Rows]]
 
     @property
     def places(self) -> list[Place]:
-        """The devices that a search can take, in its order."""
+        """The devices that a search can take, in search order."""
         return [(slice_, index) for slice_, rows in self.slices for _, index in rows]
 
 
 _NOTHING = object()
-"""Stands for the capacity of a device of which nobody can have any."""
+"""A placeholder for the capacity of a device from which no request can get any."""
 _NOT_SEEN = _Row(None, (), consumes=False)
-"""Stands for a row that is yet to be made; its parts are hashed once only."""
+"""A placeholder for a row that does not exist yet; its parts are hashed only once."""
 
 
 class Observer:
-    """Looks at nodes for one set of claims. `is_able` is false if appearances can't answer these claims.
+    """A finder of node appearances for one set of claims.
 
-    What is left of a shared device is told `exact`, otherwise only as far as it matters to one search.
+    `is_able` is false if appearances cannot answer these claims. With `exact`, the amounts that are left of a shared
+    device count exactly; otherwise only whether they are enough for one search.
     """
 
     def __init__(
@@ -157,30 +161,30 @@ class Observer:
             and [len(ready.requests) for ready in claims] == [1]
             and not any(want.admin or want.takes_all or want.count != 1 for want in self._wants)
         )
-        """Whether a search takes one device, the first that will do, and nothing else is asked."""
+        """True if a search only takes one device, the first suitable one."""
         self._minds_used = any(want.admin or want.takes_all for want in self._wants)
-        """Only these requests meet devices that are allocated already: others pass them over without a step."""
+        """True if some request meets allocated devices; other requests skip these devices without a step."""
         self._lists = any(constraint.lists for constraint in self._constraints)
         self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._kinds: list[_DeviceKind] = []
         self._kind_numbers: dict[_DeviceKind, int] = {}
         self._kinds_by_slice: dict[PoolSlice, tuple[int | None, ...]] = {}
         self._like_kinds: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
-        """Slices that are alike have these in common."""
+        """The kinds by device, shared by similar slices."""
         self._rows: dict[Hashable, _Row | None] = {}
-        """By the number of the kind, whether the device is in use, and what is in use of a shared one."""
+        """By the number of the kind, whether the device is in use, and the used capacity of a shared one."""
         self._numbers: dict[Hashable, int] = {}
         self._values: dict[Hashable, int] = {}
         self._shared: dict[PoolSlice, _Rows | None] = {}
         self._untouched: dict[tuple[str, int], _Rows | None] = {}
         """The rows of slices without anything in use, by driver and the identity of the list of devices."""
         self._unused: UnusedRows[_Row] | None = None
-        """None as long as no node is expected to be seen again."""
+        """None while no node is expected to be seen again."""
         self._versions: set[str] = set()
         self.is_able = not (
             any(want.problem for want in self._wants)
             or any(ready.problem for ready in claims)
-            # C1 looks at devices by their place in the slice, also at those that appearances leave out.
+            # With C1, a device's position in the slice matters, including the devices that appearances omit.
             or (target.quirks.capacity_of_wrong_device and target.features.consumable_capacity)
         )
         self._reads_all = False
@@ -189,14 +193,14 @@ class Observer:
             self._find_reads()
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Goes on with other devices in use; appearances made before and after can be compared."""
+        """Continue with different devices in use; earlier and later appearances remain comparable."""
         self._state, self._counters = state, counters
         self._shared.clear()
         if self._unused is None and not self._minds_used:
             self._unused = UnusedRows(self._look)
 
     def _find_reads(self) -> None:
-        """Finds what the selectors read; one that does not compile can't be judged ahead of the search."""
+        """Find what the selectors read; a selector that does not compile cannot be evaluated before the search."""
         found: dict[tuple[str, str], None] = {}
         for condition in _conditions(self._wants):
             try:
@@ -215,7 +219,7 @@ class Observer:
         self._read = list(found)
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
-        """The appearance of a node with these pools; None where only a search of its own can tell."""
+        """Return the appearance of a node with these pools, or None if the node needs a search of its own."""
         key: list[Hashable] = []
         slices: list[tuple[PoolSlice, _Rows]] = []
         seen: dict[Hashable, int] = {}
@@ -233,7 +237,7 @@ class Observer:
                             return None
                         key.append(table)
                     key.append(number)
-                    # Values only agree or differ, so they are numbered as they come on the node.
+                    # Values only agree or differ, so they are numbered in the order in which they occur on the node.
                     key += values if self._lists else [seen.setdefault(v, len(seen)) if v >= 0 else v for v in values]  # type: ignore[operator]
                 if rows:
                     key.append(_END_OF_SLICE)
@@ -241,7 +245,7 @@ class Observer:
         return Appearance(tuple(key), slices)
 
     def _value(self, constraint: int, value: AttributeValue | None) -> Hashable:
-        """Stands for the value; lists overlap, and stay as they are."""
+        """Return a stand-in for the value; lists can overlap and are returned unchanged."""
         if value is None:
             return _NO_VALUE
         if value is UNKNOWN:
@@ -249,7 +253,7 @@ class Observer:
         return value if self._lists else self._values.setdefault((constraint, value), len(self._values))
 
     def _table(self, device: PoolDevice, pool: Pool) -> Hashable | None:
-        """The counters that the device is charged to, if it is certain which these are (Q1)."""
+        """Return the counter table that the device is charged to, if it is certain which one it is (Q1)."""
         if not self._rules.counter_slices:
             return None
         table = self._counters.foreseen(device, pool)
@@ -258,7 +262,7 @@ class Observer:
     # -- devices -------------------------------------------------------------------------------------------------
 
     def _rows_of(self, slice_: PoolSlice) -> _Rows | None:
-        """The devices that some request may take, with their indices; remembered for slices that many nodes see."""
+        """Return the devices that some request may take, with their indices; cached for slices that many nodes see."""
         if self._unused is not None and not self._state.shares_in(slice_.pool_id):
             return self._unused.left(slice_, self._state.dedicated_in(slice_.pool_id))
         if slice_.object.spec.node_name:
@@ -273,7 +277,7 @@ class Observer:
             return None
         if used or slice_.has_rules or self._state.shares_in(slice_.pool_id):
             return self._rows_among(slice_, used)
-        # Nothing but the devices counts, and slices of like nodes may have the very same list of them.
+        # Only the devices matter, and slices of similar nodes may share the very same list of them.
         key = (spec.driver, id(spec.devices))
         if key not in self._untouched:
             self._untouched[key] = self._rows_among(slice_, used)
@@ -303,7 +307,7 @@ class Observer:
         return found
 
     def _kinds_in(self, slice_: PoolSlice) -> tuple[int | None, ...]:
-        """The number of the kind of each device of the slice; None for one that can't be judged."""
+        """Return the kind number of each device of the slice; None for one that cannot be evaluated."""
         found = self._kinds_by_slice.get(slice_)
         if found is None:
             numbers = tuple([self._kind_number(device) for device in slice_.devices])
@@ -325,17 +329,17 @@ class Observer:
         )
         try:
             number = self._kind_numbers.setdefault(kind, len(self._kinds))
-        except TypeError:  # a list among the values that are read: not to be compared by appearances
+        except TypeError:  # one of the values that are read is a list, which appearances cannot compare
             return None
         if number == len(self._kinds):
             self._kinds.append(kind)
         return number
 
     def _is_readable(self, attribute: DeviceAttribute) -> bool:
-        """Whether the attribute is a number, a truth value, or a version that can be parsed.
+        """Return whether the attribute is a number, a Boolean, or a version that can be parsed.
 
-        One attribute that can't be converted makes every selector fail on the device, whatever it reads; lists are
-        left to the search.
+        One attribute that cannot be converted makes every selector fail on the device, whichever attribute it reads;
+        lists are left to the search.
         """
         if attribute.int_value is not None or attribute.bool_value is not None:
             return True
@@ -350,7 +354,10 @@ class Observer:
         return True
 
     def _new_row(self, raw: tuple[int, bool, tuple[tuple[str, int], ...] | None], device: PoolDevice) -> _Row | None:
-        """The row of a device that is unlike all before; None where a selector fails, which only a search can place."""
+        """Return the row of a device unlike all earlier ones, or None if a selector fails.
+
+        Only a search can handle that.
+        """
         kind, is_used, shared = raw
         try:
             wanted = tuple([self._is_wanted(want, device) for want in self._wants])
@@ -366,9 +373,9 @@ class Observer:
         return _Row(number, values, consumes)
 
     def _left(self, wanted: Sequence[bool], device: PoolDevice, shared: tuple[tuple[str, int], ...] | None) -> Hashable:
-        """What a search can tell of the capacity that is left; `_NOTHING` where the device is as good as not there.
+        """Return what a search can see of the remaining capacity; `_NOTHING` if the device is of no use.
 
-        One that takes a single device only asks whether there is enough, by want.
+        A search for a single device only checks, for each want, that enough is left.
         """
         if not self._takes_one or not self._features.consumable_capacity or device.device.consumes_counters:
             return shared
@@ -387,7 +394,7 @@ class Observer:
         return want.selector_refusal(device) is None
 
     def _names(self, driver: str) -> tuple[tuple[str, str | None], ...]:
-        """The attributes to look at on the driver's devices, two names each: those of its own domain also bare."""
+        """Return the attributes to read from the driver's devices, each with two names: its own domain's also bare."""
         if driver not in self._names_by_driver:
             names = [(f"{d}/{i}", i if d == driver else None) for d, i in self._read]
             names += [_constraint_names(constraint, driver) for constraint in self._constraints]
@@ -405,18 +412,18 @@ def _conditions(wants: Sequence[Want]) -> list[SelectorCondition]:
 
 
 # -- answers shared by nodes of one appearance -------------------------------------------------------------------------
-# The search on the first such node says which devices of its appearance are taken. On the others the devices in the
-# same places are taken, and their results are written anew. Answers whose text names a node or its devices are not
+# The search on the first node of an appearance finds which devices are taken. On the other nodes the devices at the
+# same positions are taken, and their results are rewritten. Answers whose text names a node or its devices are not
 # shared.
 
 PLAIN_NODES = 3
-"""Nodes that are searched before appearances are looked at: a small cluster has little to share."""
+"""The number of nodes that are searched before appearances are used: a small cluster has little to share."""
 
 
 class Answer(NamedTuple):
-    """How a search ended: `takes` of each claim by place in the appearance, None if nothing was found.
+    """The end of a search: for each claim `takes` by position in the appearance, None if no solution was found.
 
-    `gave_up` says why it is undecided, if it is.
+    If the search is undecided, `gave_up` gives the reason.
     """
 
     takes: list[list[tuple[Take, int]]] | None
@@ -426,7 +433,7 @@ class Answer(NamedTuple):
     gave_up: str = ""
 
     def takes_at(self, appearance: Appearance) -> list[list[Take]]:
-        """The same takes on a node of an equal appearance."""
+        """Return the same takes on a node of an equal appearance."""
         at = appearance.places
         return [
             [take._replace(device=at[place][0].devices[at[place][1]]) for take, place in claim]
@@ -435,7 +442,7 @@ class Answer(NamedTuple):
 
 
 class Likeness:
-    """The answers to one set of claims by appearance: those of one allocator, or of one after the other."""
+    """The answers to one set of claims by appearance, for one allocator or for several in succession."""
 
     def __init__(
         self,
@@ -446,7 +453,7 @@ class Likeness:
         *,
         exact: bool = False,
     ) -> None:
-        """`exact`: what is left of shared devices matters, beside whether it is enough."""
+        """Create an empty store. With `exact` the exact remaining capacity of shared devices matters."""
         self._made_of = (claims, state, counters, target)
         self._exact = exact
         self._observer: Observer | None = None
@@ -454,9 +461,9 @@ class Likeness:
         self._asked = 0
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
-        """Serves another allocator, for the same slices with other devices in use.
+        """Serve another allocator for the same slices with different devices in use.
 
-        An appearance tells all that a search can see of these, so the answers that are known hold as well.
+        An appearance contains everything that a search can see of these devices, so the stored answers stay valid.
         """
         claims, _, _, target = self._made_of
         self._made_of = (claims, state, counters, target)
@@ -465,11 +472,11 @@ class Likeness:
 
     @property
     def claims(self) -> Sequence[ClaimRequests]:
-        """The claims of the first allocator; those of later ones differ in nothing but names."""
+        """The claims of the first allocator; the claims of later ones differ only in their names."""
         return self._made_of[0]
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
-        """The appearance of the next node; None where it needs a search of its own, as do the first few nodes."""
+        """Return the appearance of the next node, or None if it needs its own search, as the first few nodes do."""
         self._asked += 1
         if self._asked <= PLAIN_NODES:
             return None
@@ -479,11 +486,11 @@ class Likeness:
         return observer.appearance(pools) if observer.is_able else None
 
     def recall(self, appearance: Appearance) -> Answer | None:
-        """The answer for nodes of that appearance, if one has been searched."""
+        """Return the answer for nodes of that appearance, if one has been searched."""
         return self._answers.get(appearance.key)
 
     def remember(self, appearance: Appearance, search: Search, *, found: bool, gave_up: str = "") -> None:
-        """Keeps how the search on a node of that appearance ended."""
+        """Store how the search on a node of that appearance ended."""
         takes = None
         if found:
             positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(appearance.places)}

@@ -1,8 +1,8 @@
-"""What a request takes of a device's capacity and of its pool's counters, and whether that is left.
+"""The demand of a request on a device's capacity and on its pool's counters, and the check that enough is left.
 
 In order: ranges of request policies, counted in steps; consumable capacity (KEP-5075); counter sets of pools
-(KEP-4815). What a request demands of a device does not depend on the search and is computed once. Amounts are
-nano-units. What has been taken so far is in the `ledger`.
+(KEP-4815). The demand of a request on a device does not depend on the search and is computed once. Amounts are
+nano-units. The amounts taken so far are in the `ledger`.
 """
 
 from __future__ import annotations
@@ -25,29 +25,30 @@ from .pools import Consumption, Pool, PoolDevice, PoolSlice
 from .reasons import CapacityMissing, CapacityShort, CounterShort, PolicyViolated
 
 # -- ranges of request policies ----------------------------------------------------------------------------------------
-# The least amount that a range allows. Upstream counts steps in whole units; with DRAFractionalCapacityRange in
-# thousandths where the range is made of these. Rules: `roundUpRange` and `violateValidRange` of 1.36 and 1.37.
+# The smallest amount that a range allows. Upstream counts steps in whole units; with DRAFractionalCapacityRange it
+# counts in thousandths where the range consists of thousandths. Rules: `roundUpRange` and `violateValidRange` of 1.36
+# and 1.37.
 
 _NANO_PER_UNIT = 10**9
 _NOT_COUNTABLE = "capacity request cannot be represented in the device's range arithmetic: "
 
 
 class UncountableError(DraPlanError):
-    """An amount for which steps can't be counted, in upstream's words; it ends the allocation of the pod."""
+    """An amount whose steps cannot be counted, in upstream's words; it ends the allocation of the pod."""
 
 
 MOST_DEMANDS = 10_000
-"""So many are remembered."""
+"""The maximum number of cached demands."""
 
 
 @lru_cache(maxsize=16)
 def steps_of(features: Features, rules: Rules, quirks: Quirks) -> Steps:
-    """How such a release counts steps; the same object each time."""
+    """Return the step rules of such a release; the same object on every call."""
     return Steps(features, rules, quirks)
 
 
 class Steps:
-    """How a release counts steps."""
+    """The step rules of a release."""
 
     def __init__(self, features: Features, rules: Rules, quirks: Quirks) -> None:
         self._fractional = features.fractional_ranges
@@ -59,17 +60,17 @@ class Steps:
 
     @classmethod
     def of(cls, target: Target) -> Steps:
-        """How the target counts steps."""
+        """Return the step rules of the target."""
         return steps_of(target.features, target.rules, target.quirks)
 
     def demand(self, requests: Mapping[str, QuantityText] | None, device: PoolDevice) -> Demand:
-        """What a request with these capacity requests takes of the device; the same for devices that are alike."""
+        """Return what a request with these capacity requests takes of the device; equal for equal devices."""
         asked = tuple([(name, str(written)) for name, written in requests.items()]) if requests else ()
         key = (asked, device.id.driver, device.capacity_key)
         return self._demands.of(key, lambda: demand(requests, device, self, self._quirks))
 
     def rounded(self, amount: Quantity, valid: CapacityRequestPolicyRange, sighted: list[Quirk]) -> Quantity:
-        """The least allowed amount that is enough. Raises UncountableError where the release does."""
+        """Return the smallest allowed amount that is enough. Raises UncountableError where the release does."""
         least = quantity.parse(valid.min if valid.min is not None else 0)
         if amount < least:
             return least
@@ -87,7 +88,7 @@ class Steps:
         return quantity.make(whole, 0, step.format if self._keeps_notation else "BinarySI")
 
     def _rounded_in_units(self, amount: Quantity, least: Quantity, step: Quantity) -> int:
-        """Whole units; a fraction of one counts as one."""
+        """Return the amount in whole units, rounded up."""
         if self.checks_amounts and amount.nano > MAX_INT64 * _NANO_PER_UNIT:
             raise UncountableError(f"{_NOT_COUNTABLE}request {amount.text} exceeds MaxInt64")
         count = -((least.units - amount.units) // step.units)
@@ -107,7 +108,7 @@ class Steps:
         return quantity.make(found, -3, step.format) if found % 1000 else quantity.make(found // 1000, 0, step.format)
 
     def outside(self, amount: Quantity, valid: CapacityRequestPolicyRange) -> bool:
-        """Whether the range does not allow the amount."""
+        """Return whether the amount is outside the range."""
         if valid.max is not None and amount > quantity.parse(valid.max):
             return True
         if valid.step is None:
@@ -122,13 +123,13 @@ class Steps:
         return (amount.nano - least.nano) % step.nano != 0
 
     def _in_thousandths(self, valid: CapacityRequestPolicyRange) -> bool:
-        """Whether steps are counted in thousandths, which all ends of the range can be written in."""
+        """Return whether steps are counted in thousandths, in which all bounds of the range can be expressed."""
         ends = (valid.min, valid.max, valid.step)
         return self._fractional and all(_is_thousandths(quantity.parse(end)) for end in ends if end is not None)
 
 
 def _is_thousandths(amount: Quantity) -> bool:
-    """Whether an int64 of thousandths is exactly the amount."""
+    """Return whether an int64 of thousandths equals the amount exactly."""
     return quantity.make(amount.milli, -3, amount.format) == amount
 
 
@@ -136,7 +137,7 @@ def _is_thousandths(amount: Quantity) -> bool:
 
 
 class Portion(NamedTuple):
-    """What is taken of one capacity: the amount, the device's total, and the amount as text for the result."""
+    """A share of one capacity: the amount, the device's total, and the amount as text for the result."""
 
     name: str
     amount: int
@@ -145,9 +146,9 @@ class Portion(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a request takes of a device, by capacity, or why the device can't serve it. Quirks that mattered besides.
+    """A request's demand on a device by capacity, or the reason why the device cannot serve it, with relevant quirks.
 
-    A `problem`, in upstream's words, ends the allocation of the pod, so that the refusal does not come to matter.
+    A `problem`, in upstream's words, ends the allocation of the pod, so the refusal no longer matters.
     """
 
     portions: tuple[Portion, ...]
@@ -157,7 +158,7 @@ class Demand(NamedTuple):
 
 
 def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, steps: Steps, quirks: Quirks) -> Demand:
-    """What a request with these capacity requests takes of the device: every capacity, requested or not."""
+    """Return what a request with these capacity requests takes of the device: every capacity, requested or not."""
     capacities = device.device.capacity
     wanted: dict[str, QuantityText] = {}
     for name, written in (requests or {}).items():
@@ -188,7 +189,7 @@ def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, step
 def short(
     portions: tuple[Portion, ...], persisted: Mapping[str, int] | None, taken: Mapping[str, int] | None
 ) -> CapacityShort | None:
-    """The first capacity that has too little left beside persisted shares and those of this search, or None."""
+    """Return the first capacity with too little left after persisted shares and those of this search, or None."""
     for name, amount, total, _ in portions:
         used = (persisted.get(name, 0) if persisted else 0) + (taken.get(name, 0) if taken else 0)
         if used + amount > total:
@@ -197,14 +198,14 @@ def short(
 
 
 def _qualified(name: str, device: DeviceID, capacities: Mapping[str, DeviceCapacity]) -> str | None:
-    """The same capacity spelt with, or without, the driver's domain; upstream knows only the literal name (Q18)."""
+    """Return the same capacity with or without the driver's domain; upstream knows only the literal name (Q18)."""
     domain, slash, identifier = name.partition("/")
     other = (identifier if domain == device.driver else None) if slash else f"{device.driver}/{name}"
     return other if other in capacities else None
 
 
 def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: Steps, sighted: list[Quirk]) -> Quantity:
-    """What a request consumes of a capacity after the policy's rounding; without a request, the default or all.
+    """Return the amount consumed after the policy's rounding; without a request, the default or the whole capacity.
 
     Raises UncountableError.
     """
@@ -226,7 +227,7 @@ def consumed(requested: QuantityText | None, capacity: DeviceCapacity, steps: St
 def violates(
     amount: Quantity, policy: CapacityRequestPolicy | None, steps: Steps, quirks: Quirks, sighted: list[Quirk]
 ) -> bool:
-    """Whether the amount is neither the default nor what the range or the values allow."""
+    """Return whether the amount is neither the default nor allowed by the range or the values."""
     if policy is None:
         return False
     if policy.default is not None:
@@ -245,12 +246,12 @@ def violates(
 
 
 # -- counter sets of pools ---------------------------------------------------------------------------------------------
-# Running totals and remainders are kept by table: a pool, or with Q1 all pools of one name, or before counter slices
+# Running totals and remainders are stored by table: a pool, or with Q1 all pools of one name, or before counter slices
 # a single slice.
 
 
 class CounterTable:
-    """What is left of the counters of a table before the search, and which counter is over-committed already."""
+    """The remaining counters of a table before the search, and the counter that is already over-committed."""
 
     __slots__ = ("left", "negative", "pool")
 
@@ -261,10 +262,10 @@ class CounterTable:
 
 
 class Counters:
-    """The counter tables of one allocator, made when first asked for and kept for all nodes, as upstream does.
+    """The counter tables of one allocator, created on first use and kept for all nodes, as upstream does.
 
-    `slices` are those of the whole cluster by pool; without them no table is foreseen. `shared_names` gives the
-    pool names that stand for counters of several drivers; it is asked only where that matters.
+    `slices` are those of the whole cluster by pool; without them no table is foreseen. `shared_names` returns the pool
+    names that stand for counters of several drivers; it is called only where they matter.
     """
 
     def __init__(
@@ -281,13 +282,13 @@ class Counters:
         self._foreseen: dict[tuple[PoolID, str], CounterTable] = {}
 
     def key(self, device: PoolDevice) -> Hashable:
-        """The table that the device is charged to."""
+        """Return the key of the table that the device is charged to."""
         if not self._rules.counter_slices:
             return device.slice.name
         return device.id.pool if self._quirks.counters_by_pool_name else device.id.pool_id
 
     def table(self, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterTable:
-        """The device's table; with Q1 it may have been made for another driver's pool."""
+        """Return the device's table; with Q1 it may have been created for another driver's pool."""
         key = self.key(device)
         table = self._tables.get(key)
         if table is None:
@@ -297,9 +298,9 @@ class Counters:
         return table
 
     def foreseen(self, device: PoolDevice, pool: Pool) -> CounterTable | None:
-        """The device's table if it is certain by now, whoever asks first; None while that may still matter (Q1).
+        """Return the device's table if it is already certain, or None while the order of access may still matter (Q1).
 
-        Nothing is settled by asking here.
+        The call settles nothing.
         """
         table = self._tables.get(self.key(device))
         if table is not None or not self._is_the_same_for_all(pool):
@@ -310,15 +311,15 @@ class Counters:
         return self._foreseen[place]
 
     def _is_the_same_for_all(self, pool: Pool) -> bool:
-        """Whether every node, and every driver's pool of that name, would make the same table."""
+        """Return whether every node, and every driver's pool of that name, would create the same table."""
         if not self._rules.counter_slices:
             return True
         if pool.seen != len(self._slices.get(pool.id, ())):
-            return False  # there are slices that the node does not count, or of another generation
+            return False  # there are slices that the node does not count, or slices of another generation
         return pool.id.pool not in self._shared_names()
 
     def remaining(self, pool: Pool, slice_: PoolSlice) -> dict[tuple[str, str], int]:
-        """Set totals less what allocated devices consume, by (set, counter); may be negative."""
+        """Return set totals minus the consumption of allocated devices, by (set, counter); may be negative."""
         own = not self._rules.counter_slices
         left = {
             (counter_set.name, name): quantity.parse(counter.value).nano
@@ -334,7 +335,7 @@ class Counters:
         return left
 
     def refuses(self, ledger: Ledger, device: PoolDevice, pool: Pool, sighted: set[Quirk]) -> CounterShort | None:
-        """The first counter that the device's consumption would overdraw, or None.
+        """Return the first counter that the device's consumption would overdraw, or None.
 
         Upstream compares every counter of the pool with its running total. All totals passed that comparison when they
         were made, so only the device's own counters, and counters that were negative from the start (Q7), can fail.
@@ -347,7 +348,7 @@ class Counters:
     def short(
         self, device: PoolDevice, table: CounterTable, spent: Mapping[tuple[Hashable, str, str], int]
     ) -> CounterShort | None:
-        """As `refuses`, for a table and running totals of the caller's choice."""
+        """Check like `refuses`, for a table and running totals of the caller's choice."""
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
             return CounterShort(*table.negative, 0, table.left[table.negative])
         key, left = self.key(device), table.left
@@ -369,7 +370,7 @@ def _devices(slices: Iterable[PoolSlice]) -> Iterable[PoolDevice]:
 
 
 def summed(consumption: Consumption) -> Consumption:
-    """One entry a counter, for devices that name a set twice."""
+    """Merge the entries of devices that name a set twice into one per counter."""
     if len(consumption) == len({(counter_set, name) for counter_set, name, _ in consumption}):
         return consumption
     totals: dict[tuple[str, str], int] = {}
@@ -379,7 +380,7 @@ def summed(consumption: Consumption) -> Consumption:
 
 
 def shared_names(slices: Iterable[ResourceSlice]) -> frozenset[str]:
-    """The pool names under which several drivers have devices that consume counters."""
+    """Return the pool names under which several drivers have devices that consume counters."""
     drivers: dict[str, set[str]] = {}
     for slice_ in slices:
         if any(device.consumes_counters for device in slice_.spec.devices):

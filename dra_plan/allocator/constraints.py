@@ -1,6 +1,6 @@
-"""matchAttribute and distinctAttribute: what a device offers, and whether that goes with the devices taken so far.
+"""matchAttribute and distinctAttribute: the value a device offers, and its agreement with the devices taken so far.
 
-Constraints hold no state; what they know of a search is in its ledger. Checks read, `take` writes.
+Constraints hold no state; their knowledge of a search is in its ledger. Checks read, `take` writes.
 """
 
 from __future__ import annotations
@@ -18,65 +18,68 @@ AttributeValue = tuple[str, object]
 """A comparable attribute value: its type, and the value (a frozenset in list mode; None for an unknown type)."""
 
 UNKNOWN: AttributeValue = ("unknown", None)
-"""A value of a type that this release does not know; it agrees with nothing, not even itself."""
+"""A value of a type unknown to this release; it agrees with nothing, not even itself."""
 
 
 @dataclass(slots=True, eq=False, frozen=True)
 class Constraint:
-    """What match and distinct share: `index` in the claim, and the `requests` it applies to (empty: all)."""
+    """The common part of match and distinct: `index` in the claim, and the `requests` it applies to (empty: all)."""
 
     claim: int
     index: int
     attribute: str
     requests: frozenset[str]
     lists: bool
-    """Values are sets (KEP-5491); otherwise lists compare with nothing."""
+    """True if values are sets (KEP-5491); otherwise lists cannot be compared."""
     blind: bool
-    """Values should be sets and are not (P11)."""
+    """True if values should be sets but are not (P11)."""
 
     def applies(self, request: str, full_name: str) -> bool:
-        """Whether a request, or an alternative with its `REQUEST/ALTERNATIVE` name, is constrained."""
+        """Return whether a request, or an alternative named `REQUEST/ALTERNATIVE`, is constrained."""
         return not self.requests or request in self.requests or full_name in self.requests
 
     def value(self, device: PoolDevice) -> AttributeValue | None:
-        """What the device offers, or None when it lacks the attribute."""
+        """Return the value the device offers, or None if it lacks the attribute."""
         attribute = look_up(device, self.attribute)
         if attribute is None:
             return None
         return _as_set(attribute) if self.lists else _as_scalar(attribute)
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> ConstraintReason | None:
-        """Why the device can't join the devices taken so far, or None."""
+        """Return why the device cannot join the devices taken so far, or None."""
         raise NotImplementedError
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Adds a device that was not refused to those taken."""
+        """Add a device that was not refused to those taken."""
         raise NotImplementedError
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Adds a device for good, although it is not taken (Q21)."""
+        """Add a device permanently, although it is not taken (Q21)."""
         raise NotImplementedError
 
     def misreads(self, device: PoolDevice) -> bool:
-        """Whether the device offers a list that the constraint should, and does not, understand (P11)."""
+        """Return whether the device offers a list that the constraint should understand but does not (P11)."""
         return self.blind and self.value(device) is UNKNOWN
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base keeps everything
-        """Whether taking a device for the request makes the constraint forget another one."""
+        """Return whether taking a device for the request makes the constraint forget another one."""
         return False
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
-        """Forgets what upstream loses when a later constraint refuses the device; True if anything was lost."""
+        """Forget what upstream loses when a later constraint refuses the device; return True if anything was lost."""
         return False
 
 
 class MatchAttribute(Constraint):
-    """All devices offer the same value; with lists, all have a value in common."""
+    """A constraint that all devices offer the same value; with lists, that all have a value in common."""
 
     __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
-        """Refuses another value than the devices before have; the first fixes it, even one that nothing can equal."""
+        """Refuse a value that differs from that of earlier devices.
+
+        The first device fixes the value, even one that nothing can equal.
+        """
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
@@ -88,7 +91,7 @@ class MatchAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - all requests share the value
-        """The first device fixes the value; with lists, each one narrows it to what all have in common."""
+        """Record the first device's value; with lists, narrow the value to what all devices have in common."""
         offered = self.value(device)
         count, pinned = ledger.pins.get(self, (0, None))
         if self.lists and offered is not None:
@@ -98,20 +101,20 @@ class MatchAttribute(Constraint):
             ledger.pin(self, pinned if count else offered)
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - as in take
-        """The first device fixes the value for good; a later one only counts."""
+        """Fix the first device's value permanently; a later device only counts."""
         count, pinned = ledger.pins.get(self, (0, None))
         ledger.leak_pin(self, pinned if count else self.value(device))
 
 
 @dataclass(slots=True, eq=False, frozen=True)
 class DistinctAttribute(Constraint):
-    """No two devices offer the same value; with lists, no two have a value in common."""
+    """A constraint that no two devices offer the same value; with lists, that no two have a value in common."""
 
     remembers_last: bool = False
-    """Q2: one value is remembered per request, the last one, and giving any device back forgets it."""
+    """Q2: only the last value of each request is remembered, and releasing any device forgets it."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """Refuses a value that a device before has, and one whose list nobody reads."""
+        """Refuse a value that an earlier device has, and a device whose list is not read."""
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)
@@ -125,19 +128,19 @@ class DistinctAttribute(Constraint):
         return None
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Remembers the value for the device, or with Q2 for its request."""
+        """Remember the value for the device, or with Q2 for its request."""
         ledger.remember(self, self._slot(device, request), self.value(device))
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Remembers the value for good."""
+        """Remember the value permanently."""
         ledger.leak_remember(self, self._slot(device, request), self.value(device))
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:
-        """Whether the request's slot is filled already (Q2)."""
+        """Return whether the request's slot is already filled (Q2)."""
         return self.remembers_last and request in ledger.remembered.get(self, {})
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:
-        """Forgets the slot of the request, also where an earlier device filled it (Q2); True if it was filled."""
+        """Forget the slot of the request, even if an earlier device filled it (Q2); return True if it was filled."""
         if not self.remembers_last:
             return False
         lost = request in ledger.remembered.get(self, {})
@@ -149,7 +152,7 @@ class DistinctAttribute(Constraint):
 
 
 def make(claim: int, index: int, constraint: DeviceConstraint, features: Features, quirks: Quirks) -> Constraint | None:
-    """The constraint of a claim, or None when it has neither kind (or a kind that is switched off by the caller)."""
+    """Return the constraint of a claim, or None if it has neither kind (or the caller has switched its kind off)."""
     requests = frozenset(constraint.requests)
     lists = features.list_attributes and not quirks.list_constraints_as_scalars
     blind = features.list_attributes and quirks.list_constraints_as_scalars
@@ -163,7 +166,7 @@ def make(claim: int, index: int, constraint: DeviceConstraint, features: Feature
 
 
 def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
-    """The attribute by its qualified name; a bare name counts for the driver's own domain."""
+    """Return the attribute by its qualified name; a bare name belongs to the driver's own domain."""
     attributes = device.device.attributes
     attribute = attributes.get(name)
     if attribute is not None:
@@ -173,7 +176,7 @@ def look_up(device: PoolDevice, name: str) -> DeviceAttribute | None:
 
 
 def _as_scalar(attribute: DeviceAttribute) -> AttributeValue:
-    """Versions compare as text: strict semantic versions have one spelling."""
+    """Return type and value; versions stay text because strict semantic versions have one spelling."""
     if attribute.string_value is not None:
         return ("string", attribute.string_value)
     if attribute.int_value is not None:
@@ -199,7 +202,11 @@ def _as_set(attribute: DeviceAttribute) -> AttributeValue:
 
 
 def _agree(offered: AttributeValue, other: AttributeValue) -> bool:
-    """Same type and same value, or a value in common; types never mix, and unknown types agree with nothing."""
+    """Return whether two values agree.
+
+    They agree if they have the same type and the same value, or a value in common. Types never mix, and unknown types
+    agree with nothing.
+    """
     if offered[0] != other[0] or offered is UNKNOWN:
         return False
     mine, theirs = offered[1], other[1]

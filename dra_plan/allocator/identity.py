@@ -1,4 +1,4 @@
-"""The names of pools and devices, upstream's PoolID and DeviceID, and how a pool can contradict itself.
+"""The names of pools and devices (upstream's PoolID and DeviceID) and the contradictions within a pool.
 
 The contradictions are values here; `pools` finds them.
 """
@@ -39,7 +39,7 @@ class DeviceID(NamedTuple):
 
 
 def named_device(text: str) -> DeviceID:
-    """The device that DRIVER/POOL/DEVICE names; a pool's name may have slashes itself. UsageError for anything else."""
+    """Return the device named by DRIVER/POOL/DEVICE; the pool name may contain slashes. Otherwise raise UsageError."""
     driver, _, rest = text.partition("/")
     pool, _, device = rest.rpartition("/")
     if not (driver and pool and device):
@@ -52,10 +52,10 @@ def named_device(text: str) -> DeviceID:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolProblem:
-    """How a pool contradicts itself; `str()` is upstream's text.
+    """A contradiction within a pool; `str()` returns upstream's text.
 
-    A `device` of that name is there twice; or a `counter_set` is, if `twice`; or else a device consumes a set that
-    does not exist, or a `counter` that the set does not have.
+    A `device` name occurs twice; or a `counter_set` does, if `twice`; otherwise a device consumes a set that does not
+    exist, or a `counter` that the set does not have.
     """
 
     device: str = ""
@@ -73,7 +73,7 @@ class PoolProblem:
         return f"counter set {self.counter_set} not found"
 
     def concerns(self, spec: ResourceSliceSpec) -> bool:
-        """Whether a slice has a part in it."""
+        """Return whether the problem involves a slice."""
         if self.device:
             return any(device.name == self.device for device in spec.devices)
         if self.twice:

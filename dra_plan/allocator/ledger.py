@@ -1,9 +1,9 @@
-"""What is taken: in one search, with its one undo, and by allocated claims before it.
+"""The devices taken: within one search, with a single undo, and by claims allocated before it.
 
-First the ledger of a search. Every write goes through a method that also notes its undo on the trail; `rewind` runs
-the notes backwards. Upstream undoes by hand in several places and forgets some: those are the writes named `leak_*`,
-which leave no note and so survive; there is no other exception. Then the allocated state, read from the status of all
-claims of all namespaces.
+First comes the ledger of a search. Every write goes through a method that also notes its undo on the trail; `rewind`
+runs the notes backwards. Upstream undoes by hand in several places and forgets some: those are the writes named
+`leak_*`, which leave no note and so survive; there is no other exception. Then comes the allocated state, read from the
+status of all claims in all namespaces.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Undo = tuple[Callable[..., None], Any, Any]
 
 
 class Ledger:
-    """What has been taken so far in one search. Read freely; write only through the methods."""
+    """Everything taken so far in one search. Read freely; write only through the methods."""
 
     __slots__ = (
         "admin_taken",
@@ -40,59 +40,59 @@ class Ledger:
 
     def __init__(self, claims: int) -> None:
         self.taken: dict[DeviceID, tuple[int, ...]] = {}
-        """Dedicated devices taken, and by which claims (by index)."""
+        """Dedicated devices taken, with the indices of the claims that took them."""
         self.admin_taken: dict[DeviceID, tuple[int, ...]] = {}
         """Devices taken with admin access where that does not block others."""
         self.counters: dict[tuple[Hashable, str, str], int] = {}
         """Running totals by (counter table, set, counter), in nano-units."""
         self.leaked: dict[tuple[Hashable, str, str], int] = {}
-        """The part of the running totals that will never be given back."""
+        """The part of the running totals that is never released."""
         self.leaks = 0
-        """How many writes so far will never be undone."""
+        """The number of writes so far that are never undone."""
         self.shares: dict[DeviceID, dict[str, int]] = {}
         """Capacity taken from shared devices, in nano-units; an entry marks the device's capacity as in use."""
         self.kept: set[DeviceID] = set()
-        """Shared devices whose entry in `shares` will never be given back."""
+        """Shared devices whose entry in `shares` is never released."""
         self.pins: dict[Hashable, tuple[int, Any]] = {}
-        """matchAttribute constraints: how many devices, and the value they share."""
+        """The number of devices and their common value, by matchAttribute constraint."""
         self.remembered: dict[Hashable, dict[Any, Any]] = {}
-        """distinctAttribute constraints: the values seen."""
+        """The values seen, by distinctAttribute constraint."""
         self.results: list[list[Any]] = [[] for _ in range(claims)]
         """The takes of each claim, in order."""
         self.trail: list[Undo] = []
 
     def mark(self) -> int:
-        """A point to which `rewind` can return."""
+        """Return a point to which `rewind` can return."""
         return len(self.trail)
 
     def rewind(self, mark: int) -> None:
-        """Undoes every noted write since the mark."""
+        """Undo every noted write since the mark."""
         trail = self.trail
         while len(trail) > mark:
             undo, first, second = trail.pop()
             undo(first, second)
 
     def settle(self) -> None:
-        """What was taken stays; there is no way back.
+        """Make everything taken permanent; it can no longer be undone.
 
-        Notes refer to the ledger, and so the ledger to itself: without them it goes when nobody needs it any more, and
-        with it the search, which nothing else would collect before long.
+        Notes refer to the ledger, and so the ledger to itself. Without the notes it is freed as soon as it is unused,
+        and with it the search, which would otherwise not be collected for a while.
         """
         self.trail.clear()
 
     # -- devices -------------------------------------------------------------------------------------------------
 
     def take(self, device: DeviceID, claim: int) -> None:
-        """Gives a dedicated device to a claim."""
+        """Assign a dedicated device to a claim."""
         self._append(self.taken, device, claim)
 
     def leak_take(self, device: DeviceID, claim: int) -> None:
-        """Gives a dedicated device to a claim for good (Q21)."""
+        """Assign a dedicated device to a claim permanently (Q21)."""
         self.leaks += 1
         self.taken[device] = (*self.taken.get(device, ()), claim)
 
     def take_as_admin(self, device: DeviceID, claim: int) -> None:
-        """A claim uses a device with admin access, which leaves it free for other claims."""
+        """Record that a claim uses a device with admin access, which leaves it free for other claims."""
         self._append(self.admin_taken, device, claim)
 
     def _append(self, table: dict[DeviceID, tuple[int, ...]], device: DeviceID, claim: int) -> None:
@@ -101,7 +101,7 @@ class Ledger:
         self.trail.append((table.__setitem__, device, before))
 
     def record(self, claim: int, result: Any) -> None:
-        """Appends a result to those of a claim."""
+        """Append a result to those of a claim."""
         self.results[claim].append(result)
         self.trail.append((self._drop_result, claim, None))
 
@@ -111,12 +111,12 @@ class Ledger:
     # -- counters ------------------------------------------------------------------------------------------------
 
     def charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Charges the counters of a table."""
+        """Charge the counters of a table."""
         _add(self.counters, table, consumption)
         self.trail.append((self._refund, table, consumption))
 
     def leak_charge(self, table: Hashable, consumption: tuple[tuple[str, str, int], ...]) -> None:
-        """Charges the counters of a table for good (Q4, Q5, Q21)."""
+        """Charge the counters of a table permanently (Q4, Q5, Q21)."""
         self.leaks += 1
         _add(self.counters, table, consumption)
         _add(self.leaked, table, consumption)
@@ -128,7 +128,7 @@ class Ledger:
     # -- capacity ------------------------------------------------------------------------------------------------
 
     def share(self, device: DeviceID, amounts: tuple[tuple[str, int], ...], keeps_empty: bool) -> None:
-        """Takes a share of a device. With `keeps_empty` a share without amounts is never given back (Q5)."""
+        """Take a share of a device. With `keeps_empty` a share without amounts is never released (Q5)."""
         held = self.shares.get(device)
         before = None if held is None else held.copy()
         if held is None:
@@ -150,7 +150,10 @@ class Ledger:
             self.shares[device] = before
 
     def _unshare(self, device: DeviceID, amounts: tuple[tuple[str, int], ...]) -> None:
-        """Upstream forgets a device once nothing of its capacity is held, even if shares of nothing remain (Q5)."""
+        """Forget a device, as upstream does, once none of its capacity is used.
+
+        It is forgotten even if shares without amounts remain (Q5).
+        """
         held = self.shares.get(device)
         if held is None:
             return
@@ -162,12 +165,12 @@ class Ledger:
     # -- constraints ---------------------------------------------------------------------------------------------
 
     def pin(self, constraint: Hashable, value: Any) -> None:
-        """Counts one more device that shares `value`."""
+        """Count one more device that shares `value`."""
         self._pin(constraint, value)
         self.trail.append((self._unpin, constraint, None))
 
     def leak_pin(self, constraint: Hashable, value: Any) -> None:
-        """Counts one more device for a matchAttribute constraint for good (Q21)."""
+        """Count one more device for a matchAttribute constraint permanently (Q21)."""
         self.leaks += 1
         self._pin(constraint, value)
 
@@ -176,7 +179,7 @@ class Ledger:
         self.pins[constraint] = (count + 1, value)
 
     def narrow(self, constraint: Hashable, value: Any) -> None:
-        """Counts one more device and narrows the values in common to `value`; both are undone."""
+        """Count one more device and narrow the common values to `value`; both are undone."""
         before = self.pins.get(constraint, (0, None))
         self.pins[constraint] = (before[0] + 1, value)
         self.trail.append((self.pins.__setitem__, constraint, before))
@@ -186,18 +189,18 @@ class Ledger:
         self.pins[constraint] = (count - 1, value)
 
     def remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """Notes that a distinctAttribute constraint has seen `value` in `slot`."""
+        """Note that a distinctAttribute constraint has seen `value` in `slot`."""
         seen = self.remembered.setdefault(constraint, {})
         seen[slot] = value
         self.trail.append((self._forget, constraint, slot))
 
     def leak_remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """Notes for good that a distinctAttribute constraint has seen `value` in `slot` (Q21)."""
+        """Note permanently that a distinctAttribute constraint has seen `value` in `slot` (Q21)."""
         self.leaks += 1
         self.remembered.setdefault(constraint, {})[slot] = value
 
     def leak_forget(self, constraint: Hashable, slot: Any) -> None:
-        """Empties the slot of a check that is rolled back, although an earlier device may have filled it (Q2)."""
+        """Empty the slot of a check that is rolled back, although an earlier device may have filled it (Q2)."""
         self.remembered.get(constraint, {}).pop(slot, None)
 
     def _forget(self, constraint: Hashable, slot: Any) -> None:
@@ -213,7 +216,7 @@ def _add(
 
 
 # -- allocated claims --------------------------------------------------------------------------------------------------
-# Rules: upstream's `GatherAllocatedState`. Pool generations, nodes and whether the device still exists play no role.
+# Rules: upstream's `GatherAllocatedState`. Pool generations, nodes and the device's existence play no role.
 
 _NONE: frozenset[str] = frozenset()
 
@@ -222,9 +225,9 @@ _NONE: frozenset[str] = frozenset()
 class AllocatedState:
     """Devices in use, by device.
 
-    `dedicated`: given whole, with the claim that has them; no other request may have them.
-    `shared`: allocated in shares, with the claims that hold one. `aggregate`: the capacity those shares consume, in
-    nano-units by capacity name; a share without consumed capacity is in `shared` only.
+    `dedicated`: devices assigned whole, with the claim that has them; no other request may have them. `shared`: devices
+    allocated in shares, with the claims that hold one. `aggregate`: the capacity those shares consume, in nano-units by
+    capacity name; a share without consumed capacity is in `shared` only.
     """
 
     dedicated: dict[DeviceID, str] = field(default_factory=dict)
@@ -234,18 +237,19 @@ class AllocatedState:
     _sharing: Counter[tuple[str, str]] = field(default_factory=Counter, init=False, repr=False, compare=False)
     """The pools of the shared devices, with the number of shares."""
     _given_twice: set[DeviceID] = field(default_factory=set, init=False, repr=False, compare=False)
-    """Devices that several claims have whole: who has them once one is gone, only all claims tell."""
+    """Devices that several claims have whole; once one is removed, only the full list of claims shows which one has it.
+    """
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
-        """The state that the allocated ones among the claims make."""
+        """Return the state made by the allocated ones of these claims."""
         state = cls()
         for claim in claims:
             state.add(claim, consumable_capacity=consumable_capacity)
         return state
 
     def add(self, claim: ResourceClaim, *, consumable_capacity: bool) -> None:
-        """Adds the devices that a claim holds; none if it is not allocated, and none with admin access."""
+        """Add the devices that a claim holds; none if it is not allocated, and none with admin access."""
         status = claim.status
         if status is None or status.allocation is None:
             return
@@ -275,7 +279,7 @@ class AllocatedState:
                 total[name] = total.get(name, 0) + quantity.parse(amount).nano
 
     def remove(self, claim: ResourceClaim, *, consumable_capacity: bool) -> bool:
-        """Takes away what `add` has added of the claim; False where only a new state, of all claims, can tell."""
+        """Remove what `add` added for the claim; return False if only a new state built from all claims is correct."""
         status = claim.status
         if status is None or status.allocation is None:
             return True
@@ -308,23 +312,23 @@ class AllocatedState:
             del self.shared[device]
             self.aggregate.pop(device, None)
             return True
-        # whether one that is left holds an amount of 0 is not kept
+        # the state does not record whether a remaining share holds an amount of 0
         return all(self.aggregate.get(device, {}).values())
 
     def dedicated_in(self, pool: PoolID) -> Set[str]:
-        """The names of the pool's devices that are given whole."""
+        """Return the names of the pool's devices that are assigned whole."""
         return self._by_pool.get(pool, _NONE)
 
     def shares_in(self, pool: PoolID) -> bool:
-        """Whether any device of the pool is allocated in shares."""
+        """Return whether any device of the pool is allocated in shares."""
         return self._sharing[pool] > 0
 
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
-        """Whether the device's counters are spent."""
+        """Return whether the device's counters are spent."""
         return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
 
     def holder(self, device: DeviceID) -> str | None:
-        """A claim that has the device, or None."""
+        """Return a claim that has the device, or None."""
         if device in self.dedicated:
             return self.dedicated[device]
         return next(iter(self.shared.get(device, ())), None)

@@ -1,8 +1,8 @@
-"""Pools: which slices count, what state a pool is in, and which devices a node can reach.
+"""Pools: which slices count, the state of a pool, and the devices that a node can reach.
 
-In order: slices and devices made ready, and a pool as one node sees it; one generation of a pool in the whole
-cluster, and what is wrong with it; and gathering the pools of a node, as upstream's GatherPools does (KEP-4381).
-Nothing here knows of claims.
+In order: prepared slices and devices, and a pool as one node sees it; one generation of a pool in the whole cluster,
+and its problems; and gathering the pools of a node, as upstream's GatherPools does (KEP-4381). Nothing here knows of
+claims.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class PoolState(enum.Enum):
-    """What a pool is good for."""
+    """The state of a pool, which decides how it can be used."""
 
     COMPLETE = "Complete"
     INCOMPLETE = "Incomplete"
@@ -37,7 +37,7 @@ class PoolState(enum.Enum):
 
 
 Consumption = tuple[tuple[str, str, int], ...]
-"""What a device takes from counters: (counter set, counter, nano-units)."""
+"""A device's consumption of counters: (counter set, counter, nano-units)."""
 
 
 class PoolDevice:
@@ -55,14 +55,14 @@ class PoolDevice:
 
     @property
     def capacity_key(self) -> bytes:
-        """The same for devices with the same capacities."""
+        """A key that is equal for devices with equal capacities."""
         if self._capacity_key is None:
             self._capacity_key = _encode(self.device.capacity)
         return self._capacity_key
 
     @property
     def consumption(self) -> Consumption:
-        """What the device takes from its pool's counters."""
+        """The device's consumption of its pool's counters."""
         if self._consumption is None:
             self._consumption = tuple(
                 (entry.counter_set, name, quantity.parse(counter.value).nano)
@@ -93,7 +93,7 @@ class PoolSlice:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its devices have different names, and none of them takes counters or has binding conditions."""
+        """Return whether all device names differ and no device consumes counters or has binding conditions."""
         if self._is_plain is None:
             devices = self.object.spec.devices
             special = [device for device in devices if device.consumes_counters or device.binding_conditions]
@@ -112,23 +112,23 @@ class PoolSlice:
 
     @property
     def has_rules(self) -> bool:
-        """Whether device taint rules may add taints."""
+        """True if device taint rules may add taints."""
         return bool(self._rules)
 
     @property
     def binds(self) -> bool:
-        """Whether any device has binding conditions."""
+        """Return whether any device has binding conditions."""
         return any(device.binding_conditions for device in self.object.spec.devices)
 
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """A pool as one node sees it, or several that see the same.
+    """A pool as seen by one node, or by several that see the same.
 
     `slices` are the device slices that target the node, in search order; `counter_slices` hold counter sets. `seen`
-    slices were counted of `expected`; `peers` are those of the whole cluster, where these were counted. `problem` says
-    how the pool contradicts itself; `superseded_by` is the newer generation that makes it obsolete.
-    Only the slices of complete pools are sorted and split; incomplete and obsolete pools keep what was gathered.
+    slices were counted of `expected`; `peers` are those of the whole cluster, if they were counted. `problem` is the
+    pool's contradiction; `superseded_by` is the newer generation that makes it obsolete. Only the slices of complete
+    pools are sorted and split; incomplete and obsolete pools keep the slices as gathered.
     """
 
     id: PoolID
@@ -144,13 +144,13 @@ class Pool:
 
     @property
     def elsewhere(self) -> list[PoolSlice]:
-        """The device slices that were counted and target other nodes, in input order: they matter for counters."""
+        """The counted device slices that target other nodes, in input order: they matter for counters."""
         own = {*self.slices, *self.counter_slices}
         return [slice_ for slice_ in self.peers if slice_ not in own]
 
     @property
     def state(self) -> PoolState:
-        """The state, the one that upstream tests first where several hold."""
+        """The state; where several apply, the one that upstream tests first."""
         if self.superseded_by is not None:
             return PoolState.OBSOLETE
         if self.incomplete:
@@ -159,22 +159,22 @@ class Pool:
 
     @property
     def usable(self) -> bool:
-        """Whether devices may be taken from it in a release that passes over broken pools."""
+        """Return whether devices may be taken from it in a release that skips broken pools."""
         return self.state is PoolState.COMPLETE
 
     def devices(self) -> Iterable[PoolDevice]:
-        """The devices that the node can reach, in search order."""
+        """Yield the devices that the node can reach, in search order."""
         for slice_ in self.slices:
             yield from slice_.devices
 
 
 def is_searched(pool: Pool, rules: Rules) -> bool:
-    """Whether devices may be taken from the pool."""
+    """Return whether devices may be taken from the pool."""
     return pool.usable or not (rules.skips_unusable_pools or pool.problem)
 
 
 def targets(slice_: PoolSlice, node: Node) -> bool:
-    """Whether the slice's own node fields, or those of any device with per-device selection, mean the node."""
+    """Return whether the slice's node fields, or those of a device with per-device selection, select the node."""
     spec = slice_.object.spec
     if spec.node_name or spec.all_nodes or spec.node_selector is not None:
         return _selects(spec, node, f"slice {slice_.name}")
@@ -184,14 +184,17 @@ def targets(slice_: PoolSlice, node: Node) -> bool:
 
 
 def device_is_on(device: PoolDevice, node: Node) -> bool:
-    """Whether a device may be used on the node; always true without per-device node selection."""
+    """Return whether a device may be used on the node; always True without per-device node selection."""
     if not device.slice.object.spec.per_device_node_selection:
         return True
     return _selects(device.device, node, "")
 
 
 def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool:
-    """The node fields of a slice or device, in upstream's order; an unreadable selector is fatal."""
+    """Return whether the node fields of a slice or device select the node.
+
+    The fields are checked in upstream's order; a selector that cannot be parsed is fatal.
+    """
     if fields.node_name:
         return fields.node_name == node.metadata.name
     if fields.all_nodes:
@@ -207,7 +210,7 @@ def _selects(fields: ResourceSliceSpec | Device, node: Node, where: str) -> bool
 
 
 # -- one generation of a pool ------------------------------------------------------------------------------------------
-# What holds for a generation whichever node looks, found once for all nodes where a pool has several slices.
+# Facts about a generation that do not depend on the node, found once for all nodes if the pool has several slices.
 
 
 class Generation:
@@ -221,19 +224,24 @@ class Generation:
         self._counters: _Counters | None = None
         self._agrees: bool | None = None
         self._repeats: bool | None = None
-        """Whether any device name stands twice, on whichever nodes; None before that was asked, as for the others."""
+        """True if any device name occurs twice, on any node; None until first needed, like the others."""
 
     @property
     def agrees(self) -> bool:
-        """Whether all slices state the same number of slices."""
+        """Return whether all slices state the same number of slices."""
         if len(self.slices) == 1:
             return True
         if self._agrees is None:
             self._agrees = len({slice_.object.spec.pool.resource_slice_count for slice_ in self.slices}) <= 1
         return self._agrees
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all slices of the pool exist, judging by their number."""
+        return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
+
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
-        """A device name that stands twice in these slices of the generation."""
+        """Return a device name that occurs twice in these slices of the generation."""
         if self._repeats is None:
             names = [device.name for slice_ in self.slices for device in slice_.object.spec.devices]
             self._repeats = len(set(names)) < len(names)
@@ -243,9 +251,9 @@ class Generation:
     def counter_problem(
         self, counter_slices: Sequence[PoolSlice], slices: Sequence[PoolSlice], *, elsewhere: bool
     ) -> PoolProblem | None:
-        """What is wrong with the counter sets, or with the devices that consume them.
+        """Return the problem with the counter sets, or with the devices that consume them.
 
-        Devices are looked at in `slices`, those that a node sees, then `elsewhere`, if these count there.
+        Devices are checked in `slices`, the slices that a node sees, then in the other slices if `elsewhere` is set.
         `counter_slices` are those with counter sets, the same for every node.
         """
         if self._counters is None:
@@ -260,7 +268,7 @@ class Generation:
 
 
 class _Counters:
-    """The counter sets of a generation: the one that is there twice, and the slices with devices that dangle."""
+    """The counter sets of a generation: the one that occurs twice, and the slices with dangling references."""
 
     def __init__(self, counter_slices: Iterable[PoolSlice], slices: Iterable[PoolSlice]) -> None:
         self.twice: PoolProblem | None = None
@@ -278,7 +286,7 @@ class _Counters:
 
 
 def repeated_device(slices: Iterable[PoolSlice]) -> str | None:
-    """The first device name that has stood in the slices before, or None."""
+    """Return the first device name that already occurred in the slices, or None."""
     names: set[str] = set()
     for slice_ in slices:
         for device in slice_.object.spec.devices:
@@ -312,7 +320,7 @@ _by_id = attrgetter("id")
 
 
 class PoolGatherer:
-    """Finds the pools of nodes. Made once for all nodes."""
+    """A finder of the pools of nodes. One gatherer serves all nodes."""
 
     def __init__(
         self,
@@ -351,15 +359,15 @@ class PoolGatherer:
 
     @property
     def shared_slices(self) -> Sequence[PoolSlice]:
-        """The slices that are not one node's own."""
+        """The slices that do not belong to a single node."""
         return self._shared
 
     def local_slices(self, node: str) -> Sequence[PoolSlice]:
-        """The slices that name the node."""
+        """Return the slices that name the node."""
         return self._local.get(node, ())
 
     def _known(self, slice_: ResourceSlice) -> bool:
-        """Without partitionable devices, slices that need them are passed over."""
+        """Return whether the slice counts; without partitionable devices, slices that need them are skipped."""
         if self._features.partitionable_devices:
             return True
         spec = slice_.spec
@@ -368,11 +376,11 @@ class PoolGatherer:
     def gather(
         self, node: Node, *, sighted: set[Quirk] | None = None, obsolete: list[Pool] | None = None
     ) -> list[Pool]:
-        """The node's pools in the order in which they are searched.
+        """Return the node's pools in search order.
 
-        The quirks that shaped the answer are added to `sighted`, and pools that vanish because a newer generation
-        exists to `obsolete`, where these are given.
-        Raises AllocationError when a node selector can't be parsed, as upstream does.
+        The quirks that affected the answer are added to `sighted`, and pools that disappear because a newer generation
+        exists to `obsolete`, if these are passed. Raises AllocationError if a node selector cannot be parsed, as
+        upstream does.
         """
         if not self._shared and (lone := self._lone_pools(node)) is not None:
             return lone
@@ -392,7 +400,7 @@ class PoolGatherer:
         return pools
 
     def _lone_pools(self, node: Node) -> list[Pool] | None:
-        """The node's pools where each is one slice of the node and nothing else, as most are; None where not so.
+        """Return the node's pools if each consists of exactly one slice of this node, as most do; otherwise None.
 
         Such pools are complete and valid, and on this node only, whatever the release.
         """
@@ -407,22 +415,22 @@ class PoolGatherer:
         return pools
 
     def whole(self, pool_id: PoolID, generation: int) -> Pool:
-        """A generation of a pool with all its slices, whichever nodes they are for."""
+        """Return a generation of a pool with all its slices, whichever nodes they are for."""
         whole = self.generation(pool_id, generation)
         pool = self._put_together(list(whole.slices), set())
         pool.superseded_by = whole.newest if whole.newest > generation else None
         return pool
 
     def generation(self, pool_id: PoolID, number: int) -> Generation:
-        """One generation of a pool in the whole cluster."""
+        """Return one generation of a pool in the whole cluster."""
         slices = self._by_pool[pool_id]
-        if len(slices) == 1:  # as most pools: nothing is worth keeping
+        if len(slices) == 1:  # like most pools: not worth caching
             return Generation(slices, number)
         found = self._generations.get((pool_id, number))
         return found if found is not None else self._find_generations(pool_id)[number]
 
     def _find_generations(self, pool_id: PoolID) -> dict[int, Generation]:
-        """All generations of a pool by number, kept for the next question."""
+        """Return all generations of a pool by number, cached for later calls."""
         by_number: dict[int, list[PoolSlice]] = {}
         for slice_ in self._by_pool[pool_id]:
             by_number.setdefault(slice_.generation, []).append(slice_)
@@ -432,17 +440,17 @@ class PoolGatherer:
         return found
 
     def newest(self, pool_id: PoolID) -> Generation:
-        """The newest generation of a pool in the whole cluster; older ones offer nothing."""
+        """Return the newest generation of a pool in the whole cluster; older ones offer nothing."""
         first = self._by_pool[pool_id][0].generation
         return self.generation(pool_id, self.generation(pool_id, first).newest)
 
     def _is_bound(self, pool: Pool) -> bool:
-        """Whether the pool goes behind the others; the slices of a pool that is passed over are not looked at."""
+        """Return whether the pool is sorted behind the others; the slices of a skipped pool are not examined."""
         seen = pool.usable or not self._rules.skips_unusable_pools
         return seen and any(slice_.binds for slice_ in pool.slices)
 
     def _relevant(self, node: Node) -> dict[PoolID, list[PoolSlice]]:
-        """The slices of the newest generation that the node sees, by pool."""
+        """Return the slices of the newest generation that the node sees, by pool."""
         pools: dict[PoolID, list[PoolSlice]] = {}
         candidates = [*self._local.get(node.metadata.name, ()), *self._shared]
         if not self._rules.sorted:
@@ -466,7 +474,10 @@ class PoolGatherer:
         return targets(slice_, node)
 
     def _is_reachable(self, pool: Pool, slices: Sequence[PoolSlice], node: Node, sighted: set[Quirk]) -> bool:
-        """Upstream keeps a pool with counter slices on every node (Q15); repaired, only where a slice reaches."""
+        """Return whether the node reaches the pool.
+
+        Upstream includes a pool with counter slices on every node (Q15); with Q15 repaired, only where a slice reaches.
+        """
         if any(not slice_.object.spec.shared_counters for slice_ in slices):
             return True
         if not self._rules.counter_slices or any(targets(slice_, node) for slice_ in slices):
@@ -478,7 +489,7 @@ class PoolGatherer:
         return False
 
     def _pool(self, gathered: list[PoolSlice], sighted: set[Quirk]) -> Pool:
-        """The pool that these slices make; the same object for all nodes that see the same slices for many nodes."""
+        """Return the pool made of these slices; nodes that see the same slices share one object."""
         if gathered[0].object.spec.node_name or any(slice_.object.spec.node_name for slice_ in gathered):
             return self._put_together(gathered, sighted)
         key = tuple(gathered)
@@ -505,9 +516,9 @@ class PoolGatherer:
         return pool
 
     def _is_complete(self, pool: Pool, generation: Generation, sighted: set[Quirk]) -> bool:
-        """Whether the pool is complete, seen beside those of its slices that the node does not see.
+        """Return whether the pool is complete, counting the slices that the node does not see.
 
-        Finds also whether a newer generation makes it obsolete.
+        Also find whether a newer generation makes it obsolete.
         """
         complete = pool.seen == pool.expected
         if generation.newest > pool.generation and (
@@ -527,7 +538,7 @@ class PoolGatherer:
         return complete
 
     def _arrange(self, pool: Pool) -> None:
-        """Sorts the slices and sets counter slices aside."""
+        """Sort the slices and separate the counter slices."""
         slices = list(pool.slices)
         if self._rules.sorted and len(slices) > 1:
             slices.sort(key=lambda slice_: slice_.name)
@@ -545,14 +556,14 @@ class PoolGatherer:
 
 
 class KnownPools:
-    """The pools that one gatherer finds, remembered for each node: for nodes that are asked about again and again."""
+    """The pools found by one gatherer, cached per node: for nodes that are requested repeatedly."""
 
     def __init__(self, gatherer: PoolGatherer) -> None:
         self._gatherer = gatherer
         self._found: dict[str, tuple[Node, list[Pool], frozenset[Quirk]]] = {}
 
     def gather(self, node: Node, *, sighted: set[Quirk]) -> list[Pool]:
-        """The node's pools, as `PoolGatherer.gather` finds them."""
+        """Return the node's pools, as `PoolGatherer.gather` does."""
         known = self._found.get(node.metadata.name)
         if known is None or known[0] is not node:
             own: set[Quirk] = set()
@@ -563,7 +574,7 @@ class KnownPools:
 
 
 def _is_grouped(slice_: ResourceSlice, features: Features) -> bool:
-    """Whether a device is in a compatibility group, without the gate: the slice does not exist, its pool lacks it."""
+    """Return whether a device is in a compatibility group; without the gate its pool lacks the slice."""
     return not features.compatibility_groups and any(
         taken.compatibility_groups for device in slice_.spec.devices for taken in device.consumes_counters
     )

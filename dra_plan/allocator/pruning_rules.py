@@ -1,4 +1,4 @@
-"""When a search is pruned, and by which rules. The rules themselves are in `pruning`, which is imported when needed."""
+"""The start of pruning, and the rules it uses. The rules themselves are in `pruning`, which is imported when needed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ ESCALATE_AFTER = 500
 
 
 class Pruning(NamedTuple):
-    """After how many steps of the plain walk pruning begins (None: never), and the rules: tests leave some out."""
+    """The number of plain steps before pruning begins (None: never), and the rules, some of which tests leave out."""
 
     after: int | None = ESCALATE_AFTER
     rules: frozenset[PruningRule] = ALL_RULES
 
     def without(self, *rules: PruningRule) -> Pruning:
-        """The same, but for some rules."""
+        """Return the same settings without some rules."""
         return self._replace(rules=self.rules.difference(rules))
 
 
 USUAL = Pruning()
 ALWAYS = Pruning(after=0)
-"""From the first step."""
+"""Prune from the first step."""
 NEVER = Pruning(after=None)
-"""The plain walk alone."""
+"""Use only the plain walk."""

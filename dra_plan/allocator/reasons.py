@@ -1,8 +1,8 @@
-"""Why a device or a request was refused, and how an allocation can end without an answer.
+"""The reasons for refusing a device or a request, and the ways an allocation can end without an answer.
 
 Reasons come first: values, never sentences; `output` words them. Then the errors, of the three kinds that upstream
-keeps apart, and the step budget. An error's `cause` says what kind it is and what it is about; its text is upstream's,
-to be shown and never to be parsed.
+distinguishes, and the step budget. An error's `cause` gives its kind and subject; its text is upstream's, to be shown
+and never to be parsed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .identity import PoolID
 
 
 class InUse(NamedTuple):
-    """The device belongs to an allocated claim (`NAMESPACE/NAME`), or was taken earlier in this search."""
+    """A device that belongs to an allocated claim (`NAMESPACE/NAME`), or was taken earlier in this search."""
 
     claim: str | None
 
 
 class SelectorRefused(NamedTuple):
-    """The selector at `position` of the class (`class_name`) or of the request (None) is false for the device."""
+    """A selector that is false for the device, at `position` of the class (`class_name`) or of the request (None)."""
 
     class_name: str | None
     position: int
@@ -30,15 +30,15 @@ class SelectorRefused(NamedTuple):
 
 
 class OtherNode(NamedTuple):
-    """With per-device node selection: the device sits on other nodes."""
+    """A device that is on other nodes, with per-device node selection."""
 
 
 class BindingConditionsOff(NamedTuple):
-    """The device has binding conditions and the feature is off."""
+    """A device that has binding conditions while the feature is off."""
 
 
 class CountersOff(NamedTuple):
-    """The device consumes counters and partitionable devices are off."""
+    """A device that consumes counters while partitionable devices are off."""
 
 
 class NotTolerated(NamedTuple):
@@ -50,20 +50,20 @@ class NotTolerated(NamedTuple):
 
 
 class CapacityMissing(NamedTuple):
-    """The request names a capacity that the device does not have."""
+    """A requested capacity that the device does not have."""
 
     name: str
 
 
 class PolicyViolated(NamedTuple):
-    """The device's request policy does not allow the amount."""
+    """An amount that the device's request policy does not allow."""
 
     name: str
     amount: str
 
 
 class CapacityShort(NamedTuple):
-    """Less of a capacity is left than needed; nano-units."""
+    """A capacity that has less left than needed, in nano-units."""
 
     name: str
     need: int
@@ -71,7 +71,7 @@ class CapacityShort(NamedTuple):
 
 
 class CounterShort(NamedTuple):
-    """Less of a counter is left than needed; nano-units. The counter may be one the device does not consume (Q7)."""
+    """A counter that has less left than needed, in nano-units. The device may not consume that counter (Q7)."""
 
     counter_set: str
     counter: str
@@ -87,7 +87,7 @@ class AttributeMissing(NamedTuple):
 
 
 class AttributeDiffers(NamedTuple):
-    """matchAttribute: the device offers another value than the devices taken before."""
+    """A value that differs from that of the devices taken before (matchAttribute)."""
 
     constraint: int
     attribute: str
@@ -96,7 +96,7 @@ class AttributeDiffers(NamedTuple):
 
 
 class AttributeRepeats(NamedTuple):
-    """distinctAttribute: the device offers a value that a device taken before has too."""
+    """A value that a device taken before also offers (distinctAttribute)."""
 
     constraint: int
     attribute: str
@@ -105,10 +105,10 @@ class AttributeRepeats(NamedTuple):
 
 
 ConstraintReason = AttributeMissing | AttributeDiffers | AttributeRepeats
-"""How a device breaks a constraint."""
+"""The ways in which a device breaks a constraint."""
 
 CapacityReason = CapacityMissing | PolicyViolated | CapacityShort
-"""Why a device's capacity can't serve a request."""
+"""The reasons why a device's capacity cannot serve a request."""
 
 DeviceReason = (
     InUse
@@ -123,22 +123,22 @@ DeviceReason = (
     | CounterShort
     | ConstraintReason
 )
-"""Why a device was refused to a request."""
+"""The reasons why a device was refused to a request."""
 
 
 class NothingMatches(NamedTuple):
-    """All: no device of the node matches the request."""
+    """A request for all devices that matches no device of the node."""
 
 
 class TooManyDevices(NamedTuple):
-    """The claim would get more devices than a claim may have."""
+    """A claim that would get more devices than one claim may have."""
 
     need: int
     limit: int
 
 
 RequestReason = NothingMatches | TooManyDevices
-"""Why a request was refused before any device was tried."""
+"""The reasons why a request was refused before any device was tried."""
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ ErrorCode = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why an attempt ends with an error: its kind, upstream's text, and what it is about; empty where nothing is.
+    """The reason why an attempt ends with an error: its kind, upstream's text, and its subject; unused parts are empty.
 
     `claim` is NAMESPACE/NAME, `request` REQUEST or REQUEST/ALTERNATIVE, `gate` the feature gate that is off.
     """
@@ -181,22 +181,22 @@ class Cause:
 
 
 class AllocationError(DraPlanError):
-    """Ends the whole scheduling attempt of the pod, on all nodes."""
+    """An error that ends the whole scheduling attempt of the pod, on all nodes."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.message)
         self.cause = cause
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickle needs to make the error again in another process."""
+        """Return what pickle needs to rebuild the error in another process."""
         return type(self), (self.cause,)
 
 
 class SelectorError(AllocationError):
     """A selector that does not compile, or fails on a device.
 
-    `position` is its index among the selectors of its class or request, `detail` the language's own words, `device`
-    the device it failed on (None: it does not compile); `of_device` says that no selector can be evaluated on it.
+    `position` is its index among the selectors of its class or request, `detail` the CEL message, `device` the device
+    it failed on (None: it does not compile); `of_device` is set if no selector can be evaluated on that device.
     """
 
     def __init__(
@@ -207,22 +207,22 @@ class SelectorError(AllocationError):
         self.device, self.of_device = device, of_device
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickle needs to make the error again in another process."""
+        """Return what pickle needs to rebuild the error in another process."""
         parts = (self.cause, self.position, self.expression, self.detail, self.device, self.of_device)
         return SelectorError, parts
 
 
 class NodeAllocationError(DraPlanError):
-    """Rejects only this node."""
+    """An error that rejects only this node."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.message)
         self.cause = cause
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What pickle needs to make the error again in another process."""
+        """Return what pickle needs to rebuild the error in another process."""
         return type(self), (self.cause,)
 
 
 class StepsExhaustedError(DraPlanError):
-    """The step budget ran out before the search ended: neither yes nor no."""
+    """The step budget ran out before the search ended, so the answer is undecided."""

@@ -1,6 +1,6 @@
-"""Requests made ready for the search: one Want for each request or alternative, checked as upstream checks them.
+"""Requests prepared for the search: one Want for each request or alternative, checked as upstream checks them.
 
-What does not depend on the node is prepared once. The texts are upstream's.
+Everything that does not depend on the node is prepared once. The texts are upstream's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dra_plan.cel import Selector
 
 RESULTS_LIMIT = 32
-"""Devices that one claim may be given (`AllocationResultsMaxSize`)."""
+"""The maximum number of devices for one claim (`AllocationResultsMaxSize`)."""
 
 _ADVICE = (
     ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has()"
@@ -45,7 +45,7 @@ Compile = Callable[[str], "Selector"]
 
 @dataclass(slots=True, eq=False)
 class SelectorCondition:
-    """A selector of a class (`class_name`), or of a request of the claim, at its index; compiled when first needed."""
+    """A selector of a class (`class_name`) or of a claim's request, with its index; compiled when first needed."""
 
     claim: str
     class_name: str | None
@@ -53,11 +53,11 @@ class SelectorCondition:
     expression: str
     compile: Compile
     explains: bool = False
-    """Errors name the device, and come with advice."""
+    """True if errors name the device and include advice."""
     selector: Selector | None = None
 
     def holds(self, device: PoolDevice) -> bool:
-        """Whether the device matches. Raises SelectorError, which ends the allocation on all nodes."""
+        """Return whether the device matches. Raises SelectorError, which ends the allocation on all nodes."""
         selector = self.selector or self.compiled()
         try:
             return selector.matches(device.device, device.id.driver)
@@ -65,7 +65,7 @@ class SelectorCondition:
             raise self._failed(error, device) from error
 
     def compiled(self) -> Selector:
-        """The selector, compiled once. Raises SelectorError."""
+        """Return the selector, compiled once. Raises SelectorError."""
         if self.selector is None:
             try:
                 self.selector = self.compile(self.expression)
@@ -90,8 +90,8 @@ class SelectorCondition:
 class Want:
     """A request, or one alternative of a firstAvailable request, of one claim.
 
-    `problem` is why the request can't even be tried, in upstream's words. `count` is the number of devices of an
-    ExactCount request; with `takes_all` the node decides it.
+    `problem` is the reason, in upstream's words, why the request cannot even be tried. `count` is the number of devices
+    of an ExactCount request; with `takes_all` the node determines it.
     """
 
     claim_index: int
@@ -121,12 +121,12 @@ class Want:
         return self.parent or self.name
 
     def cause(self, code: ErrorCode, text: str, *, pool: PoolID | None = None) -> Cause:
-        """An error about this request; the text follows upstream's words for the place."""
+        """Return an error about this request; the text follows upstream's words for the location."""
         place = f"claim {self.claim.key}, request {self.name}"
         return Cause(code, f"{place}: {text}", claim=self.claim.key, request=self.full_name, pool=pool)
 
     def selector_refusal(self, device: PoolDevice) -> SelectorRefused | None:
-        """The first selector that is false for the device: those of the class, then those of the request."""
+        """Return the first selector that is false for the device: the class's first, then the request's."""
         for condition in self.conditions:
             if not condition.holds(device):
                 return SelectorRefused(condition.class_name, condition.index, condition.expression)
@@ -135,18 +135,18 @@ class Want:
 
 @dataclass(slots=True, eq=False)
 class ClaimRequests:
-    """A claim made ready: its wants by request, one each or several alternatives, and its constraints."""
+    """A prepared claim: its wants by request (one, or several alternatives) and its constraints."""
 
     claim: ResourceClaim
     requests: list[list[Want]] = field(default_factory=list)
     alternatives: list[bool] = field(default_factory=list)
     constraints: list[Constraint] = field(default_factory=list)
     problem: Cause | None = None
-    """A constraint that can't be used; it is met after the requests."""
+    """A constraint that cannot be used; the search reaches it after the requests."""
 
 
 class RequestReader:
-    """Prepares claims for one allocator."""
+    """A reader that prepares claims for one allocator."""
 
     def __init__(self, classes: Mapping[str, DeviceClass], target: Target, compile_: Compile) -> None:
         self._classes, self._compile = classes, compile_
@@ -154,7 +154,7 @@ class RequestReader:
         self._conditions: dict[str, tuple[SelectorCondition, ...]] = {}
 
     def read(self, claim_index: int, claim: ResourceClaim) -> ClaimRequests:
-        """The claim with all its wants and constraints; problems are kept, not raised."""
+        """Return the claim with all its wants and constraints; problems are recorded, not raised."""
         ready = ClaimRequests(claim)
         self._read_constraints(claim_index, ready)
         for index, request in enumerate(claim.spec.devices.requests):
@@ -239,7 +239,7 @@ class RequestReader:
     def _problem(
         self, claim: ResourceClaim, asked: ExactDeviceRequest | DeviceSubRequest, name: str, parent: str
     ) -> Cause | None:
-        """The first thing that upstream refuses about the request itself, in its order."""
+        """Return the first thing that upstream rejects about the request itself, in upstream's order."""
 
         def cause(code: ErrorCode, text: str, *, kind: str = "request", gate: str = "") -> Cause:
             full_name = f"{parent}/{name}" if parent else name
@@ -269,7 +269,7 @@ class RequestReader:
 
 
 def class_conditions(device_class: DeviceClass, compile_: Compile, rules: Rules) -> tuple[SelectorCondition, ...]:
-    """The selectors of a class; one without CEL is passed over, while in a request it is the request's problem."""
+    """Return the selectors of a class; a selector without CEL is skipped here, but is a problem in a request."""
     return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_, rules)
 
 

@@ -1,4 +1,4 @@
-"""From the takes of a search to AllocationResults: devices, configuration and node selector."""
+"""Build AllocationResults from the takes of a search: devices, configuration and node selector."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from .reasons import AllocationError, Cause
 from .requests import ClaimRequests, Want
 
 _NOTHING: list[Any] = []
-"""One empty list for all results, which are too many for a list each; nobody changes what frozen objects hold."""
+"""One empty list shared by all results, which are too many for a list each; frozen objects never change it."""
 
 MOST_SELECTORS = 8192
-"""Nodes whose selectors are kept for the next claim, which may be given devices of the same nodes."""
+"""Nodes whose selectors are cached for the next claim, which may get devices of the same nodes."""
 
 
 class Take(NamedTuple):
@@ -40,7 +40,7 @@ class Take(NamedTuple):
 
 
 class ResultMaker:
-    """Writes the results of one search on one node."""
+    """A writer of the results of one search on one node."""
 
     def __init__(self, node: str, target: Target) -> None:
         self._node = node
@@ -49,7 +49,7 @@ class ResultMaker:
         self.sighted: set[Quirk] = set()
 
     def result(self, ready: ClaimRequests, takes: list[Take], chosen: dict[int, int]) -> AllocationResult:
-        """The AllocationResult of one claim; `chosen` is the alternative that each firstAvailable request got."""
+        """Return the AllocationResult of one claim; `chosen` is the alternative of each firstAvailable request."""
         wants = [options[chosen.get(index, 0)] for index, options in enumerate(ready.requests)]
         return AllocationResult(
             devices=DeviceAllocationResult(
@@ -86,7 +86,7 @@ class ResultMaker:
         )
 
     def _claim_configs(self, ready: ClaimRequests, wants: list[Want]) -> list[DeviceAllocationConfiguration]:
-        """The claim's own configuration; upstream repeats an entry for each request it lists (Q6)."""
+        """Return the claim's own configuration; upstream repeats an entry for each request it lists (Q6)."""
         configs = []
         for config in ready.claim.spec.devices.config:
             entry = DeviceAllocationConfiguration(source="FromClaim", requests=config.requests, opaque=config.opaque)
@@ -98,13 +98,13 @@ class ResultMaker:
         return configs
 
     def _named(self, config: DeviceAllocationConfiguration, wants: list[Want]) -> DeviceAllocationConfiguration:
-        """The configuration; without the names of its requests where these are all that the claim has."""
+        """Return the configuration without its request names if they are all the requests of the claim."""
         if not self._rules.leaves_out_all_requests or not all(_is_listed(want, config.requests) for want in wants):
             return config
         return replace(config, requests=[])
 
     def _node_selector(self, ready: ClaimRequests, takes: list[Take]) -> NodeSelector | None:
-        """Where the devices can be used together; None for everywhere."""
+        """Return the node selector that covers all devices together; None if they can be used everywhere."""
         alternatives = [NodeSelectorTerm()]
         for take in takes:
             name, selector = _node_fields(take.device)
@@ -155,7 +155,7 @@ class LateResults(Sequence[AllocationResult]):
 
 
 def can_be_late(claims: Sequence[ClaimRequests], takes: Sequence[list[Take]]) -> bool:
-    """Whether writing the results meets neither an error nor a defect: nothing is configured, each device is local."""
+    """Return whether writing the results meets no error and no defect: nothing is configured, each device is local."""
     return not any(ready.claim.spec.devices.config for ready in claims) and all(
         take.device.slice.object.spec.node_name for claim in takes for take in claim
     )
@@ -168,7 +168,7 @@ def _selector_of(node: str) -> NodeSelector:
 
 
 def _class_configs(wants: list[Want]) -> list[DeviceAllocationConfiguration]:
-    """Each class once, in request order, with the names of all requests for it."""
+    """Return each class once, in request order, with the names of all its requests."""
     names: dict[str, list[str]] = {}
     for want in wants:
         if want.device_class is not None:
@@ -201,7 +201,7 @@ def _merged(base: NodeSelectorTerm, term: NodeSelectorTerm) -> NodeSelectorTerm:
 def _union(
     present: list[NodeSelectorRequirement], more: list[NodeSelectorRequirement]
 ) -> list[NodeSelectorRequirement]:
-    """Requirements without those that say the same: key, operator and set of values."""
+    """Return the requirements without duplicates: equal key, operator and set of values."""
     known = {(r.key, r.operator, frozenset(r.values)) for r in present}
     merged = list(present)
     for requirement in more:

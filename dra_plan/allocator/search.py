@@ -1,8 +1,8 @@
-"""One search on one node: preparation, the plain walk, and the pruned one if that takes long.
+"""One search on one node: preparation, the plain walk, and the pruned walk if the plain one takes long.
 
-In order: an estimate of how long the plain walk would have taken; the search; and its outcome, also as bytes for
-another process. Most searches end within a few steps, so nothing is prepared that only pruning needs. A walk that has
-taken `ESCALATE_AFTER` steps is given up and begun again, pruned. `docs/internals/search.md` explains both.
+In order: an estimate of the plain walk's length; the search; and its outcome, also as bytes for another process. Most
+searches end within a few steps, so nothing is prepared that only pruning needs. A walk that has taken `ESCALATE_AFTER`
+steps is abandoned and restarted with pruning. `docs/internals/search.md` explains both.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .taking import Taker
 from .walk import NO, YES, Paused, Probe, SearchLimits, SearchSpace, Walk, reached_invalid
 
-# -- how long the plain walk would have taken --------------------------------------------------------------------------
-# It can be too long to be taken, so its length is estimated: random dives to the bottom of its tree, in which every
-# step counts as often as it had siblings to choose from (Knuth 1975, "Estimating the efficiency of backtrack
-# programs"). The mean over many dives is an unbiased estimate; a few dozen tell thousands of steps from millions.
-# `docs/decisions/0010-plain-search-estimate.md` says how good that is. Nothing here finds or changes an answer.
+# -- the estimated length of the plain walk ----------------------------------------------------------------------------
+# The plain walk can be too long to be run, so its length is estimated: random paths lead to the bottom of its tree, and
+# every step is weighted by the number of its siblings (Knuth 1975, "Estimating the efficiency of backtrack programs").
+# The mean over many paths is an unbiased estimate; a few dozen distinguish thousands of steps from millions.
+# `docs/decisions/0010-plain-search-estimate.md` describes its accuracy. Nothing here finds or changes an answer.
 
 DIVES = 200
 LOOKS = 50_000
-"""An estimate ends after this many dives, or after looking at this many devices in them."""
+"""An estimate ends after this many dives, or after examining this many devices in them."""
 
 SolutionPath = Mapping[tuple[int, int], tuple[int, Sequence[DeviceID]]]
-"""What each request, by claim and position, got: the alternative, and the devices slot by slot."""
+"""The result of each request, by claim and position: the alternative, and the devices slot by slot."""
 
 
 def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationResult]) -> SolutionPath:
-    """The path through the walk's tree that leads to these allocations."""
+    """Return the path through the walk's tree that leads to these allocations."""
     path: dict[tuple[int, int], tuple[int, list[DeviceID]]] = {}
     for claim, (ready, allocation) in enumerate(zip(claims, allocations, strict=True)):
         places = {want.full_name: want for wants in ready.requests for want in wants}
@@ -58,9 +58,9 @@ def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationRes
 
 
 def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
-    """The steps of the plain walk to the first solution, which the allocations are; to the end without any.
+    """Return the number of plain steps to the solution given by the allocations, or to the end if there is none.
 
-    The same on every run. The taker's ledger is left in no particular state.
+    The result is the same on every run. The taker's ledger is left in no particular state.
     """
     dives = _Dives(space, taker, path_of(space.claims, allocations) if allocations else {})
     for _ in range(DIVES):
@@ -71,7 +71,7 @@ def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationR
 
 
 class _Dives(Walk):
-    """Walks that try one device a slot, chosen by lot among those that can be taken and lie before the solution."""
+    """Walks that try one device per slot, chosen at random among the available ones before the solution."""
 
     def __init__(self, space: SearchSpace, taker: Taker, path: SolutionPath) -> None:
         super().__init__(space, taker, SearchLimits(sys.maxsize))
@@ -82,7 +82,7 @@ class _Dives(Walk):
         self._steps = 0.0
 
     def once(self) -> None:
-        """Takes one dive."""
+        """Take one dive."""
         self._taker.restart()
         self._ledger = self._taker.ledger
         self._weight, self._on_path = 1.0, bool(self._path)
@@ -90,10 +90,10 @@ class _Dives(Walk):
         try:
             self.run()
         except AllocationError:
-            return  # a branch that the real search need not have come to
+            return  # a branch that the real search may not have reached
 
     def mean(self) -> float:
-        """The mean estimate over all dives."""
+        """Return the mean estimate over all dives."""
         return self._steps / self._dives
 
     def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:
@@ -132,14 +132,15 @@ class _Dives(Walk):
         assert isinstance(device, PoolDevice)  # only devices were gathered
         self._on_path = self._on_path and device.id == goal
         if self._refusal(want, slot, device) is not None:
-            return NO  # what leaked from the devices behind it (Q4) would not have been there yet
+            return NO  # leaks from the devices behind it (Q4) would not exist yet
         found = self._one(want.claim_index, want.request_index, option, slot + 1, in_option, position + 1)
         return YES if found == YES else NO
 
     def _draw_ahead(self, choices: int, slots: int) -> int:
-        """A choice that is the likelier the more ways it leaves to fill that many slots from what follows it.
+        """Return a choice, the more probable the more ways it leaves to fill that many slots from what follows.
 
-        The weight makes up for it; it only keeps the estimate steady, for most of the tree lies below early choices.
+        A weight compensates for it; it only makes the estimate more stable, because most of the tree lies below early
+        choices.
         """
         if not slots:
             return self._draw(choices)
@@ -155,8 +156,9 @@ class _Dives(Walk):
 
 
 DeviceOrder = Callable[[Sequence[PoolDevice], AllocatedState], Sequence[PoolDevice]]
-"""Puts the devices of a node in the order in which they are tried; it may look at nothing but what nodes that look
-alike have in common."""
+"""Sorts the devices of a node into the order in which they are tried; it may use only what nodes of the same appearance
+have in common.
+"""
 
 
 # -- the search --------------------------------------------------------------------------------------------------------
@@ -166,10 +168,10 @@ _FRAMES_PER_STEP = 5
 
 
 class Search:
-    """One search on one node. Make it, call `run` once, read `ledger.results` and `chosen`.
+    """One search on one node. Create it, call `run` once, read `ledger.results` and `chosen`.
 
-    `steps` counts the steps of the walks that were taken: those of the plain walk, and after an escalation also
-    those of the pruned one.
+    `steps` counts the steps of all walks: those of the plain walk, and after an escalation also those of the pruned
+    one.
     """
 
     def __init__(
@@ -200,14 +202,13 @@ class Search:
 
     @property
     def ledger(self) -> Ledger:
-        """What the search has taken."""
+        """Everything that the search has taken."""
         return self._taker.ledger
 
     def run(self) -> bool:
-        """Whether devices for all claims were found.
+        """Return whether devices for all claims were found.
 
-        Raises AllocationError (fatal for the pod) and StepsExhaustedError. Pools that were passed over are the
-        caller's to report.
+        Raises AllocationError (fatal for the pod) and StepsExhaustedError. The caller reports skipped pools.
         """
         space = self._space()
         try:
@@ -220,13 +221,13 @@ class Search:
         return found
 
     def effort(self, allocations: Sequence[AllocationResult]) -> float:
-        """Estimates the steps of the plain walk to the solution that the allocations are, or to the end without any."""
+        """Estimate the steps of the plain walk to the solution given by the allocations, or to the end without any."""
         space = self._space()
         with _room_for(space):
             return estimate(space, self._taker, allocations)
 
     def _space(self) -> SearchSpace:
-        """What the walk goes through, once all claims are checked."""
+        """Return what the walk goes through, once all claims are checked."""
         for ready in self._claims:
             self._prepare(ready)
         scan = _scan_list(self.pools, self._rules)
@@ -250,7 +251,7 @@ class Search:
 
     @property
     def _unprunable(self) -> bool:
-        """Whether any device may be refused late, which leaves too much behind for any proof (C1)."""
+        """Return whether any device may be refused late, which leaves too much behind for any proof (C1)."""
         return self._quirks.capacity_of_wrong_device and self._features.consumable_capacity
 
     def _follow(self, walk: Walk, pause_at: int = 0) -> bool:
@@ -262,7 +263,7 @@ class Search:
     # -- before the walk -----------------------------------------------------------------------------------------
 
     def _prepare(self, ready: ClaimRequests) -> None:
-        """Checks a claim's requests and lists the devices of All."""
+        """Check a claim's requests and list the devices of All."""
         least = 0
         for wants in ready.requests:
             counts = []
@@ -281,7 +282,7 @@ class Search:
             raise AllocationError(ready.problem)
 
     def _list_all(self, want: Want) -> list[PoolDevice]:
-        """The devices that All means on this node; a broken pool of any driver is fatal upstream (Q12)."""
+        """Return the devices that All selects on this node; upstream, a broken pool of any driver is fatal (Q12)."""
         listed = []
         for pool in self.pools:
             if pool.incomplete or pool.problem:
@@ -296,12 +297,12 @@ class Search:
 
 
 def _room_for(space: SearchSpace) -> AbstractContextManager[None]:
-    """Walks nest as deep as the claims have devices, and may be deeper than Python's limit."""
+    """Raise Python's recursion limit if needed: walks nest as deep as the claims have devices."""
     return more_frames(_FRAMES_PER_STEP * space.depth())
 
 
 def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
-    """All devices in search order. An invalid pool stands for itself where reaching it is fatal."""
+    """Return all devices in search order. An invalid pool stands for itself where reaching it is fatal."""
     scan: list[PoolDevice | Pool] = []
     for pool in pools:
         if is_searched(pool, rules):
@@ -314,13 +315,13 @@ def _scan_list(pools: Sequence[Pool], rules: Rules) -> list[PoolDevice | Pool]:
 # -- the outcome for one node ------------------------------------------------------------------------------------------
 
 NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
-"""No known defect: what most answers owe something to."""
+"""No known defect, as in most answers."""
 
 
 class Outcome(enum.Enum):
-    """How the question for one node ended.
+    """The ways in which the question for one node can end.
 
-    Of claim sets also: the API server refuses what asks for it, or what decides is not in the input.
+    For claim sets there are also: the API server rejects the claims, or the deciding objects are not in the input.
     """
 
     FITS = "Fits"
@@ -335,8 +336,9 @@ class Outcome(enum.Enum):
 class NodeOutcome(msgspec.Struct, frozen=True):
     """The answer for one node: the allocations in claim order if it fits, upstream's error text if there is one.
 
-    `sighted` names the known defects that the answer may owe something to; `error` is what ended it, if anything. The
-    allocator sets no `out_of_reach`: whoever knows of allocated claims says there that one can't be used on the node.
+    `sighted` names the known defects that may have affected the answer; `error` is what ended it, if anything. The
+    allocator never sets `out_of_reach`: the caller that knows allocated claims sets it if one cannot be used on the
+    node.
     """
 
     node: str
@@ -353,9 +355,9 @@ class NodeOutcome(msgspec.Struct, frozen=True):
 
 
 def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
-    """The answers in a form that is quickly written and read; None where some can't have it.
+    """Return the answers in a form that is fast to write and read; None if some cannot be packed.
 
-    Those are errors, and configuration of drivers, whose numbers may be too large.
+    These are errors, and driver configuration, whose numbers may be too large.
     """
     if any(each.error or any(given.devices.config for given in each.allocations) for each in outcomes):
         return None
@@ -363,7 +365,7 @@ def pack(outcomes: Sequence[NodeOutcome]) -> bytes | None:
 
 
 def unpack(packed: bytes) -> tuple[NodeOutcome, ...]:
-    """The answers that `pack` wrote."""
+    """Return the answers that `pack` wrote."""
     return tuple(
         [
             NodeOutcome(

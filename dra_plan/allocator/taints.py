@@ -1,4 +1,4 @@
-"""Device taints: what device taint rules add, and whether a request tolerates them (KEP-5055)."""
+"""Device taints: those added by device taint rules, and the check that a request tolerates them (KEP-5055)."""
 
 from __future__ import annotations
 
@@ -13,29 +13,35 @@ from .reasons import NotTolerated
 
 
 def blocks(taint: DeviceTaint, rules: Rules) -> bool:
-    """Whether the taint keeps requests away that do not tolerate it; effect None and unknown ones only inform."""
+    """Return whether the taint keeps out requests that do not tolerate it; None and unknown effects only inform."""
     return rules.unknown_effects_block or taint.effect in BLOCKING
 
 
 def effective_rules(rules: Sequence[DeviceTaintRule], features: Features, quirks: Quirks) -> Sequence[DeviceTaintRule]:
-    """The device taint rules that count: none with the gate off, else those that can mean a device."""
+    """Return the device taint rules that apply: none with the gate off, otherwise those that can select a device."""
     return [rule for rule in rules if can_mean_devices(rule, quirks)] if features.device_taint_rules else ()
 
 
 def can_mean_devices(rule: DeviceTaintRule, quirks: Quirks) -> bool:
-    """Whether the rule taints anything: without a selector it taints all devices upstream (E1, kubernetes#141620)."""
+    """Return whether the rule taints anything.
+
+    Upstream, a rule without a selector taints all devices (E1, kubernetes#141620).
+    """
     return rule.spec.device_selector is not None or quirks.absent_device_selector_matches_all
 
 
 def tainted(device: Device, pool: PoolID, rules: Sequence[DeviceTaintRule]) -> Sequence[DeviceTaint]:
-    """The device's own taints, then those of the rules that mean it, in rule order."""
+    """Return the device's own taints, then those of the rules that select it, in rule order."""
     if not rules:
         return device.taints
     return [*device.taints, *(rule.spec.taint for rule in rules if _means(rule.spec.device_selector, device, pool))]
 
 
 def _means(selector: DeviceTaintSelector | None, device: Device, pool: PoolID) -> bool:
-    """Whether the selector means the device; rules without one are here only where they mean every device (E1)."""
+    """Return whether the selector selects the device.
+
+    Rules without a selector get here only if they select every device (E1).
+    """
     if selector is None:
         return True
     return (
@@ -48,7 +54,7 @@ def _means(selector: DeviceTaintSelector | None, device: Device, pool: PoolID) -
 def first_untolerated(
     taints: Sequence[DeviceTaint], tolerations: Sequence[DeviceToleration], rules: Rules
 ) -> NotTolerated | None:
-    """The first blocking taint that no toleration covers, or None."""
+    """Return the first blocking taint that no toleration covers, or None."""
     for taint in taints:
         if blocks(taint, rules) and not any(tolerates(toleration, taint) for toleration in tolerations):
             return NotTolerated(taint.key, taint.value, taint.effect)

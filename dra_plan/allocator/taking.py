@@ -1,6 +1,7 @@
-"""What a device must pass to be taken, in upstream's order, and the taking itself.
+"""The checks that a device must pass to be taken, in upstream's order, and the taking itself.
 
-The walk asks here and nowhere else. Checks read the ledger; `take` checks first and then writes all at once.
+The walk takes devices only through this module. Checks read the ledger; `take` checks first and then writes all at
+once.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from .results import Take
 
 
 class TakingCheck(NamedTuple):
-    """One thing that a device must pass to be taken: its name, and why a device does not pass it, or None."""
+    """One check that a device must pass to be taken: its name, and the reason for a failure, or None."""
 
     name: str
     refusal: Callable[[Taker, Want, PoolDevice], DeviceReason | None]
 
 
 class Taker:
-    """Takes devices of one node's pools in one search. `restart` forgets what was taken, not what was found out."""
+    """The taker of devices of one node's pools in one search. `restart` forgets taken devices, not cached facts."""
 
     def __init__(
         self,
@@ -64,22 +65,22 @@ class Taker:
         self.sighted: set[Quirk] = set()
 
     def restart(self) -> None:
-        """Begins with an empty ledger: nothing is taken, and nothing has leaked."""
+        """Start with an empty ledger: nothing is taken, and nothing has leaked."""
         self.ledger.settle()
         self.ledger = Ledger(self._claims)
 
     # -- checks, in upstream's order -----------------------------------------------------------------------------
 
     def checks(self, want: Want) -> tuple[TakingCheck, ...]:
-        """All that a device must pass, in the order in which the want meets it.
+        """Return all checks that a device must pass, in the order in which the want meets them.
 
-        All lists the devices that match before it looks which are free. Asking may raise AllocationError, and takes
+        All lists the matching devices before it checks which are free. A check may raise AllocationError, and takes
         nothing.
         """
         return _OF_ALL if want.takes_all else _OF_ONE
 
     def in_use(self, want: Want, device: PoolDevice) -> InUse | None:
-        """Whether the device belongs to somebody: to an allocated claim, or to a request of this search."""
+        """Return the owner if the device belongs to an allocated claim or to a request of this search."""
         takers = self.ledger.taken.get(device.id, ())
         if want.admin:
             mine = (*takers, *self.ledger.admin_taken.get(device.id, ()))
@@ -95,7 +96,7 @@ class Taker:
         return None
 
     def match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Whether the device is of the wanted kind; remembered, because it does not depend on what is taken."""
+        """Return why the device is not of the requested kind; cached, because it does not depend on what is taken."""
         known = self._matches.get(want)
         if known is None:
             known = self._matches[want] = {}
@@ -111,20 +112,20 @@ class Taker:
         return None
 
     def binding_refusal(self, _want: Want, device: PoolDevice) -> BindingConditionsOff | None:
-        """Whether the device has binding conditions and the feature is off."""
+        """Return a refusal if the device has binding conditions and the feature is off."""
         off = device.device.binding_conditions and not self.features.binding_conditions
         return BindingConditionsOff() if off else None
 
     def selector_refusal(self, want: Want, device: PoolDevice) -> SelectorRefused | None:
-        """The first selector of the want that is false for the device. Raises SelectorError."""
+        """Return the first selector of the want that is false for the device. Raises SelectorError."""
         return want.selector_refusal(device)
 
     def node_refusal(self, _want: Want, device: PoolDevice) -> OtherNode | None:
-        """Whether the device is on other nodes only."""
+        """Return a refusal if the device is only on other nodes."""
         return None if device_is_on(device, self._node) else OtherNode()
 
     def all_includes(self, want: Want, device: PoolDevice) -> bool:
-        """Whether All means the device; upstream leaves out a shared one whose capacity is used up (Q10)."""
+        """Return whether All selects the device; upstream omits a shared one whose capacity is used up (Q10)."""
         if self.match_refusal(want, device) is not None:
             return False
         refusal = self.counted_capacity_refusal(want, device)
@@ -137,7 +138,7 @@ class Taker:
         return not self.quirks.all_drops_exhausted
 
     def demand(self, want: Want, device: PoolDevice) -> Demand:
-        """What the want takes of the device's capacity; remembered."""
+        """Return what the want takes of the device's capacity; cached."""
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
@@ -147,13 +148,13 @@ class Taker:
 
     @property
     def capacity_counts(self) -> bool:
-        """Whether capacity plays a role at all."""
+        """Return whether capacity plays a role."""
         return self.features.consumable_capacity
 
     def capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Why the device's capacity can't serve the want beside persisted shares and those of this search, or None.
+        """Return why the device cannot serve the want next to persisted shares and those of this search, or None.
 
-        Raises AllocationError for an amount that can't be counted with.
+        Raises AllocationError for an amount that cannot be counted.
         """
         demand = self.demand(want, device)
         if demand.problem:
@@ -171,11 +172,11 @@ class Taker:
         return short
 
     def counted_capacity_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """As `capacity_refusal`, and nothing where capacity plays no role."""
+        """Return the result of `capacity_refusal`, or None if capacity plays no role."""
         return self.capacity_refusal(want, device) if self.capacity_counts else None
 
     def judged(self, slot: int, device: PoolDevice) -> PoolDevice:
-        """The device whose capacity decides whether one is tried: itself, or the slot's own in the slice (C1)."""
+        """Return the device whose capacity decides whether one is tried: itself, or the slot's own (C1)."""
         if not self.quirks.capacity_of_wrong_device:
             return device
         devices = device.slice.devices
@@ -185,11 +186,11 @@ class Taker:
         return devices[slot]
 
     def is_shared(self, device: PoolDevice) -> bool:
-        """Whether the device is given in shares, so that taking it does not take it away."""
+        """Return whether the device is allocated in shares, so that taking it does not remove it."""
         return self.features.consumable_capacity and bool(device.device.allow_multiple_allocations)
 
     def capacity_in_use(self, device: PoolDevice) -> bool:
-        """Whether a share of the device exists, so that its counters are paid (Q19: only one that has capacity)."""
+        """Return whether a share of the device exists, so that its counters are paid (Q19: only if it has capacity)."""
         if device.id in self.state.aggregate or device.id in self.ledger.shares:
             return True
         if device.id in self.state.shared:
@@ -197,12 +198,12 @@ class Taker:
             return not self.quirks.share_without_capacity_pays_twice
         return False
 
-    # -- what can never be taken ---------------------------------------------------------------------------------
+    # -- devices that can never be taken -------------------------------------------------------------------------
 
     def never(self, want: Want, device: PoolDevice) -> bool:
-        """Whether the want can't have the device even while nothing is taken, as it must be when this is asked.
+        """Return whether the want cannot have the device even while nothing is taken; call this only in that state.
 
-        What depends on who asks first for counters counts as passed.
+        Checks that depend on the first use of counters count as passed.
         """
         if device.device.consumes_counters:
             if not self.features.partitionable_devices:
@@ -217,22 +218,22 @@ class Taker:
         return any(constraint.value(device) is None for constraint in want.constraints)
 
     def foreseen(self, device: PoolDevice) -> CounterTable | None:
-        """The device's counter table, if it is certain by now which one it is."""
+        """Return the device's counter table, if it is already certain."""
         return self.counters.foreseen(device, self._pools[device.id.pool_id])
 
     def taint_refusal(self, want: Want, device: PoolDevice) -> NotTolerated | None:
-        """The first blocking taint that the want does not tolerate, or None."""
+        """Return the first blocking taint that the want does not tolerate, or None."""
         if not device.taints or not self.features.device_taints:
             return None
         return taints.first_untolerated(device.taints, want.tolerations, self._rules)
 
     def counters_off(self, _want: Want, device: PoolDevice) -> CountersOff | None:
-        """Whether the device consumes counters and partitionable devices are off."""
+        """Return a refusal if the device consumes counters and partitionable devices are off."""
         off = device.device.consumes_counters and not self.features.partitionable_devices
         return CountersOff() if off else None
 
     def counter_refusal(self, want: Want, device: PoolDevice) -> CounterShort | None:
-        """The counter that has too little left for the device, where taking it costs counters now; or None."""
+        """Return the counter that has too little left for the device, if taking it costs counters now, or None."""
         if not device.device.consumes_counters or not self.features.partitionable_devices:
             return None
         return self._counter_short(device) if self.pays_counters(want, device) else None
@@ -241,7 +242,7 @@ class Taker:
         return self.counters.refuses(self.ledger, device, self._pools[device.id.pool_id], self.sighted)
 
     def constraint_refusal(self, want: Want, device: PoolDevice) -> ConstraintReason | None:
-        """How the device breaks the first of the want's constraints that it breaks beside what is taken, or None."""
+        """Return how the device breaks the first violated constraint of the want, given the devices taken, or None."""
         for constraint in want.constraints:
             if constraint.misreads(device):
                 self.sighted.add("list_constraints_as_scalars")
@@ -253,7 +254,7 @@ class Taker:
     # -- taking --------------------------------------------------------------------------------------------------
 
     def take(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Checks what depends on other devices, then takes the device; or the reason why not, with nothing taken."""
+        """Take the device after the checks that depend on other devices, or return why not and take nothing."""
         off = self.counters_off(want, device)
         if off is not None:
             return off
@@ -272,7 +273,7 @@ class Taker:
         return self._write(want, device, pays)
 
     def pays_counters(self, want: Want, device: PoolDevice) -> bool:
-        """Whether taking a device that consumes counters costs them now."""
+        """Return whether taking a device that consumes counters costs them now."""
         if self.is_shared(device) and self.capacity_in_use(device):
             return False
         if want.admin:
@@ -281,14 +282,14 @@ class Taker:
         return True
 
     def _leak_counters(self, device: PoolDevice, pays: bool, quirk: Quirk) -> None:
-        """Upstream has charged the counters by now and does not give them back (Q4, Q21)."""
+        """Leak counters: upstream has already charged them and does not release them (Q4, Q21)."""
         if pays:
             self.sighted.add(quirk)
             if getattr(self.quirks, quirk):
                 self.ledger.leak_charge(self.counters.key(device), device.consumption)
 
     def _roll_back(self, want: Want, device: PoolDevice, pays: bool, broken: ConstraintReason) -> None:
-        """What a constraint that refuses leaves behind upstream. Raises AllocationError for All (Q11)."""
+        """Apply what upstream leaves behind when a constraint refuses. Raises AllocationError for All (Q11)."""
         if want.takes_all:
             self.sighted.add("all_with_constraint_fatal")
             if self.quirks.all_with_constraint_fatal:
@@ -302,9 +303,9 @@ class Taker:
                 self.sighted.add("distinct_remembers_last")
 
     def _write(self, want: Want, device: PoolDevice, pays: bool) -> DeviceReason | None:
-        """All that taking a device changes.
+        """Write all changes of taking a device.
 
-        Capacity can still fail here: used up meanwhile for All (Q21), or not looked at before (C1).
+        Capacity can still fail here: it was used up in the meantime for All (Q21), or was not checked before (C1).
         """
         ledger, shared = self.ledger, self.is_shared(device)
         demand = self.demand(want, device) if self.features.consumable_capacity else None

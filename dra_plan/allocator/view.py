@@ -1,7 +1,7 @@
 """A cluster as one target sees it: everything that the allocator's answers depend on, as one immutable value.
 
-Whoever asks the allocator holds a View. It has no rule of its own: the rules that an answer follows have their own
-modules, and the view puts them together once for all questions. Planning is not here either.
+Every caller of the allocator holds a View. It has no rules of its own: the rules that an answer follows have their own
+modules, and the view combines them once for all questions. Planning is elsewhere.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 class View:
-    """The classes, slices, claims and taint rules of a cluster under one target. Never changed: edits give new views.
+    """The classes, slices, claims and taint rules of a cluster under one target. Immutable: edits return new views.
 
     `claims` are all claims of the cluster; the allocated ones make `state`. `given_rules` are all device taint rules,
-    `taint_rules` those that count under the target. With a `device_order` devices of a node are tried in that order
-    instead of the one in which they are published. What is gathered, compiled or allocated is found when first needed
-    and shared by the views that differ in nothing it depends on.
+    `taint_rules` those that apply under the target. With a `device_order`, the devices of a node are tried in that
+    order instead of the published one. Gathered, compiled and allocated parts are computed when first needed and shared
+    by views that do not differ in what they depend on.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class View:
 
     @classmethod
     def of(cls, inventory: Inventory, target: Target) -> View:
-        """The input as the target sees it. Of several classes of one name the last counts."""
+        """Return the input as the target sees it. If several classes share a name, the last one counts."""
         return cls(
             target,
             classes={device_class.metadata.name: device_class for device_class in inventory.classes},
@@ -66,22 +66,22 @@ class View:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """What copies for other processes are made of: what follows from it they find themselves."""
+        """Return the parts to copy to other processes, which derive the rest themselves."""
         return {name: getattr(self, name) for name in _PARTS}
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         self.__init__(**parts)  # type: ignore[misc]
 
-    # What follows from the objects
+    # Derived from the objects
 
     @cached_property
     def taint_rules(self) -> Sequence[DeviceTaintRule]:
-        """The device taint rules that count under the target."""
+        """The device taint rules that apply under the target."""
         return effective_rules(self.given_rules, self.target.features, self.target.quirks)
 
     @cached_property
     def gatherer(self) -> PoolGatherer:
-        """Finds the pools of nodes."""
+        """The gatherer that finds the pools of nodes."""
         return PoolGatherer(self.slices, self.target, self.taint_rules)
 
     @cached_property
@@ -107,7 +107,7 @@ class View:
     # Questions
 
     def compile(self, expression: str) -> Selector:
-        """The selector as the scheduler compiles it, by the rules for stored expressions. Raises ValueError."""
+        """Return the selector as the scheduler compiles it, by the rules for stored expressions. Raises ValueError."""
         if expression not in self._compiled:
             from dra_plan.cel import compile_selector
 
@@ -118,14 +118,14 @@ class View:
         return self._compiled[expression]
 
     def requests(self, claims: Iterable[ResourceClaim]) -> list[ClaimRequests]:
-        """The claims as the search sees them."""
+        """Return the claims as the search sees them."""
         reader = RequestReader(self.classes, self.target, self.compile)
         return [reader.read(index, claim) for index, claim in enumerate(claims)]
 
     # Other views
 
     def at(self, target: Target) -> View:
-        """The same objects as another target sees them; the same view each time."""
+        """Return the same objects as another target sees them; repeated calls return the same view."""
         if target == self.target:
             return self
         key = (target.version, target.release, tuple(target.gates.items()), target.quirks)
@@ -134,13 +134,14 @@ class View:
         return self._retargeted[key]
 
     def repaired(self, *quirks: Quirk) -> View:
-        """The same cluster without the named defects; without any name, without all."""
+        """Return the same cluster without the named defects; without any names, without all defects."""
         return self.at(self.target.repaired(*quirks))
 
     def after(self, inventory: Inventory) -> View:
-        """The view of the input after a change, under the same target. Lists that are the same objects did not change.
+        """Return the view of the input after a change, under the same target.
 
-        What follows from these is made now, so that however many changed views are made of this one share it.
+        Lists that are the same objects are unchanged. The parts derived from these are computed now, so that all
+        changed views of this one share them.
         """
         classes = {device_class.metadata.name: device_class for device_class in inventory.classes}
         now = {"slices": inventory.slices, "claims": inventory.claims, "given_rules": inventory.taint_rules}
@@ -153,32 +154,35 @@ class View:
         return self._edited(**parts) if parts else self
 
     def with_slices(self, slices: Sequence[ResourceSlice]) -> View:
-        """The view with these slices and no others."""
+        """Return the view with these slices and no others."""
         return self._edited(slices=slices)
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> View:
-        """The view with these device classes, by name, and no others."""
+        """Return the view with these device classes, by name, and no others."""
         return self._edited(classes=classes)
 
     def with_claims(self, claims: Sequence[ResourceClaim]) -> View:
-        """The view with these claims and no others, so the devices of the allocated ones are in use."""
+        """Return the view with these claims and no others, so the devices of the allocated ones are in use."""
         return self._edited(claims=claims)
 
     def ordered(self, device_order: DeviceOrder | None) -> View:
-        """The view in which the devices of a node are tried in another order."""
+        """Return the view in which the devices of a node are tried in a different order."""
         return self if device_order is self.device_order else self._edited(device_order=device_order)
 
     def with_state(self, state: AllocatedState) -> View:
-        """The view with these devices in use, kept by the caller; `claims` and `holders` say nothing of them.
+        """Return the view with these devices in use, maintained by the caller.
 
-        The gathered pools are the same for all states, however many are asked about.
+        `claims` and `holders` do not include them. The gathered pools are the same for all states.
         """
         other = self._edited(claims=())
         other.__dict__.update(state=state, gatherer=self.gatherer)
         return other
 
     def _edited(self, **parts: object) -> View:
-        """A view with other parts; whatever depends only on parts that stay is taken along if it has been made."""
+        """Return a view with other parts.
+
+        Derived parts that depend only on unchanged parts are carried over if they have been computed.
+        """
         whole: dict[str, Any] = {name: parts.get(name, getattr(self, name)) for name in _PARTS}
         other = type(self)(**whole)
         changed = {name for name in parts if name != "target"} | _changes(self.target, other.target)
@@ -191,7 +195,7 @@ class View:
 
 
 def _changes(old: Target, new: Target) -> set[str]:
-    """What of a target the derived parts depend on, as far as it differs."""
+    """Return the aspects of a target that derived parts depend on and that differ."""
     found = set()
     if (old.version, old.gates) != (new.version, new.gates):
         found.add("gates")
@@ -211,4 +215,4 @@ _DEPENDS = {
     "holders": {"claims"},
     "shared_counter_names": {"rules", "slices"},
 }
-"""What each derived part is made of: parts of the view, and what `_changes` tells of the target."""
+"""The inputs of each derived part: parts of the view, and the results of `_changes` for the target."""

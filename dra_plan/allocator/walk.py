@@ -1,7 +1,7 @@
 """The depth-first walk: claims, requests and slots in order, devices in pool order, first solution wins.
 
-First what can watch a search, then the walk: upstream's `allocateOne`, step for step, and `steps` counts its calls.
-What a device must pass is asked of the `Taker`; what is taken is in its ledger. Nothing here prunes.
+First the observer of a search, then the walk: upstream's `allocateOne`, step for step; `steps` counts its calls. The
+`Taker` checks whether a device can be taken; its ledger records the taken devices. Nothing here prunes.
 """
 
 from __future__ import annotations
@@ -25,50 +25,50 @@ from .reasons import (
 from .requests import RESULTS_LIMIT, ClaimRequests, Want
 from .taking import Taker
 
-# -- what watches a search ---------------------------------------------------------------------------------------------
+# -- the observer of a search ------------------------------------------------------------------------------------------
 
 
 class Probe:
-    """Hears what a search does and can't change it. Does nothing; subclasses override what they want to hear.
+    """An observer of a search, which cannot change it. It does nothing; subclasses override the methods they need.
 
     A want is a request, or one alternative of it; `slot` counts its devices from 0.
     """
 
     def entered(self, want: Want, slot: int) -> None:
-        """The search looks for a device for this slot."""
+        """Report that the search looks for a device for this slot."""
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """The want was given up before any device was tried."""
+        """Report that the want was given up before any device was tried."""
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """A device was looked at and can't be used now."""
+        """Report that a device was checked and cannot be used now."""
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """A device was taken; the search goes on below."""
+        """Report that a device was taken; the search continues below."""
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Nothing was found below; the device was given back."""
+        """Report that nothing was found below and the device was released."""
 
     def restarted(self) -> None:
-        """The search begins anew, pruned, because it takes long. What was reported before does not count any more."""
+        """Report that the search restarts with pruning because it takes long. Earlier reports no longer count."""
 
     def pruned(self, want: Want, slot: int) -> None:
-        """Proven without search: from this slot on there is no solution."""
+        """Report a proof, found without a search, that there is no solution from this slot on."""
 
     def solved(self) -> None:
-        """All claims have their devices."""
+        """Report that all claims have their devices."""
 
 
 # -- the walk ----------------------------------------------------------------------------------------------------------
 
 NO, YES, EXCEEDED = 0, 1, 2
-"""How a branch ends: without solution, with one, or because the claim would get more devices than it may have."""
+"""The end of a branch: no solution, a solution, or more devices than the claim may have."""
 
 _STEPS_PER_CLOCK = 512
 
 
 class SearchLimits:
-    """When to give up: `steps` of one search, and a `deadline` by `time.monotonic` (None: never)."""
+    """The limits of a search: `steps` of one search, and a `deadline` by `time.monotonic` (None: never)."""
 
     __slots__ = ("deadline", "steps")
 
@@ -78,11 +78,11 @@ class SearchLimits:
 
 
 class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
-    """The walk has taken as many steps as it was given before it should look up."""
+    """The walk has taken the number of steps after which it should pause."""
 
 
 class SearchSpace:
-    """What a walk goes through: the claims, the devices in search order, and the devices that All means.
+    """The space of a walk: the claims, the devices in search order, and the devices that All selects.
 
     An invalid pool stands for itself in `scan` where reaching it is fatal.
     """
@@ -101,16 +101,16 @@ class SearchSpace:
         self.rules, self.quirks = rules, quirks
 
     def count(self, want: Want) -> int:
-        """How many devices the want is for."""
+        """Return the number of devices that the want is for."""
         return len(self.listed[want]) if want.takes_all else want.count
 
     def depth(self) -> int:
-        """How many steps can be nested at most: one for each device, and one for what ends or begins beside them."""
+        """Return the maximum number of nested steps: one per device, and one for each additional start or end."""
         depth = 2 * len(self.claims)
         for ready in self.claims:
             for wants in ready.requests:
                 most = max(self.count(want) for want in wants)
-                depth += 3 + max(0, min(most, RESULTS_LIMIT))  # a count below 0 decodes, too
+                depth += 3 + max(0, min(most, RESULTS_LIMIT))  # a count below 0 can be decoded as well
         return depth
 
 
@@ -126,7 +126,7 @@ class Walk:
         self.steps = 0
 
     def run(self, pause_at: int = 0) -> bool:
-        """Whether devices for all claims were found.
+        """Return whether devices for all claims were found.
 
         Raises AllocationError (fatal for the pod), StepsExhaustedError, and Paused when `pause_at` (0: never) steps
         were not enough.
@@ -136,7 +136,7 @@ class Walk:
         return self._one(0, 0, 0, 0, False, 0) == YES
 
     def _look_up(self) -> None:
-        """Stops the walk if it is time; sets when to look up next."""
+        """Stop the walk if it is time; set the next check."""
         if self.steps > self._limits.steps:
             steps = self._limits.steps
             raise StepsExhaustedError(f"no answer within {steps} step{'s' if steps != 1 else ''}")
@@ -151,7 +151,7 @@ class Walk:
         self._look_up_at = min(clock, self._limits.steps, self._pause_at)
 
     def _one(self, claim: int, request: int, option: int, slot: int, in_option: bool, start: int) -> int:
-        """One step: what remains from this slot on. `in_option` is set while one alternative is tried."""
+        """Take one step: everything from this slot on. `in_option` is set while one alternative is tried."""
         self.steps += 1
         if self.steps > self._look_up_at:
             self._look_up()
@@ -182,7 +182,7 @@ class Walk:
         return self._take_any(want, option, slot, in_option, start if self._space.rules.resumes_scan else 0)
 
     def _first_available(self, claim: int, request: int) -> int:
-        """The alternatives in order; the first that leads to a complete solution is chosen."""
+        """Try the alternatives in order; the first that leads to a complete solution is chosen."""
         ended = EXCEEDED
         for option in range(len(self._claims[claim].requests[request])):
             found = self._one(claim, request, option, 0, True, 0)
@@ -194,7 +194,7 @@ class Walk:
         return ended
 
     def _take_listed(self, want: Want, option: int, slot: int, in_option: bool) -> int:
-        """All: the slot must get the device listed for it."""
+        """Take the device listed for the slot, as All requires."""
         device = self._listed[want][slot]
         mark = self._ledger.mark()
         refusal = self._taker.in_use(want, device) or self._taker.take(want, device)
@@ -207,7 +207,7 @@ class Walk:
         return self._below(want, option, slot, in_option, device, mark, 0)
 
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
-        """ExactCount: every device from the start position on, until one leads to a solution."""
+        """Try every device from the start position on until one leads to a solution (ExactCount)."""
         scan = self._space.scan
         for position in range(start, len(scan)):
             device = scan[position]
@@ -224,7 +224,7 @@ class Walk:
         return NO
 
     def _refusal(self, want: Want, slot: int, device: PoolDevice) -> DeviceReason | None:
-        """Takes the device, or says why not."""
+        """Take the device, or return why not."""
         taker = self._taker
         refusal = taker.in_use(want, device) or taker.match_refusal(want, device)
         if refusal is None and taker.capacity_counts:
@@ -234,7 +234,7 @@ class Walk:
     def _below(
         self, want: Want, option: int, slot: int, in_option: bool, device: PoolDevice, mark: int, start: int
     ) -> int:
-        """Goes on with the next slot; gives the device back unless that solves everything."""
+        """Continue with the next slot; release the device unless that solves everything."""
         probe = self._probe
         if probe is not None:
             probe.taken(want, slot, device)
@@ -251,5 +251,5 @@ class Walk:
 
 
 def reached_invalid(pool: Pool) -> AllocationError:
-    """What ends the search when it comes to an invalid pool, in releases that don't pass it over."""
+    """Return the error that ends the search at an invalid pool, in releases that do not skip it."""
     return AllocationError(Cause("invalid-pool", f"pool {pool.id.pool} is invalid: {pool.problem}", pool=pool.id))

@@ -1,4 +1,4 @@
 """The Kubernetes v1 object model that planning reads: frozen structs, quantities, versions and selectors.
 
-Nothing here knows of files, of older API versions, or of how an answer is found.
+Nothing here knows files, older API versions, or the search for an answer.
 """

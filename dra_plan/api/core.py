@@ -1,4 +1,4 @@
-"""core/v1: nodes, pods, namespaces and the parts of them that scheduling reads."""
+"""core/v1: nodes, pods, namespaces and their parts that scheduling reads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Toleration(Object, frozen=True):
 
 
 class ContainerImage(Object, frozen=True):
-    """An image that a node holds; size in bytes."""
+    """An image present on a node; size in bytes."""
 
     names: list[str] = []
     size_bytes: int = 0
@@ -64,7 +64,7 @@ class NodeSpec(Object, frozen=True):
 
 
 class NodeSystemInfo(Object, frozen=True):
-    """Versions that the kubelet reports."""
+    """The versions that the kubelet reports."""
 
     kubelet_version: str = ""
 
@@ -77,7 +77,7 @@ class NodeCondition(Object, frozen=True):
 
 
 class NodeStatus(Object, frozen=True):
-    """What a node offers, and how it is."""
+    """The resources a node offers, and its state."""
 
     capacity: dict[str, QuantityText] = {}
     allocatable: dict[str, QuantityText] = {}
@@ -106,7 +106,7 @@ class Namespace(Object, frozen=True):
 
 
 class ResourceClaimReference(Object, frozen=True):
-    """A container's use of one of the pod's claims."""
+    """A reference from a container to one of the pod's claims."""
 
     name: str = ""
     request: str = ""
@@ -155,7 +155,7 @@ class NodeAffinity(Object, frozen=True):
 
 
 class PodAffinityTerm(Object, frozen=True):
-    """Pods that this pod wants to be near to, or away from."""
+    """The pods that this pod should run close to, or away from."""
 
     label_selector: LabelSelector | None = None
     namespaces: list[str] = []
@@ -173,7 +173,7 @@ class WeightedPodAffinityTerm(Object, frozen=True):
 
 
 class PodAffinity(Object, frozen=True):
-    """Required and preferred pod terms; the same shape serves anti-affinity."""
+    """Required and preferred pod terms; also used for anti-affinity."""
 
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = []
     preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = []
@@ -188,7 +188,7 @@ class Affinity(Object, frozen=True):
 
 
 class TopologySpreadConstraint(Object, frozen=True):
-    """How evenly pods spread over a topology."""
+    """A constraint on how evenly pods spread over a topology."""
 
     max_skew: int = 1
     topology_key: str = ""
@@ -203,7 +203,7 @@ class TopologySpreadConstraint(Object, frozen=True):
 class PodResourceClaim(Object, frozen=True):
     """A claim of a pod: an existing one, or one made from a template.
 
-    `source` is the nested form of releases before 1.31; conversion lifts it.
+    `source` is the nested form of releases before 1.31; conversion moves its fields up.
     """
 
     name: str = ""
@@ -212,7 +212,7 @@ class PodResourceClaim(Object, frozen=True):
 
 
 class PodSchedulingGate(Object, frozen=True):
-    """A gate that keeps a pod from the queue."""
+    """A gate that keeps a pod out of the scheduling queue."""
 
     name: str = ""
 
@@ -224,7 +224,7 @@ class PodSchedulingGroup(Object, frozen=True):
 
 
 class PodSpec(Object, frozen=True):
-    """The specification of a pod, as far as scheduling reads it. Volumes stay plain dicts."""
+    """The specification of a pod, limited to the fields that scheduling reads. Volumes stay plain dicts."""
 
     containers: list[Container] = []
     init_containers: list[Container] = []
@@ -250,7 +250,7 @@ class PodSpec(Object, frozen=True):
 
 
 class PodResourceClaimStatus(Object, frozen=True):
-    """The claim made for one entry of the pod; no name means that none was needed."""
+    """The claim created for one entry of the pod; no name means that none was needed."""
 
     name: str = ""
     resource_claim_name: str | None = None
@@ -264,7 +264,7 @@ class PodExtendedResourceClaimStatus(Object, frozen=True):
 
 
 class NodeAllocatableResourceClaimStatus(Object, frozen=True):
-    """What a claim's devices take from the node for the pod, and the containers that use the claim (alpha in 1.36)."""
+    """The node resources that a claim's devices take for the pod, and the containers that use it (alpha in 1.36)."""
 
     resource_claim_name: str = ""
     containers: list[str] = []
@@ -282,20 +282,20 @@ class PodCondition(Object, frozen=True):
 
 
 class ContainerWaiting(Object, frozen=True):
-    """Why the kubelet has not started a container: one word, such as ImagePullBackOff, and a sentence."""
+    """The reason why the kubelet has not started a container: one word, such as ImagePullBackOff, and a message."""
 
     reason: str = ""
     message: str = ""
 
 
 class ContainerState(Object, frozen=True):
-    """The state of a container, of which only waiting is read."""
+    """The state of a container, of which only `waiting` is read."""
 
     waiting: ContainerWaiting | None = None
 
 
 class ContainerStatus(Object, frozen=True):
-    """What the kubelet reports of a container: why it waits, and its resources, for in-place resize."""
+    """The kubelet's report on a container: why it is waiting, and its resources, for in-place resize."""
 
     name: str = ""
     state: ContainerState = ContainerState()
@@ -304,7 +304,7 @@ class ContainerStatus(Object, frozen=True):
 
 
 class PodStatus(Object, frozen=True):
-    """The status of a pod, as far as scheduling reads it."""
+    """The status of a pod, limited to the fields that scheduling reads."""
 
     phase: str = ""
     conditions: list[PodCondition] = []
@@ -334,7 +334,7 @@ class Pod(Object, frozen=True):
 
 
 class PodTemplateSpec(Object, frozen=True):
-    """The pod that a workload makes."""
+    """The template of a workload's pods."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
@@ -356,7 +356,7 @@ class Service(Object, frozen=True):
 
 
 class PriorityClass(Object, frozen=True):
-    """scheduling.k8s.io/v1: a named pod priority."""
+    """A named pod priority (scheduling.k8s.io/v1)."""
 
     api_version: str = "scheduling.k8s.io/v1"
     kind: str = "PriorityClass"
@@ -367,7 +367,10 @@ class PriorityClass(Object, frozen=True):
 
 
 class PodDisruptionBudgetSpec(Object, frozen=True):
-    """policy/v1: pods protected from eviction; the two amounts are numbers or percentages, and exclude each other."""
+    """The pods protected from eviction (policy/v1).
+
+    The two amounts are numbers or percentages and are mutually exclusive.
+    """
 
     selector: LabelSelector | None = None
     min_available: int | str | None = None
@@ -376,14 +379,14 @@ class PodDisruptionBudgetSpec(Object, frozen=True):
 
 
 class PodDisruptionBudgetStatus(Object, frozen=True):
-    """How many evictions the budget still allows."""
+    """The number of evictions that the budget still allows."""
 
     disruptions_allowed: int = 0
     disrupted_pods: dict[str, str] = {}
 
 
 class PodDisruptionBudget(Object, frozen=True):
-    """policy/v1: a disruption budget."""
+    """A disruption budget (policy/v1)."""
 
     api_version: str = "policy/v1"
     kind: str = "PodDisruptionBudget"
@@ -393,7 +396,7 @@ class PodDisruptionBudget(Object, frozen=True):
 
 
 class ScopedResourceSelectorRequirement(Object, frozen=True):
-    """One scope of a quota: which pods it counts."""
+    """One scope of a quota, which selects the pods it counts."""
 
     scope_name: str = ""
     operator: str = ""
@@ -407,7 +410,7 @@ class ScopeSelector(Object, frozen=True):
 
 
 class ResourceQuotaSpec(Object, frozen=True):
-    """How much the objects of a namespace may ask for together."""
+    """The maximum that the objects of a namespace may request together."""
 
     hard: dict[str, QuantityText] = {}
     scopes: list[str] = []
@@ -441,7 +444,7 @@ class LimitRangeSpec(Object, frozen=True):
 
 
 class LimitRange(Object, frozen=True):
-    """What each pod and container of a namespace may ask for, and what they get that ask for nothing."""
+    """The limits on the requests of each pod and container of a namespace, and the default requests."""
 
     api_version: str = "v1"
     kind: str = "LimitRange"

@@ -1,7 +1,7 @@
-"""Texts that have to be exactly Kubernetes': quoting as Go's fmt does it, and formats that many places share.
+"""Texts that must equal Kubernetes' exactly: quoting as in Go's fmt, and formats shared by many places.
 
-In order: `%q`; names, label keys and label values, with what is wrong with a text in apimachinery's words; times as
-Go reads them; and request policies in words. What a text is for, and whether it may be missing, is for the callers.
+In order: `%q`; names, label keys and label values, with the problems of a text in apimachinery's words; times as Go
+reads them; and request policies in words. Callers decide what a text is for, and whether it may be missing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ESCAPES = {
 
 
 def go_quote(text: str) -> str:
-    """The text as Go's `%q` writes it."""
+    """Return the text as Go's `%q` writes it."""
     return '"' + "".join(map(_escaped, text)) + '"'
 
 
@@ -34,12 +34,12 @@ def _escaped(character: str) -> str:
 
 
 # -- names and labels --------------------------------------------------------------------------------------------------
-# Each function returns the problems of a text; none: the text is correct.
+# Each function returns the problems of a text; an empty list means the text is correct.
 
 MAX_LABEL = 63
-"""Bytes of a DNS label, of a label's value, and of the name part of its key."""
+"""The maximum bytes of a DNS label, of a label's value, and of the name part of its key."""
 MAX_SUBDOMAIN = 253
-"""Bytes of a DNS subdomain."""
+"""The maximum bytes of a DNS subdomain."""
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -66,22 +66,22 @@ _VALUE_PROBLEM = (
 
 
 def too_long(text: str, most: int) -> list[str]:
-    """The problem of a text of more than `most` bytes."""
+    """Return the problem of a text of more than `most` bytes."""
     return [f"must be no more than {most} bytes"] if len(text.encode("utf-8", "surrogatepass")) > most else []
 
 
 def dns_label_problems(text: str) -> list[str]:
-    """What keeps a text from being an RFC 1123 label (`IsDNS1123Label`)."""
+    """Return why a text is not an RFC 1123 label (`IsDNS1123Label`)."""
     return too_long(text, MAX_LABEL) + ([] if _LABEL.fullmatch(text) else [_LABEL_PROBLEM])
 
 
 def subdomain_problems(text: str) -> list[str]:
-    """What keeps a text from being an RFC 1123 subdomain (`IsDNS1123Subdomain`)."""
+    """Return why a text is not an RFC 1123 subdomain (`IsDNS1123Subdomain`)."""
     return too_long(text, MAX_SUBDOMAIN) + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_PROBLEM])
 
 
 def label_key_problems(text: str) -> list[str]:
-    """What keeps a text from being the key of a label or taint (`IsQualifiedName`): NAME or SUBDOMAIN/NAME."""
+    """Return why a text is not the key of a label or taint (`IsQualifiedName`): NAME or SUBDOMAIN/NAME."""
     *prefix, name = text.split("/")
     if len(prefix) > 1:
         example = "(e.g. 'example.com/MyName')"
@@ -94,7 +94,7 @@ def label_key_problems(text: str) -> list[str]:
 
 
 def label_value_problems(text: str) -> list[str]:
-    """What keeps a text from being the value of a label or taint (`IsValidLabelValue`); it may be empty."""
+    """Return why a text is not the value of a label or taint (`IsValidLabelValue`); it may be empty."""
     return too_long(text, MAX_LABEL) + ([] if not text or _NAME.fullmatch(text) else [_VALUE_PROBLEM])
 
 
@@ -110,7 +110,7 @@ _TIME = re.compile(
 
 
 def parse_timestamp(text: str) -> int | None:
-    """Nanoseconds since 1970, or None for text that Go's RFC 3339 layout refuses."""
+    """Return nanoseconds since 1970, or None for text that Go's RFC 3339 layout rejects."""
     match = _TIME.fullmatch(text)
     if match is None:
         return None
@@ -127,17 +127,17 @@ def parse_timestamp(text: str) -> int | None:
             return None
         offset = (hours * 3600 + minutes * 60) * (-1 if match[9] == "-" else 1)
     if year == 0:
-        offset += 366 * 86400  # before the first year that can be held: out of range for the caller
+        offset += 366 * 86400  # before the first representable year: out of range for the caller
     delta = moment - _EPOCH
     return (delta.days * 86400 + delta.seconds - offset) * _SECOND + int(fraction)
 
 
 # -- request policies in words -----------------------------------------------------------------------------------------
-# Whether an amount is allowed is decided in `allocator.capacity`.
+# `allocator.capacity` decides whether an amount is allowed.
 
 
 def allowed(policy: CapacityRequestPolicy | None, listed: Callable[[list[str]], str]) -> str:
-    """The values as `listed` words them, or `from 10G to 60G in steps of 10G`; empty without values and range."""
+    """Return the values as worded by `listed`, or `from 10G to 60G in steps of 10G`; empty without values and range."""
     if policy is None:
         return ""
     if policy.valid_values:

@@ -8,7 +8,7 @@ _PERCENTAGE = re.compile(r"([0-9]{1,10})%", re.ASCII)
 
 
 def scaled(value: int | str, whole: int, *, up: bool) -> int:
-    """The number that is meant: a percentage of the whole, rounded up or down. Text that is none counts as 0."""
+    """Return the number, or the percentage of the whole, rounded up or down. Text that is neither counts as 0."""
     if isinstance(value, int):
         return value
     found = _PERCENTAGE.fullmatch(value)

@@ -1,7 +1,7 @@
-"""The typed objects of one input, in input order, which every command plans on, and what is known about them.
+"""The typed objects of one input, in input order, on which every command plans, and the known facts about them.
 
-In order: ClusterInfo (dra-plan/v1alpha1), what a snapshot says of its cluster; notices, what the user should know
-beside the answer, with the place where an object was read; and the inventory of all objects.
+In order: ClusterInfo (dra-plan/v1alpha1), a snapshot's description of its cluster; notices for the user in addition to
+the answer, with the place where an object was read; and the inventory of all objects.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from .workloads import AnyWorkload
 API_VERSION, KIND = "dra-plan/v1alpha1", "ClusterInfo"
 
 ADMISSION = "admissionregistration.k8s.io"
-"""The group of webhooks and policies that may refuse or change what is created."""
+"""The API group of webhooks and policies that may reject or change created objects."""
 
 FORBIDDEN, NOT_SERVED, FAILED = "Forbidden", "NotServed", "Failed"
-"""Why a resource was not listed: no right to, the server does not have it, or no whole answer came."""
+"""The reasons why a resource was not listed: no permission, not served, or no complete response."""
 
 
 class UnlistedKind(Object, frozen=True):
-    """A resource (`resourceslices.resource.k8s.io`) that could not be listed, why, and what the server said."""
+    """A resource (`resourceslices.resource.k8s.io`) that could not be listed, the reason, and the server's message."""
 
     resource: str = ""
     reason: str = ""
@@ -47,10 +47,10 @@ class UnlistedKind(Object, frozen=True):
 
 
 class ClusterInfo(Object, frozen=True):
-    """The version of the API server (`v1.36.2`), the gates that it reports, the time, and what could not be listed.
+    """The API server's version (`v1.36.2`), the gates it reports, the time, and the resources that could not be listed.
 
-    `emulation_version` (`1.35`) is set where the server behaves as an older minor version than its own;
-    `feature_gates_from` says who reported the gates; `anonymized`, whether names are pseudonyms.
+    `emulation_version` (`1.35`) is set if the server emulates an older minor version than its own; `feature_gates_from`
+    names the component that reported the gates; `anonymized` is set if names are pseudonyms.
     """
 
     api_version: str = API_VERSION
@@ -68,7 +68,11 @@ class ClusterInfo(Object, frozen=True):
 
 
 class Origin(NamedTuple):
-    """Where an object was read: the source's name ("-" for stdin), its first field's line, from 1; 0 if unknown."""
+    """The place where an object was read.
+
+    It consists of the source's name ("-" for stdin), and the line of the object's first field, counted from 1; 0 if
+    unknown.
+    """
 
     source: str
     line: int = 0
@@ -85,9 +89,13 @@ NOTES = frozenset(
         "release-not-recorded",
         "rules-of-another-release",
         "several-best-nodes",
+        "taint-rules-taken-as-on",
     }
 )
-"""The codes of facts about a release, and about what a cluster decides at random: no input is wrong for them."""
+"""The codes of facts about a release, and about random decisions of a cluster.
+
+They do not mean that an input is wrong.
+"""
 
 
 class Notice(Struct, frozen=True, order=True, gc=False):
@@ -108,7 +116,7 @@ class Notice(Struct, frozen=True, order=True, gc=False):
 
     @property
     def is_note(self) -> bool:
-        """Whether it is a fact about the release, which no gate counts."""
+        """Return whether the notice is a fact about the release, which never affects the exit status."""
         return self.code in NOTES
 
 
@@ -119,10 +127,10 @@ ObjectKey = tuple[str, str, str]
 
 
 class AsWritten(NamedTuple):
-    """How an object was written where that is not as planning reads it.
+    """The form in which an object was written, where it differs from the form that planning reads.
 
     `version` is its API version, "" for the usual one; `unknown` are fields that the version does not have and that
-    were dropped; `has_source` says that a pod names its claims in `source`, as before Kubernetes 1.31.
+    were dropped; `has_source` is set if a pod names its claims in `source`, as before Kubernetes 1.31.
     """
 
     version: str = ""
@@ -131,7 +139,7 @@ class AsWritten(NamedTuple):
 
 
 class WrittenText(NamedTuple):
-    """An object as JSON, as it was written, and the API version and kind that it has or inherits from its list."""
+    """An object as JSON, as it was written, and its API version and kind (its own or inherited from its list)."""
 
     api_version: str
     kind: str
@@ -142,13 +150,13 @@ class WrittenText(NamedTuple):
 class Inventory:
     """All objects of the input, converted to v1 and defaulted as the API server does.
 
-    `cluster_info` is what a snapshot says of its cluster, the last one of several. `origins` knows where each object
-    was read, `as_written` how, if not in the usual form, `overridden` of those that a later source replaced (the
-    earlier place, the later one), `template_makers` whose controllers make claim templates, by namespace and name of
-    the template, `skipped` counts objects of kinds that planning does not use, `accounts` has the namespaces and names
-    of service accounts among them, `texts` what new objects say that a question can be about, `notices` holds the
-    warnings of loading (dropped fields, deprecated versions), `returning` has the namespaces and names of pods that an
-    edit had leave and that wait again: their controllers have yet to make them.
+    `cluster_info` is the snapshot's description of its cluster, the last one of several. `origins` has the place where
+    each object was read, `as_written` its form if unusual, `overridden` the objects that a later source replaced (the
+    earlier place, the later one), `template_makers` the kinds whose controllers create claim templates, by namespace
+    and name of the template, `skipped` the number of objects of kinds that planning does not use, `accounts` the
+    namespaces and names of service accounts among them, `texts` the text of new objects that a question can be about,
+    `notices` the warnings of loading (dropped fields, deprecated versions), `returning` the namespaces and names of
+    pods that an edit removed and that are pending again: their controllers still have to create them.
     """
 
     nodes: list[Node] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What every object has: the base of all structs, object metadata and label selectors (apimachinery meta/v1)."""
+"""The common parts of all objects: the base of all structs, metadata and label selectors (apimachinery meta/v1)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import msgspec
 # -- the base of every object ------------------------------------------------------------------------------------------
 
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-"""An integer as Go's int64; decoding refuses others, as the API server does."""
+"""An integer in the range of Go's int64; decoding rejects others, as the API server does."""
 
 QuantityText = str | int | float
 """A quantity as written in the manifest; a JSON number is allowed, as in Kubernetes."""
 
 FieldPath = tuple[str | int, ...]
-"""The way to a field: names of fields, and positions in lists."""
+"""The path to a field: field names, and positions in lists."""
 
 
 class Object(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
-    """A frozen value with Kubernetes' JSON names; fields that planning does not read are ignored when decoding.
+    """A frozen value with Kubernetes' JSON names; decoding ignores fields that planning does not read.
 
-    `gc=False` is safe because no object refers back to its owner, and it makes large clusters cheap to hold.
+    `gc=False` is safe because no object refers back to its owner, and it makes large clusters cheap to hold in memory.
     """
 
 
@@ -61,7 +61,7 @@ class ObjectMeta(Object, frozen=True):
 
     @property
     def is_stored(self) -> bool:
-        """Whether a cluster has the object: only its API server gives uids and times."""
+        """Return whether the object comes from a cluster: only its API server sets uids and times."""
         return bool(self.uid or self.creation_timestamp)
 
     @property
@@ -74,7 +74,7 @@ class ObjectMeta(Object, frozen=True):
 
 
 class LabelSelectorRequirement(Object, frozen=True):
-    """One requirement on labels: In, NotIn, Exists or DoesNotExist; in a selector written as text Gt and Lt too."""
+    """One requirement on labels: In, NotIn, Exists or DoesNotExist; in a selector written as text also Gt and Lt."""
 
     key: str = ""
     operator: str = ""

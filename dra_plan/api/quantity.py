@@ -1,8 +1,8 @@
 """Amounts as Kubernetes writes them: `10Gi`, `500m`, `1e3`; parsing, canonical text, comparison and arithmetic.
 
-The rules are those of apimachinery's `resource.Quantity`. Go keeps an amount either as a 64-bit integer with a
-decimal scale or as an arbitrary-precision decimal, and which of the two it is can be seen from outside (`as_int64`,
-`is_identical`), so it is kept here too. Nothing but amounts belongs here.
+The rules are those of apimachinery's `resource.Quantity`. Go stores an amount either as a 64-bit integer with a decimal
+scale or as an arbitrary-precision decimal, and the difference is visible from outside (`as_int64`, `is_identical`), so
+this module stores it as well. Only amounts belong here.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ MIN_INT64 = -(2**63)
 
 _NANO = -9
 _MAX_DIGITS = 4000
-"""More digits than this are refused; Go has no limit, but nobody's hardware has a googol of anything."""
+"""The maximum number of digits; Go has no limit, but no hardware has a googol of anything."""
 _MAX_SHIFT = 100_000
-"""The widest gap between two scales that arithmetic will fill with zeros; exponents come from untrusted text."""
+"""The widest gap between two scales that arithmetic fills with zeros; exponents come from untrusted text."""
 _MAX_NANO_SCALE = 5000
-"""From this decimal scale on `nano` stops growing; comparisons stay exact."""
+"""The decimal scale from which `nano` no longer grows; comparisons stay exact."""
 
 _NUMBER = re.compile(r"([+-]?)(0*)([0-9]*)(\.[0-9]*)?([eEinumkKMGTP]*[+-]?[0-9]*)", re.ASCII)
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
@@ -42,14 +42,14 @@ SUFFIX_WRONG = "unable to parse quantity's suffix"
 
 
 class QuantityError(DraPlanError, ValueError):
-    """Text that is no quantity, or arithmetic beyond what is kept."""
+    """A text that is not a quantity, or arithmetic outside the supported range."""
 
 
 class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """An amount. Equality, order and hash go by value alone; the format says which suffixes `text` uses.
+    """An amount. Equality, order and hash use only the value; the format decides which suffixes `text` uses.
 
-    The value is `number * 10**scale`. `decimal` is True when Go keeps it as an arbitrary-precision decimal.
-    `nano` is the value in 10**-9 units; amounts from 10**5000 up all have the same `nano`.
+    The value is `number * 10**scale`. `decimal` is True when Go stores it as an arbitrary-precision decimal. `nano` is
+    the value in 10**-9 units; all amounts from 10**5000 have the same `nano`.
     """
 
     nano: int
@@ -81,15 +81,15 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return compare(self, other) >= 0
 
     def __add__(self, other: Quantity) -> Quantity:
-        """The sum, in this format, or in the other's when this is zero."""
+        """Return the sum, in this format, or in the other's if this is zero."""
         return add(self, other)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        """The difference, in this format, or in the other's when this is zero."""
+        """Return the difference, in this format, or in the other's if this is zero."""
         return subtract(self, other)
 
     def __neg__(self) -> Quantity:
-        """The same amount with the other sign, in the same format."""
+        """Return the same amount with the opposite sign, in the same format."""
         return make(_wrap(-self.number) if not self.decimal else -self.number, self.scale, self.format, self.decimal)
 
     def __str__(self) -> str:
@@ -97,30 +97,30 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def is_zero(self) -> bool:
-        """Whether the amount is zero."""
+        """Return whether the amount is zero."""
         return self.number == 0
 
     @property
     def sign(self) -> int:
-        """-1, 0 or 1."""
+        """The sign: -1, 0 or 1."""
         return (self.number > 0) - (self.number < 0)
 
     @property
     def units(self) -> int:
-        """Whole units, fractions rounded up, as Go's `Value()`: an int64 whatever the amount."""
+        """Return whole units, fractions rounded up, as Go's `Value()` does: always an int64."""
         return scaled_value(self, 0)
 
     @property
     def milli(self) -> int:
-        """Thousandths, rounded up, as Go's `MilliValue()`: an int64 whatever the amount."""
+        """Return thousandths, rounded up, as Go's `MilliValue()` does: always an int64."""
         return scaled_value(self, -3)
 
     @property
     def as_int64(self) -> int | None:
-        """The value when Go can give it without arithmetic on fractions (`AsInt64`), else None.
+        """Return the value if Go can give it without arithmetic on fractions (`AsInt64`), otherwise None.
 
-        None for every amount kept as decimal, such as `1.5Gi` or `100Ti`, and for one written with decimals, such as
-        `1.0` or `1000m`, although they are whole.
+        Return None for every amount stored as a decimal, such as `1.5Gi` or `100Ti`, and for one written with decimals,
+        such as `1.0` or `1000m`, although they are whole.
         """
         if self.decimal or self.scale < 0:
             return None
@@ -131,12 +131,12 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def text(self) -> str:
-        """What Go prints: the text it was parsed from when that counts as canonical, else the canonical text."""
+        """Return the text that Go prints: the parsed text if that counts as canonical, otherwise the canonical text."""
         return self.written or canonical_text(self)
 
     @property
     def approximate_float(self) -> float:
-        """The value as a double, as Go's `AsApproximateFloat64`; infinite when out of range."""
+        """Return the value as a double, as Go's `AsApproximateFloat64` does; infinite when out of range."""
         try:
             base = float(self.number)
         except OverflowError:
@@ -144,9 +144,9 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return base if self.scale == 0 else base * _pow10(self.scale)
 
     def is_identical(self, other: Quantity) -> bool:
-        """Go's `==` on the struct: same number and scale, format, and remembered text.
+        """Return Go's `==` on the struct: same number and scale, format, and remembered text.
 
-        Decimals are held by pointer in Go, so two parsed decimals never are identical, and False is returned.
+        Go holds decimals by pointer, so two parsed decimals are never identical, and False is returned.
         """
         if self.decimal or other.decimal:
             return False
@@ -154,24 +154,27 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return mine == (other.number, other.scale, other.format, other.written)
 
     def with_format(self, family: Format) -> Quantity:
-        """The same amount in another format."""
+        """Return the same amount in another format."""
         return make(self.number, self.scale, family, self.decimal)
 
 
 def make(number: int, scale: int, family: Format, decimal: bool = False, written: str = "") -> Quantity:
-    """The amount `number * 10**scale`; `decimal` says that Go would keep it as arbitrary-precision decimal."""
+    """Return the amount `number * 10**scale`.
+
+    `decimal` means that Go would store it as an arbitrary-precision decimal.
+    """
     return Quantity(_nano(number, scale), family, number, scale, decimal, written)
 
 
 def canonical(value: int, family: Format) -> str:
-    """The canonical text of a whole number of units, as Go's `NewQuantity(value, family).String()`."""
+    """Return the canonical text of a whole number of units, as Go's `NewQuantity(value, family).String()` does."""
     return canonical_text(make(value, 0, family))
 
 
 def parse(text: str | int | float) -> Quantity:
-    """The amount that Kubernetes reads from a manifest's string or number; surrounding white space is ignored.
+    """Return the amount that Kubernetes reads from a manifest's string or number; surrounding white space is ignored.
 
-    Raises QuantityError with Go's words. Results are remembered by text.
+    Raises QuantityError with Go's words. Results are cached by text.
     """
     if isinstance(text, str):
         return parse_strict(text.strip(" \t\n\v\f\r\x85\xa0"))
@@ -184,12 +187,12 @@ def parse(text: str | int | float) -> Quantity:
 
 @functools.lru_cache(maxsize=65536)
 def parse_strict(text: str) -> Quantity:
-    """The amount written in `text`, in which white space is an error (Go's `ParseQuantity`)."""
+    """Return the amount written in `text`, in which white space is an error (Go's `ParseQuantity`)."""
     return _parse(text)
 
 
 def json_number(value: float) -> str:
-    """How Go's encoding/json writes a double: no exponent from 1e-6 up to 1e21, no padding of exponents."""
+    """Return a double as Go's encoding/json writes it: no exponent from 1e-6 up to 1e21, no padding of exponents."""
     if value != value or value in (float("inf"), float("-inf")):
         raise QuantityError(FORMAT_WRONG)
     digits = repr(value)
@@ -236,7 +239,7 @@ def _parse(text: str) -> Quantity:
 
 
 def _suffix(suffix: str) -> tuple[int, int, Format]:
-    """Base, exponent and format that a suffix stands for."""
+    """Return the base, exponent and format of a suffix."""
     if suffix in _DECIMAL_SUFFIXES:
         return 10, _DECIMAL_SUFFIXES[suffix], "DecimalSI"
     if suffix in _BINARY_SUFFIXES:
@@ -244,14 +247,14 @@ def _suffix(suffix: str) -> tuple[int, int, Format]:
     match = _EXPONENT.fullmatch(suffix)
     if match is None or len(suffix) > _MAX_DIGITS or not MIN_INT64 <= int(match[1]) <= MAX_INT64:
         raise QuantityError(SUFFIX_WRONG)
-    # Go keeps the exponent in 32 bits and lets it wrap.
+    # Go stores the exponent in 32 bits and lets it wrap.
     return 10, (int(match[1]) + 2**31) % 2**32 - 2**31, "DecimalExponent"
 
 
 def _parse_scaled(
     text: str, negative: bool, digits: str, decimals: str, base: int, exponent: int, family: Format
 ) -> Quantity | None:
-    """The amount as 64-bit integer with a scale, or None where Go falls back to a decimal."""
+    """Return the amount as a 64-bit integer with a scale, or None where Go falls back to a decimal."""
     if base == 10:
         scale, factor = exponent - len(decimals), 1
         precision = 18 - len(digits) - len(decimals)
@@ -277,7 +280,7 @@ def _parse_scaled(
 
 
 def _parse_decimal(negative: bool, number: int, places: int, base: int, exponent: int, family: Format) -> Quantity:
-    """The amount as decimal: rounded up to nano; binary amounts capped at the largest int64."""
+    """Return the amount as a decimal: rounded up to nano; binary amounts are capped at the largest int64."""
     scale = -places
     if base == 10:
         scale += exponent
@@ -294,7 +297,7 @@ def _parse_decimal(negative: bool, number: int, places: int, base: int, exponent
 
 
 def _round_up_to_nano(number: int, scale: int) -> tuple[int, int]:
-    """A positive number at scale -9, fractions of a nano rounded up; scales beyond what is kept stay as they are."""
+    """Return a positive number at scale -9, rounded up to nano; scales outside the supported range stay unchanged."""
     if scale >= _NANO:
         return (number * _ten(scale - _NANO), _NANO) if scale <= _MAX_NANO_SCALE else (number, scale)
     down = _NANO - scale
@@ -313,7 +316,7 @@ def _nano(number: int, scale: int) -> int:
 
 
 def compare(left: Quantity, right: Quantity) -> int:
-    """-1, 0 or 1, by value."""
+    """Return -1, 0 or 1, by value."""
     if left.scale <= _MAX_NANO_SCALE and right.scale <= _MAX_NANO_SCALE:
         return (left.nano > right.nano) - (left.nano < right.nano)
     if left.sign != right.sign:
@@ -327,7 +330,7 @@ def compare(left: Quantity, right: Quantity) -> int:
 
 
 def add(left: Quantity, right: Quantity) -> Quantity:
-    """Go's `Add`: the format is the left one's unless that is zero; overflow of the integer makes it a decimal."""
+    """Return Go's `Add`: the left format unless the left is zero; integer overflow turns it into a decimal."""
     family = right.format if left.number == 0 else left.format
     if not left.decimal and not right.decimal:
         if right.number == 0:
@@ -340,7 +343,7 @@ def add(left: Quantity, right: Quantity) -> Quantity:
 
 
 def _aligned_sum(left: Quantity, right: Quantity) -> tuple[int, int, bool]:
-    """The sum at the smaller scale, and whether every step of it fits into an int64."""
+    """Return the sum at the smaller scale, and whether every step of it fits into an int64."""
     scale = min(left.scale, right.scale)
     if max(left.scale, right.scale) - scale > _MAX_SHIFT:
         raise QuantityError("quantities too far apart to be added")
@@ -351,12 +354,12 @@ def _aligned_sum(left: Quantity, right: Quantity) -> tuple[int, int, bool]:
 
 
 def subtract(left: Quantity, right: Quantity) -> Quantity:
-    """Go's `Sub`; its integer negation wraps at the smallest int64."""
+    """Return Go's `Sub`; its integer negation wraps at the smallest int64."""
     return add(left, -right)
 
 
 def multiply(left: Quantity, factor: int) -> Quantity:
-    """The amount `factor` times, as Go's `Mul` (the integer form as long as the product fits into it)."""
+    """Return the amount times `factor`, as Go's `Mul` does (the integer form while the product fits into it)."""
     if left.decimal:
         return make(left.number * factor, left.scale, left.format, decimal=True)
     if left.number == 0 or factor == 0:
@@ -368,7 +371,7 @@ def multiply(left: Quantity, factor: int) -> Quantity:
 
 
 def product(left: Quantity, right: Quantity) -> Quantity:
-    """The exact product as decimal, in the left one's format; fractions of a nano are rounded up."""
+    """Return the exact product as a decimal, in the left format; fractions of a nano are rounded up."""
     number, scale = left.number * right.number, left.scale + right.scale
     if number > 0:
         number, scale = _round_up_to_nano(number, scale)
@@ -376,15 +379,15 @@ def product(left: Quantity, right: Quantity) -> Quantity:
 
 
 def to_decimal(value: Quantity) -> Quantity:
-    """The same amount kept as arbitrary-precision decimal (Go's `ToDec`)."""
+    """Return the same amount stored as an arbitrary-precision decimal (Go's `ToDec`)."""
     return make(value.number, value.scale, value.format, decimal=True)
 
 
 def scaled_value(value: Quantity, scale: int) -> int:
-    """The amount in units of 10**scale, rounded as Go's `ScaledValue` does, always an int64.
+    """Return the amount in units of 10**scale, rounded as Go's `ScaledValue` does, always an int64.
 
     The integer form rounds away from zero and stops at the ends of int64. The decimal form rounds up, but a negative
-    fraction is rounded up twice when the number fits an int64, and what does not fit wraps.
+    fraction is rounded up twice when the number fits an int64, and a number that does not fit wraps.
     """
     shift = value.scale - scale
     if not value.decimal:
@@ -396,7 +399,7 @@ def scaled_value(value: Quantity, scale: int) -> int:
     if shift == 0:
         return _wrap(value.number)
     if shift > 0:
-        factor = _ten(shift) if shift <= 18 else MIN_INT64  # what converting a too big double gives on amd64
+        factor = _ten(shift) if shift <= 18 else MIN_INT64  # the result of converting a too large double on amd64
         return _wrap(_wrap(value.number) * factor)
     quotient, remainder = divmod(value.number, _ten(min(-shift, _MAX_SHIFT)))
     if abs(value.number) < MAX_INT64 and -shift < 19 and quotient < 0 and remainder:
@@ -405,7 +408,7 @@ def scaled_value(value: Quantity, scale: int) -> int:
 
 
 def canonical_text(value: Quantity) -> str:
-    """The canonical text: no fraction, no precision lost, the largest suffix possible.
+    """Return the canonical text: no fraction, no precision lost, the largest suffix possible.
 
     A binary amount is written with decimal suffixes when it is smaller than 1024 or not whole. A multiple of a power
     that has no suffix (10**21 up) loses that power, as in Go.
@@ -436,7 +439,7 @@ def _is_whole(value: Quantity) -> bool:
 
 
 def _without_factors(number: int, factor: int) -> tuple[int, int]:
-    """The number with all factors taken out, and how many they were."""
+    """Return the number without any of the factors, and the count of factors removed."""
     times = 0
     while number and number % factor == 0:
         number //= factor
@@ -454,7 +457,7 @@ def _wrap(number: int) -> int:
 
 
 def _pow10(exponent: int) -> float:
-    """Go's `math.Pow10`, which is not always the nearest double."""
+    """Return Go's `math.Pow10`, which is not always the nearest double."""
     if exponent > 308:
         return float("inf")
     if exponent < -323:

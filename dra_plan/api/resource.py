@@ -1,8 +1,8 @@
 """resource.k8s.io/v1: device classes, slices, claims, claim templates and device taint rules.
 
-Only the v1 shape: older versions are converted before they become these structs (`manifests`).
-Where upstream tells "absent" from "empty" the field is Optional with None for absent.
-A quantity is kept as it was written (`QuantityText`); `api.quantity.parse` gives its value.
+Only the v1 shape: older versions are converted before they become these structs (`manifests`). Where upstream
+distinguishes "absent" from "empty", the field is Optional with None for absent. A quantity is stored as it was written
+(`QuantityText`); `api.quantity.parse` returns its value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ATTRIBUTE_NAMES = {
 
 
 class DeviceAttribute(StrictObject, frozen=True, rename=_ATTRIBUTE_NAMES):
-    """One attribute value. Exactly one field should be set; upstream checks that late, and so do we."""
+    """One attribute value. Exactly one field should be set; upstream checks that late, and so does dra-plan."""
 
     int_value: Int64 | None = None
     bool_value: bool | None = None
@@ -48,7 +48,7 @@ class CapacityRequestPolicyRange(StrictObject, frozen=True):
 
 
 class CapacityRequestPolicy(StrictObject, frozen=True):
-    """How a request on a shared capacity is rounded and limited (KEP-5075)."""
+    """The rounding and limits of a request on a shared capacity (KEP-5075)."""
 
     default: QuantityText | None = None
     valid_values: list[QuantityText] | None = None
@@ -56,7 +56,7 @@ class CapacityRequestPolicy(StrictObject, frozen=True):
 
 
 class DeviceCapacity(StrictObject, frozen=True):
-    """A capacity of a device, and how shares of it may be requested."""
+    """A capacity of a device, and the policy for requesting shares of it."""
 
     value: QuantityText = "0"
     request_policy: CapacityRequestPolicy | None = None
@@ -76,7 +76,7 @@ class CounterSet(StrictObject, frozen=True):
 
 
 class DeviceCounterConsumption(StrictObject, frozen=True):
-    """What a device takes from one counter set, and the groups it goes together with there (alpha in 1.37)."""
+    """A device's consumption from one counter set, and its compatibility groups there (alpha in 1.37)."""
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}
@@ -103,14 +103,14 @@ class DeviceToleration(StrictObject, frozen=True):
 
 
 class NodeAllocatableResourceMapping(StrictObject, frozen=True):
-    """How much of a node resource a device stands for (alpha in 1.36); no multiplier means 1."""
+    """The amount of a node resource that a device represents (alpha in 1.36); no multiplier means 1."""
 
     capacity_key: str | None = None
     allocation_multiplier: QuantityText | None = None
 
 
 class NodeAllocatableResource(StrictObject, frozen=True):
-    """What a device is of a node resource, or takes of one besides (second alpha in 1.37; not simulated)."""
+    """A node resource that a device represents or additionally consumes (second alpha in 1.37; not simulated)."""
 
     mapping: Any = None
     overhead: Any = None
@@ -159,7 +159,7 @@ class ResourceSliceSpec(StrictObject, frozen=True):
 
 
 class ResourceSlice(StrictObject, frozen=True):
-    """What a driver publishes."""
+    """A slice of a pool, as published by a driver."""
 
     api_version: str = "resource.k8s.io/v1"
     kind: str = "ResourceSlice"
@@ -217,20 +217,20 @@ class DeviceClass(StrictObject, frozen=True):
 
 
 class CapacityRequirements(StrictObject, frozen=True):
-    """Amounts of capacity that a request wants from each of its devices."""
+    """The capacity that a request needs from each of its devices."""
 
     requests: dict[str, QuantityText] = {}
 
 
 class DerivedAttribute(StrictObject, frozen=True):
-    """An attribute that a request computes of each device (alpha in 1.37; not simulated)."""
+    """An attribute that a request computes for each device (alpha in 1.37; not simulated)."""
 
     name: str = ""
     expression: str = ""
 
 
 class ExactDeviceRequest(StrictObject, frozen=True):
-    """A request for devices of one class. Defaulted: the mode is set, and a count with ExactCount."""
+    """A request for devices of one class. After defaulting the mode is set, and with ExactCount the count."""
 
     device_class_name: str = ""
     selectors: list[DeviceSelector] = []
@@ -272,7 +272,7 @@ class DeviceConstraint(StrictObject, frozen=True):
 
 
 class DeviceClaim(StrictObject, frozen=True):
-    """What a claim asks for."""
+    """The devices that a claim requests."""
 
     requests: list[DeviceRequest] = []
     constraints: list[DeviceConstraint] = []
@@ -286,7 +286,7 @@ class ResourceClaimSpec(StrictObject, frozen=True):
 
 
 class DeviceRequestAllocationResult(StrictObject, frozen=True):
-    """One device given to one request."""
+    """One device allocated to one request."""
 
     request: str = ""
     driver: str = ""
@@ -317,7 +317,7 @@ class DeviceAllocationResult(StrictObject, frozen=True):
 
 
 class AllocationResult(StrictObject, frozen=True):
-    """What a claim was given, and the nodes on which it can be used."""
+    """The devices allocated to a claim, and the nodes on which it can be used."""
 
     devices: DeviceAllocationResult = DeviceAllocationResult()
     node_selector: NodeSelector | None = None
@@ -345,7 +345,7 @@ class Condition(StrictObject, frozen=True):
 
 
 class AllocatedDeviceStatus(StrictObject, frozen=True):
-    """What a driver says of an allocated device."""
+    """A driver's report on an allocated device."""
 
     driver: str = ""
     pool: str = ""
@@ -357,7 +357,7 @@ class AllocatedDeviceStatus(StrictObject, frozen=True):
 
 
 class ResourceClaimStatus(StrictObject, frozen=True):
-    """Allocation and users of a claim."""
+    """The allocation and users of a claim."""
 
     allocation: AllocationResult | None = None
     reserved_for: list[ResourceClaimConsumerReference] = []
@@ -380,7 +380,7 @@ class ResourceClaim(StrictObject, frozen=True):
 
     @property
     def allocation(self) -> AllocationResult | None:
-        """The devices that the claim has, None while it has none."""
+        """The claim's devices, or None if it is not allocated."""
         return self.status.allocation if self.status is not None else None
 
 
@@ -401,7 +401,7 @@ class ResourceClaimTemplate(StrictObject, frozen=True):
 
 
 class DeviceTaintSelector(StrictObject, frozen=True):
-    """Which devices a taint rule means; each set field must be equal."""
+    """A selector of the devices that a taint rule applies to; each set field must be equal."""
 
     driver: str | None = None
     pool: str | None = None
@@ -411,7 +411,7 @@ class DeviceTaintSelector(StrictObject, frozen=True):
 
 
 class DeviceTaintRuleSpec(StrictObject, frozen=True):
-    """A taint for all devices that the selector means."""
+    """A taint for all devices that the selector matches."""
 
     device_selector: DeviceTaintSelector | None = None
     taint: DeviceTaint = DeviceTaint()

@@ -1,6 +1,6 @@
 """scheduling.k8s.io: groups of pods that are scheduled together, and the Workloads whose templates describe them.
 
-As v1alpha2 of Kubernetes 1.36 has them. The scheduler reads pod groups only.
+The shapes are those of v1alpha2 in Kubernetes 1.36. The scheduler reads pod groups only.
 """
 
 from __future__ import annotations
@@ -9,30 +9,30 @@ from .meta import Object, ObjectMeta
 
 
 class BasicSchedulingPolicy(Object, frozen=True):
-    """Pods are scheduled as they come."""
+    """A policy that schedules pods one by one."""
 
 
 class GangSchedulingPolicy(Object, frozen=True):
-    """At least `min_count` pods have to find a place at the same time."""
+    """A policy that needs nodes for at least `min_count` pods at the same time."""
 
     min_count: int = 0
 
 
 class PodGroupSchedulingPolicy(Object, frozen=True):
-    """How the pods of a group depend on each other: exactly one of the two."""
+    """The scheduling policy of a group: exactly one of the two."""
 
     basic: BasicSchedulingPolicy | None = None
     gang: GangSchedulingPolicy | None = None
 
 
 class TopologyConstraint(Object, frozen=True):
-    """All pods of the group go to nodes with the same value of one label."""
+    """A constraint that all pods of the group run on nodes with the same value of one label."""
 
     key: str = ""
 
 
 class PodGroupSchedulingConstraints(Object, frozen=True):
-    """Where the pods of a group may be relative to each other; at most one topology constraint."""
+    """Constraints on the placement of a group's pods relative to each other; at most one topology constraint."""
 
     topology: list[TopologyConstraint] = []
 
@@ -46,7 +46,7 @@ class PodGroupResourceClaim(Object, frozen=True):
 
 
 class PodGroupSpec(Object, frozen=True):
-    """What the pods of a group have in common. `disruption_mode` is Pod or PodGroup; `priority` is the group's own."""
+    """The common settings of a group's pods. `disruption_mode` is Pod or PodGroup; `priority` is the group's own."""
 
     scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
     scheduling_constraints: PodGroupSchedulingConstraints | None = None
@@ -66,14 +66,14 @@ class PodGroupCondition(Object, frozen=True):
 
 
 class PodGroupResourceClaimStatus(Object, frozen=True):
-    """The claim made for one entry of the group."""
+    """The claim created for one entry of the group."""
 
     name: str = ""
     resource_claim_name: str | None = None
 
 
 class PodGroupStatus(Object, frozen=True):
-    """What scheduler and claim controller wrote down about a group."""
+    """The status of a group, as written by the scheduler and the claim controller."""
 
     conditions: list[PodGroupCondition] = []
     resource_claim_statuses: list[PodGroupResourceClaimStatus] = []
@@ -95,7 +95,7 @@ class PodGroup(Object, frozen=True):
 
     @property
     def min_count(self) -> int:
-        """How many pods of a gang have to find a place at the same time; 0 without such a policy."""
+        """The number of pods of a gang that need nodes at the same time; 0 without such a policy."""
         gang = self.spec.scheduling_policy.gang
         return gang.min_count if gang is not None else 0
 
@@ -119,13 +119,13 @@ class PodGroupTemplate(Object, frozen=True):
 
 
 class GroupWorkloadSpec(Object, frozen=True):
-    """The templates of the groups that a controller makes."""
+    """The templates of the groups that a controller creates."""
 
     pod_group_templates: list[PodGroupTemplate] = []
 
 
 class GroupWorkload(Object, frozen=True):
-    """The kind Workload of scheduling.k8s.io: who makes pod groups reads it, the scheduler does not."""
+    """The kind Workload of scheduling.k8s.io, read by the creators of pod groups, not by the scheduler."""
 
     api_version: str = "scheduling.k8s.io/v1alpha2"
     kind: str = "Workload"

@@ -1,7 +1,7 @@
 """Matching of labels and taints: node selectors, label selectors, tolerations, and label selectors given as text.
 
-In that order; each as component-helpers and apimachinery do it. Pure functions over names and label maps. Which
-selector applies to what, and which taints keep anything away, is decided by the callers.
+Each follows component-helpers and apimachinery. These are pure functions over names and label maps. The callers decide
+where a selector applies, and which taints have an effect.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _NO_LABELS: dict[str, str] = {}
 
 
 def node_matches(selector: NodeSelector, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Whether any term of the selector matches the node (`nodeaffinity.NodeSelector.Match`)."""
+    """Return whether any term of the selector matches the node (`nodeaffinity.NodeSelector.Match`)."""
     return any(term_matches(term, name, labels) for term in selector.node_selector_terms)
 
 
 def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Whether all requirements of a term hold; an empty term matches nothing."""
+    """Return whether all requirements of a term hold; an empty term matches nothing."""
     if not term.match_expressions and not term.match_fields:
         return False
     labels = labels or _NO_LABELS
@@ -39,7 +39,7 @@ def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | 
 
 
 def requirement_holds(operator: str, values: list[str] | None, value: str | None) -> bool:
-    """Whether a label's value (None: the label is missing) meets a requirement; unknown operators never hold."""
+    """Return whether a label's value (None: the label is missing) meets a requirement; unknown operators never hold."""
     match operator:
         case "In":
             return value is not None and value in (values or ())
@@ -70,23 +70,23 @@ def _int64(text: str | None) -> int | None:
 
 
 def is_int64(text: str) -> bool:
-    """Whether Gt and Lt can compare with the text: an integer of at most 64 bits."""
+    """Return whether Gt and Lt can compare the text: an integer of at most 64 bits."""
     return _int64(text) is not None
 
 
 def _field_holds(requirement: NodeSelectorRequirement, name: str) -> bool:
-    """Only metadata.name exists as a field; another one is as if it were empty."""
+    """Return whether a field requirement holds; only metadata.name exists, and any other field counts as empty."""
     value = name if requirement.key == "metadata.name" else ""
     return (value in requirement.values) == (requirement.operator == "In")
 
 
 class FieldProblem(NamedTuple):
-    """What is wrong with a field: its path, the problem in apimachinery's words; `str` gives both as upstream does."""
+    """A problem of a field: its path, and the problem in apimachinery's words; `str` gives both as upstream does."""
 
     path: FieldPath
     message: str
     key: str | None = None
-    """The label that a wrong value is for; upstream writes it behind the path."""
+    """The label with the wrong value; upstream writes it after the path."""
 
     def __str__(self) -> str:
         steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
@@ -94,7 +94,7 @@ class FieldProblem(NamedTuple):
 
 
 def selector_problem(selector: NodeSelector) -> str | None:
-    """What upstream's parser refuses in a node selector, or None; the refusal is fatal for DRA slices."""
+    """Return what upstream's parser rejects in a node selector, or None; a rejection is fatal for DRA slices."""
     problems = [
         problem
         for index, term in enumerate(selector.node_selector_terms)
@@ -104,13 +104,13 @@ def selector_problem(selector: NodeSelector) -> str | None:
 
 
 def as_one(problems: Iterable[FieldProblem]) -> str:
-    """One or more problems as apimachinery joins them (`errors.Aggregate`): each once, several in brackets."""
+    """Return one or more problems as apimachinery joins them (`errors.Aggregate`): each once, several in brackets."""
     texts = list(dict.fromkeys(map(str, problems)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def as_go(selector: NodeSelector) -> str:
-    """The selector as Kubernetes' generated `String` method writes it into error texts."""
+    """Return the selector as Kubernetes' generated `String` method writes it into error texts."""
     terms = "".join(
         f"NodeSelectorTerm{{MatchExpressions:{_requirements_as_go(term.match_expressions)},"
         f"MatchFields:{_requirements_as_go(term.match_fields)},}},"
@@ -128,7 +128,7 @@ def _requirements_as_go(requirements: Sequence[NodeSelectorRequirement]) -> str:
 
 
 def term_problems(term: NodeSelectorTerm, path: FieldPath = ()) -> Iterator[FieldProblem]:
-    """The problems of the term at a path, as the API server and the scheduler tell them."""
+    """Yield the problems of the term at a path, as the API server and the scheduler report them."""
     for index, requirement in enumerate(term.match_expressions):
         yield from _expression_problems(requirement, (*path, "matchExpressions", index))
     for index, requirement in enumerate(term.match_fields):
@@ -146,7 +146,7 @@ def _expression_problems(requirement: NodeSelectorRequirement, path: FieldPath) 
 def requirement_problems(
     key: str, operator: str, values: Sequence[str], path: FieldPath = ()
 ) -> Iterator[FieldProblem]:
-    """What `labels.NewRequirement` refuses in the requirement at a path."""
+    """Yield what `labels.NewRequirement` rejects in the requirement at a path."""
     if problem := _key_problem(key):
         yield FieldProblem((*path, "key"), problem)
     at = (*path, "values")
@@ -166,7 +166,7 @@ def requirement_problems(
             yield FieldProblem((*at, index), problem, key)
 
 
-@lru_cache(maxsize=1024)  # the same few labels are asked about for every node
+@lru_cache(maxsize=1024)  # the same few labels are checked for every node
 def _key_problem(key: str) -> str:
     problems = label_key_problems(key)
     return _invalid(key, problems) if problems else ""
@@ -191,7 +191,7 @@ def _field_problems(requirement: NodeSelectorRequirement, path: FieldPath) -> It
 
 
 def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | None) -> bool:
-    """Whether a label selector selects a label map: absent selects nothing, empty selects everything."""
+    """Return whether a label selector selects a label map: absent selects nothing, empty selects everything."""
     if selector is None:
         return False
     labels = labels or _NO_LABELS
@@ -201,10 +201,10 @@ def labels_match(selector: LabelSelector | None, labels: Mapping[str, str] | Non
 
 
 # -- tolerations -------------------------------------------------------------------------------------------------------
-# One rule for the taints of nodes and of devices, which have types of their own.
+# The taints of nodes and of devices follow the same rule, although their types differ.
 
 BLOCKING = ("NoSchedule", "NoExecute")
-"""The effects that keep away what does not tolerate the taint."""
+"""The effects that keep out everything that does not tolerate the taint."""
 
 
 class _Taint(Protocol):
@@ -222,7 +222,7 @@ class _Toleration(_Taint, Protocol):
 
 
 def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
-    """Whether one toleration covers one taint: effect and key empty or equal, then by operator.
+    """Return whether one toleration covers one taint: effect and key are empty or equal, then by operator.
 
     Seconds play no role; the operators Gt and Lt need an alpha gate and match nothing.
     """
@@ -236,7 +236,7 @@ def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
 
 
 # -- label selectors as text -------------------------------------------------------------------------------------------
-# As `-l` takes them: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`. The syntax, the rules and the error texts are those of
+# The format of `-l`: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`. The syntax, the rules and the error texts are those of
 # apimachinery's `labels.Parse`, which kubectl and the API server use.
 
 _SIGNS = "=!(),<>"
@@ -258,7 +258,7 @@ _WRITTEN: dict[str, Callable[[str, list[str]], str]] = {
 
 
 def selector_text(selector: LabelSelector | None) -> str:
-    """The selector as `-l` takes it; empty for one that selects all pods, or none."""
+    """Return the selector in the format of `-l`; empty for one that selects all pods, or none."""
     if selector is None:
         return ""
     written = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
@@ -268,9 +268,9 @@ def selector_text(selector: LabelSelector | None) -> str:
 
 
 def parse_selector(text: str | None) -> LabelSelector | None:
-    """The selector that a text describes, its values sorted; None for None or blank text, which selects everything.
+    """Return the selector that a text describes, with sorted values; None for None or blank text selects everything.
 
-    Raises `UsageError` in kubectl's words for what kubectl refuses.
+    Raises `UsageError` in kubectl's words for text that kubectl rejects.
     """
     tokens = _Tokens(text or "")
     if tokens.next == _END:
@@ -282,11 +282,11 @@ def parse_selector(text: str | None) -> LabelSelector | None:
 
 
 class _SelectorTextError(Exception):
-    """What is wrong, as `labels.Parse` says it."""
+    """A parse error in the words of `labels.Parse`."""
 
 
 class _Tokens:
-    """The tokens of a text, one after another; behind the last comes `_END` for ever."""
+    """The tokens of a text, one after another; after the last token `_END` repeats forever."""
 
     def __init__(self, text: str) -> None:
         self._left = _TOKEN.findall(text)[::-1]
@@ -344,7 +344,7 @@ def _requirement(tokens: _Tokens) -> LabelSelectorRequirement:
 
 
 def _value(tokens: _Tokens) -> str:
-    """The value after an operator; where it is missing, the empty one is meant."""
+    """Return the value after an operator; a missing value is read as the empty one."""
     if tokens.next in (",", _END):
         return ""
     token = tokens.take()
@@ -354,7 +354,7 @@ def _value(tokens: _Tokens) -> str:
 
 
 def _set(tokens: _Tokens) -> list[str]:
-    """The values in parentheses; between commas, and in `()`, the empty one is meant."""
+    """Return the values in parentheses; between commas, and in `()`, a missing value is read as the empty one."""
     if (token := tokens.take()) != "(":
         raise _SelectorTextError(f"found '{token}' expected: '('")
     values = set()

@@ -1,7 +1,7 @@
 """Semantic versions (semver.org 2.0.0) as Kubernetes reads them in device attributes and selectors.
 
-The rules and error texts are those of blang/semver v4 and of the Kubernetes selector library (`normalize`).
-Nothing but versions belongs here.
+The rules and error texts are those of blang/semver v4 and of the Kubernetes selector library (`normalize`). Only
+versions belong here.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class Semver(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 def compare(left: Semver, right: Semver) -> int:
-    """-1, 0 or 1: which version comes first."""
+    """Return -1, 0 or 1, depending on which version comes first."""
     return (left.key > right.key) - (left.key < right.key)
 
 
 @functools.lru_cache(maxsize=16384)
 def parse(text: str) -> Semver:
-    """The version written in `text`, which must be complete and strict. Raises SemverError; remembered by text."""
+    """Return the version written in `text`, which must be complete and strict. Raises SemverError; cached by text."""
     if not text:
         raise SemverError("Version string empty")
     parts = text.split(".", 2)
@@ -91,7 +91,7 @@ def parse(text: str) -> Semver:
 
 
 def normalize(text: str) -> str:
-    """The text with a leading `v` and leading zeros taken off and missing minor and patch numbers added.
+    """Return the text without a leading `v` and leading zeros, with missing minor and patch numbers added.
 
     Raises SemverError for a short version with a prerelease or metadata.
     """

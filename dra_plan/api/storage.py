@@ -1,6 +1,6 @@
-"""core/v1 and storage.k8s.io/v1: claims on volumes, volumes, classes, drivers, capacities and attachments.
+"""core/v1 and storage.k8s.io/v1: volume claims, volumes, classes, drivers, capacities and attachments.
 
-Only what scheduling reads of them. Which claim gets which volume is decided in `scheduler`.
+Only the fields that scheduling reads. `scheduler` decides which claim gets which volume.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .meta import LabelSelector, Object, ObjectMeta, QuantityText
 
 
 class ObjectReference(Object, frozen=True):
-    """The claim that a volume is for; without a uid any claim of that name is."""
+    """The claim that a volume is for; without a uid, any claim of that name."""
 
     namespace: str = ""
     name: str = ""
@@ -20,7 +20,7 @@ class ObjectReference(Object, frozen=True):
 
 
 class VolumeNodeAffinity(Object, frozen=True):
-    """The nodes from which a volume can be used; without `required` it is every node."""
+    """The nodes from which a volume can be used; without `required`, every node."""
 
     required: NodeSelector | None = None
 
@@ -57,7 +57,7 @@ class IdentifiedVolume(Object, frozen=True):
 
 
 class PersistentVolumeSpec(Object, frozen=True):
-    """The specification of a volume; of its sources those that count on nodes."""
+    """The specification of a volume; of its sources, those that count against node limits."""
 
     capacity: dict[str, QuantityText] = {}
     access_modes: list[str] = []
@@ -75,7 +75,7 @@ class PersistentVolumeSpec(Object, frozen=True):
 
 
 class PersistentVolumeStatus(Object, frozen=True):
-    """What has become of a volume; only Available ones are given to claims."""
+    """The status of a volume; only Available ones are bound to claims."""
 
     phase: str = ""
 
@@ -91,13 +91,13 @@ class PersistentVolume(Object, frozen=True):
 
 
 class VolumeResourceRequirements(Object, frozen=True):
-    """How much storage a claim asks for."""
+    """The amount of storage that a claim requests."""
 
     requests: dict[str, QuantityText] = {}
 
 
 class PersistentVolumeClaimSpec(Object, frozen=True):
-    """What a claim asks for, and the volume that it has; no class name at all is not the same as an empty one."""
+    """A claim's request, and the volume bound to it; a missing class name is not the same as an empty one."""
 
     access_modes: list[str] = []
     selector: LabelSelector | None = None
@@ -109,13 +109,13 @@ class PersistentVolumeClaimSpec(Object, frozen=True):
 
 
 class PersistentVolumeClaimStatus(Object, frozen=True):
-    """The phase of a claim; a Lost one names a volume that is gone."""
+    """The phase of a claim; a Lost one names a volume that no longer exists."""
 
     phase: str = ""
 
 
 class PersistentVolumeClaim(Object, frozen=True):
-    """A claim on a volume."""
+    """A claim for a volume."""
 
     api_version: str = "v1"
     kind: str = "PersistentVolumeClaim"
@@ -143,7 +143,7 @@ class TopologySelectorTerm(Object, frozen=True):
 
 
 class StorageClass(Object, frozen=True):
-    """How volumes are made for claims, where, and when: at once, or when a pod wants them."""
+    """The provisioning of volumes for claims: how, where, and when (at once, or when a pod needs them)."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "StorageClass"
@@ -154,7 +154,7 @@ class StorageClass(Object, frozen=True):
 
 
 class VolumeNodeResources(Object, frozen=True):
-    """How many volumes of a driver a node takes; no count means no limit."""
+    """The number of volumes of a driver that fit on a node; no count means no limit."""
 
     count: int | None = None
 
@@ -183,7 +183,7 @@ class CSINode(Object, frozen=True):
 
 
 class CSIDriverSpec(Object, frozen=True):
-    """What holds for a driver; with `storage_capacity` its capacities are looked at."""
+    """The settings of a driver; with `storage_capacity` its capacities are checked."""
 
     storage_capacity: bool | None = None
 
@@ -198,7 +198,7 @@ class CSIDriver(Object, frozen=True):
 
 
 class CSIStorageCapacity(Object, frozen=True):
-    """How much room a class has on the nodes that the topology selects."""
+    """The free capacity of a class on the nodes that the topology selects."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "CSIStorageCapacity"
@@ -210,7 +210,7 @@ class CSIStorageCapacity(Object, frozen=True):
 
 
 class VolumeAttachmentSource(Object, frozen=True):
-    """What is attached."""
+    """The attached volume."""
 
     persistent_volume_name: str | None = None
 
@@ -224,7 +224,7 @@ class VolumeAttachmentSpec(Object, frozen=True):
 
 
 class VolumeAttachment(Object, frozen=True):
-    """A volume on its way to a node, or there."""
+    """A volume that is attached to a node, or is being attached."""
 
     api_version: str = "storage.k8s.io/v1"
     kind: str = "VolumeAttachment"

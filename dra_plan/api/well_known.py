@@ -1,4 +1,4 @@
-"""Labels, taints and annotations whose meaning Kubernetes itself gives them."""
+"""Labels, taints and annotations whose meaning Kubernetes itself defines."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION = "failure-domain.beta.kubernetes.io/region"
-"""Labels of nodes and volumes; those of beta are what zones and regions were called before."""
+"""Labels of nodes and volumes; the beta ones are the former names of zones and regions."""
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""The taint of a cordoned node, which the node controller keeps there as long as `spec.unschedulable` is set."""
+"""The taint of a cordoned node, which the node controller keeps as long as `spec.unschedulable` is set."""
 
 MIRROR_POD = "kubernetes.io/config.mirror"
 """The annotation of a static pod's copy in the API server."""
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
-"""Before a class's name: the extended resource that every class serves."""
+"""The prefix of a class's name in the extended resource that every class serves."""
 
 POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
-"""Set on every claim made from a template: the name of the pod's entry."""
+"""The annotation on every claim made from a template: the name of the pod's entry."""
 
 SPECIAL_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
-"""Marks the claim that stands for a pod's extended resources."""
+"""The annotation of the claim that represents a pod's extended resources."""
 
 COUNTED_OBJECTS = (
     "configmaps",
@@ -37,23 +37,23 @@ COUNTED_OBJECTS = (
     "services.loadbalancers",
     "services.nodeports",
 )
-"""Names under which quotas count objects, in whole numbers (IsIntegerResourceName)."""
+"""The names under which quotas count objects, in whole numbers (IsIntegerResourceName)."""
 
 DELETE_PROTECTION = "resource.kubernetes.io/delete-protection"
-"""The finalizer of claims that are allocated, which keeps them until nobody uses their devices."""
+"""The finalizer of allocated claims, which keeps them until their devices are no longer used."""
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-"""The taints of nodes that are kept for the control plane."""
+"""The taints of nodes reserved for the control plane."""
 
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
-"""Annotations of volumes and of claims for them."""
+"""Annotations of volumes and of volume claims."""
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
-"""Of a CSINode: the in-tree plugins whose volumes its drivers serve."""
+"""The annotation of a CSINode that lists the in-tree plugins whose volumes its drivers serve."""
 
 KUEUE = "kueue.x-k8s.io/"
 KUEUE_QUEUE = f"{KUEUE}queue-name"

@@ -1,4 +1,4 @@
-"""apps/v1, batch/v1 and kinds that only their shape tells: the workloads whose pods use claims."""
+"""apps/v1, batch/v1 and kinds recognized only by their shape: the workloads whose pods use claims."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .storage import PersistentVolumeClaim
 
 
 class RollingUpdate(Object, frozen=True):
-    """How an update proceeds; numbers, or percentages as text. StatefulSets have the partition."""
+    """The pace of an update; numbers, or percentages as text. StatefulSets have the partition."""
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
@@ -16,14 +16,14 @@ class RollingUpdate(Object, frozen=True):
 
 
 class UpdateStrategy(Object, frozen=True):
-    """How pods of an older template are replaced."""
+    """The way in which pods of an older template are replaced."""
 
     type: str = ""
     rolling_update: RollingUpdate | None = None
 
 
 class WorkloadSpec(Object, frozen=True):
-    """What Deployments, StatefulSets, ReplicaSets and DaemonSets share, and what one of them has.
+    """The fields that Deployments, StatefulSets, ReplicaSets and DaemonSets share, and those that only one of them has.
 
     Deployments have `strategy`, StatefulSets and DaemonSets `update_strategy`; StatefulSets make a claim on a volume of
     each of `volume_claim_templates` for each pod.
@@ -40,21 +40,21 @@ class WorkloadSpec(Object, frozen=True):
 
 
 class PodConditionPattern(Object, frozen=True):
-    """A condition that a failed pod has; the status is True where none is written."""
+    """A condition that a failed pod has; a missing status means True."""
 
     type: str = ""
     status: str = "True"
 
 
 class PodFailurePolicyRule(Object, frozen=True):
-    """What a failed pod means for its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
+    """The effect of a failed pod on its job: Ignore, Count, FailIndex or FailJob. Exit codes are not read."""
 
     action: str = ""
     on_pod_conditions: list[PodConditionPattern] = []
 
 
 class PodFailurePolicy(Object, frozen=True):
-    """Rules for failed pods, of which the first that matches counts."""
+    """Rules for failed pods, of which the first match applies."""
 
     rules: list[PodFailurePolicyRule] = []
 
@@ -74,14 +74,14 @@ class JobSpec(Object, frozen=True):
 
 
 class JobCondition(Object, frozen=True):
-    """What has become of a job; Complete or Failed with status True means that it is over."""
+    """A condition of a job; Complete or Failed with status True means that it has finished."""
 
     type: str = ""
     status: str = ""
 
 
 class JobStatus(Object, frozen=True):
-    """The status of a job, as far as planning reads it."""
+    """The status of a job, limited to the fields that planning reads."""
 
     conditions: list[JobCondition] = []
     succeeded: int = 0
@@ -89,7 +89,7 @@ class JobStatus(Object, frozen=True):
 
 
 class JobTemplateSpec(Object, frozen=True):
-    """The job that a CronJob makes."""
+    """The template of a CronJob's jobs."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: JobSpec = JobSpec()
@@ -103,7 +103,10 @@ class CronJobSpec(Object, frozen=True):
 
 
 class WorkloadCondition(Object, frozen=True):
-    """A condition of a Deployment or ReplicaSet; ReplicaFailure says why the API server refused its pods."""
+    """A condition of a Deployment or ReplicaSet.
+
+    ReplicaFailure gives the reason why the API server rejected its pods.
+    """
 
     type: str = ""
     status: str = ""
@@ -113,14 +116,14 @@ class WorkloadCondition(Object, frozen=True):
 
 
 class WorkloadStatus(Object, frozen=True):
-    """What the controller of a StatefulSet says of its revisions, and of others why pods could not be made."""
+    """The status of a workload: the revisions of a StatefulSet, and for other kinds why pods could not be created."""
 
     update_revision: str = ""
     conditions: list[WorkloadCondition] = []
 
 
 class Workload(Object, frozen=True):
-    """Deployment, StatefulSet, ReplicaSet or DaemonSet (apps/v1)."""
+    """A Deployment, StatefulSet, ReplicaSet or DaemonSet (apps/v1)."""
 
     api_version: str = "apps/v1"
     kind: str = "Deployment"
@@ -130,7 +133,7 @@ class Workload(Object, frozen=True):
 
 
 class ReplicationControllerSpec(Object, frozen=True):
-    """As a ReplicaSet's, with a plain label map as selector."""
+    """The specification of a ReplicationController: as a ReplicaSet's, with a plain label map as selector."""
 
     replicas: int | None = None
     selector: dict[str, str] = {}
@@ -138,7 +141,7 @@ class ReplicationControllerSpec(Object, frozen=True):
 
 
 class ReplicationController(Object, frozen=True):
-    """v1 ReplicationController."""
+    """A ReplicationController (v1)."""
 
     api_version: str = "v1"
     kind: str = "ReplicationController"
@@ -147,7 +150,7 @@ class ReplicationController(Object, frozen=True):
 
 
 class Job(Object, frozen=True):
-    """batch/v1 Job."""
+    """A Job (batch/v1)."""
 
     api_version: str = "batch/v1"
     kind: str = "Job"
@@ -157,7 +160,7 @@ class Job(Object, frozen=True):
 
 
 class CronJob(Object, frozen=True):
-    """batch/v1 CronJob."""
+    """A CronJob (batch/v1)."""
 
     api_version: str = "batch/v1"
     kind: str = "CronJob"
@@ -166,7 +169,7 @@ class CronJob(Object, frozen=True):
 
 
 class CustomWorkloadSpec(Object, frozen=True):
-    """How many pods are made of a template; none as long as it is suspended."""
+    """The number of pods of a template; none while it is suspended."""
 
     replicas: int = 1
     suspend: bool = False
@@ -176,7 +179,7 @@ class CustomWorkloadSpec(Object, frozen=True):
 class CustomWorkload(Object, frozen=True):
     """One pod template of an object whose kind planning does not know.
 
-    `part` is the field that has it, where the object has several; the status says no more than whether it is over.
+    `part` is the field with the template, if the object has several; the status only shows whether it has finished.
     """
 
     api_version: str = ""
@@ -192,6 +195,6 @@ AnyWorkload = Workload | ReplicationController | Job | CronJob | CustomWorkload
 
 
 def pod_template(workload: AnyWorkload) -> PodTemplateSpec:
-    """The template of the pods that the workload makes."""
+    """Return the template of the workload's pods."""
     job = workload.spec.job_template if isinstance(workload, CronJob) else workload
     return job.spec.template

@@ -1,4 +1,4 @@
-"""Expressions after macro expansion, with the names cel-go uses; parsing, checking and running live elsewhere.
+"""Expressions after macro expansion, with the names cel-go uses; parsing, checking and running are elsewhere.
 
 In order: the kinds of nodes; making nodes with ids; running recursive functions over deeply nested expressions; and
 visiting the nodes of an expression.
@@ -20,7 +20,7 @@ ACCUMULATOR = "@result"
 
 
 class Const(Struct, frozen=True, eq=False):
-    """A literal; uint and int both hold a Python int, `kind` tells them apart."""
+    """A literal; uint and int both hold a Python int, `kind` distinguishes them."""
 
     id: int
     offset: int
@@ -29,7 +29,7 @@ class Const(Struct, frozen=True, eq=False):
 
 
 class Ident(Struct, frozen=True, eq=False):
-    """A variable or type name; after the check a resolved qualified name such as google.protobuf.Timestamp too."""
+    """A variable or type name; after the check also a resolved qualified name such as google.protobuf.Timestamp."""
 
     id: int
     offset: int
@@ -99,7 +99,7 @@ class MessageField(Struct, frozen=True, eq=False):
 
 
 class Message(Struct, frozen=True, eq=False):
-    """`name{field: value}`; only protobuf's well-known types pass the check, `name` is resolved there."""
+    """`name{field: value}`; only protobuf's well-known types pass the check, which resolves `name`."""
 
     id: int
     offset: int
@@ -133,15 +133,15 @@ Expr: TypeAlias = Const | Ident | Select | Call | List | Map | Message | Compreh
 # -- making nodes ------------------------------------------------------------------------------------------------------
 
 MOST_NODES = 50_000
-"""Nodes of one expression after macro expansion; upstream has no limit, but optMap doubles its target each time."""
+"""The maximum number of nodes after macro expansion; upstream has no limit, but optMap doubles its target each time."""
 
 
 class TooManyNodesError(Exception):
-    """Raised when macro expansion makes more than MOST_NODES nodes."""
+    """An error raised when macro expansion creates more than MOST_NODES nodes."""
 
 
 class NodeFactory:
-    """Hands out ids, unique within one expression, from 1."""
+    """A source of ids, unique within one expression, starting at 1."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -197,7 +197,7 @@ class NodeFactory:
 
 
 class MacroBuilder:
-    """Makes the nodes of one macro's expansion; all of them stand at the macro's place."""
+    """A builder of the nodes of one macro's expansion; all of them have the macro's position."""
 
     def __init__(self, factory: NodeFactory, offset: int) -> None:
         self._factory = factory
@@ -235,10 +235,10 @@ class MacroBuilder:
         """Return a presence test."""
         return Select(self._factory.id(), self._offset, operand, field, test_only=True)
 
-    def fold(  # every part of a fold is needed, and all are named at the call
+    def fold(  # every part of a fold is needed, and all are named in the call
         self, over: Expr, variables: tuple[str, str], *, init: Expr, condition: Expr, step: Expr, result: Expr
     ) -> Comprehension:
-        """Return a fold that counts in the accumulator."""
+        """Return a fold that collects its result in the accumulator."""
         return Comprehension(
             self._factory.id(), self._offset, over, *variables, ACCUMULATOR, init, condition, step, result
         )
@@ -257,10 +257,10 @@ _FRAMES = 40_000
 
 
 def with_room(function: Callable[[], _T]) -> _T:
-    """Return what the function returns; one that needs more frames than Python allows runs again with more allowed.
+    """Return the function's result; if it needs more frames than Python allows, run it again with a higher limit.
 
-    Nearly all expressions are shallow, so the limit is only raised for those that hit it, and set back afterwards.
-    The function must not have effects that a second run would repeat.
+    Nearly all expressions are shallow, so the limit is only raised when it is hit, and restored afterwards. The
+    function must not have effects that a second run would repeat.
     """
     try:
         return function()

@@ -1,7 +1,7 @@
-"""The units of costs, as in cel-go's cost tracker: the limit, and what literals, texts, patterns and equality cost.
+"""The units of costs, as in cel-go's cost tracker: the limit, and the costs of literals, texts, patterns and equality.
 
-Then ranges of sizes and costs, for the estimate before evaluation (`estimate`). What calls cost stands in the tables of
-`library`; what selections and folds cost in `folds`, the rest in `interpret`.
+Then ranges of sizes and costs, for the estimate before evaluation (`estimate`). The costs of calls are in the tables of
+`library`; those of selections and folds in `folds`, the rest in `interpret`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dra_plan.api.semver import Semver
 from .values import Cidr, Ip, NamedFormat, QuantityCell, Url, Value, size_of
 
 COST_LIMIT = 1_000_000
-"""An evaluation that costs more ends in an error, and the API server refuses what may cost more by its estimate."""
+"""The cost at which an evaluation ends in an error; the API server rejects expressions whose estimate is higher."""
 
 LIST_COST, MAP_COST, MESSAGE_COST = 10, 30, 40
 
@@ -27,29 +27,29 @@ _UNIT_EQUALITY = frozenset((Quantity, QuantityCell, Ip, Cidr, NamedFormat, Url, 
 
 
 def traversal(size: int, factor: float = _PER_CHARACTER) -> int:
-    """The cost of going through a text of this size."""
+    """Return the cost of traversing a text of this size."""
     return math.ceil(size * factor)
 
 
 def equality(left: Value, right: Value) -> int:
-    """The cost of `==`."""
+    """Return the cost of `==`."""
     if type(left) is str and type(right) is str:
         return traversal(min(len(left), len(right)))
     return 1 if type(left) in _UNIT_EQUALITY else inequality(left, right)
 
 
 def inequality(left: Value, right: Value) -> int:
-    """The cost of `!=`, and of ordering texts."""
+    """Return the cost of `!=`, and of ordering texts."""
     return traversal(min(size_of(left), size_of(right)))
 
 
 def pattern_cost(text: int, pattern: int) -> int:
-    """The cost of looking for a pattern, by the sizes of both."""
+    """Return the cost of searching for a pattern, by the sizes of both."""
     return math.ceil((1.0 + text) * _PER_CHARACTER) * math.ceil(pattern * _PER_PATTERN_CHARACTER)
 
 
 # -- ranges of sizes and costs -----------------------------------------------------------------------------------------
-# With cel-go's arithmetic: unsigned 64-bit integers that stop at their maximum.
+# With cel-go's arithmetic: unsigned 64-bit integers that saturate at their maximum.
 
 MOST = 2**64 - 1
 _TWO_TO_64 = 2.0**64
@@ -71,7 +71,7 @@ def _scaled(number: int, factor: float) -> int:
 
 
 class Interval(Struct, frozen=True):
-    """A least and a most; sizes and costs alike."""
+    """A minimum and a maximum, for sizes and costs."""
 
     least: int
     most: int

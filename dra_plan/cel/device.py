@@ -1,6 +1,6 @@
-"""The variable `device`: what an expression sees of a device, and which types and sizes that has.
+"""The variable `device`: what an expression sees of a device, and the types and sizes of its parts.
 
-First the values: attributes and capacities, the errors of those that can't be converted, and the one look at each
+First the values: attributes and capacities, the errors of those that cannot be converted, and the single check of each
 device for such errors. Then the types, with the sizes that Kubernetes' API limits, for the check and the cost estimate.
 """
 
@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 
 def as_device(device: Device | Mapping[str, Any]) -> Device:
-    """The device itself, or one made from a plain dict with attributes, capacity and allowMultipleAllocations.
+    """Return the device itself, or one made from a plain dict with attributes, capacity and allowMultipleAllocations.
 
     Raises InputError for a dict of another shape.
     """
@@ -45,7 +45,7 @@ def as_device(device: Device | Mapping[str, Any]) -> Device:
 
 
 def attribute_value(attribute: DeviceAttribute, *, lists: bool) -> Value:
-    """The one value that is set; raises EvaluationError when there is none that can be used."""
+    """Return the one value that is set; raises EvaluationError if there is no usable one."""
     if attribute.int_value is not None:
         return attribute.int_value
     if attribute.bool_value is not None:
@@ -71,7 +71,7 @@ def _version(text: str) -> Value:
 
 
 def capacity_value(text: QuantityText) -> Quantity:
-    """The amount; raises EvaluationError for text that is none."""
+    """Return the amount; raises EvaluationError for text that is not one."""
     try:
         return quantity.parse(text)
     except QuantityError as error:
@@ -79,15 +79,15 @@ def capacity_value(text: QuantityText) -> Quantity:
 
 
 def split_name(name: str, driver: str) -> tuple[str, str, bool]:
-    """Domain and id of a qualified name, and whether the domain was written; else it is the driver's."""
+    """Return domain and id of a qualified name, and whether the domain was written; otherwise it is the driver's."""
     domain, slash, identifier = name.partition("/")
     return (domain, identifier, True) if slash else (driver, name, False)
 
 
 def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: bool) -> dict[str, Value]:
-    """The value of the variable `device`. With `exact_quantities` capacities are held as upstream holds them.
+    """Return the value of the variable `device`. With `exact_quantities` capacities are stored as upstream stores them.
 
-    A name written with the driver's domain goes before the same name without; upstream takes either.
+    A name written with the driver's domain takes precedence over the same name without it; upstream takes either.
     """
     attributes: DefaultMap = DefaultMap()
     for name, attribute in device.attributes.items():
@@ -113,7 +113,7 @@ def device_value(device: Device, driver: str, *, lists: bool, exact_quantities: 
 def read_value(
     device: Device, driver: str, reads: Iterable[Read], *, lists: bool, exact_quantities: bool
 ) -> dict[str, Value]:
-    """The value of the variable `device` with nothing but what an expression reads, which is enough for that one."""
+    """Return the value of the variable `device` with only the parts that an expression reads."""
     attributes: DefaultMap = DefaultMap()
     capacity: DefaultMap = DefaultMap()
     for kind, domain, identifier in reads:
@@ -135,22 +135,25 @@ def read_value(
 
 
 def named(entries: Mapping[str, _T], driver: str, domain: str, identifier: str) -> _T | None:
-    """The attribute or capacity with this domain and id, written in full or, in the driver's domain, without it."""
+    """Return the attribute or capacity with this domain and id, written in full or without the driver's domain."""
     found = entries.get(f"{domain}/{identifier}")
     return entries.get(identifier) if found is None and domain == driver else found
 
 
 class Inspector:
-    """Looks at each device once; one attribute that can't be converted makes every selector fail on the device."""
+    """The checks of devices, each made once.
+
+    One attribute that cannot be converted makes every selector fail on the device.
+    """
 
     def __init__(self, *, lists: bool) -> None:
         self._lists = lists
         self._lock = threading.Lock()
         self.sound: dict[int, Device] = {}
-        """The devices that were looked at and have nothing wrong, by their id. They are held, so no other has it."""
+        """The checked devices without faults, by their id. They are held here, so no other device gets the id."""
 
     def inspect(self, device: Device) -> str | None:
-        """What is wrong with the device for every selector; None when nothing is, which is remembered."""
+        """Return the device's fault that breaks every selector, or None, which is cached."""
         problem = self.look(device)
         if problem is None:
             with self._lock:
@@ -160,7 +163,7 @@ class Inspector:
         return problem
 
     def look(self, device: Device) -> str | None:
-        """What is wrong with the device, as `inspect` says it; nothing is remembered."""
+        """Return the device's fault, like `inspect`, without caching."""
         for name, attribute in device.attributes.items():
             if attribute.int_value is None and attribute.bool_value is None and attribute.string_value is None:
                 try:
@@ -188,7 +191,7 @@ _MOST_ENTRIES = 32
 
 
 class Sized(Struct, frozen=True):
-    """A type with the most elements or characters a value of it can have (0: no size), and what it contains."""
+    """A type with the maximum number of elements or characters of a value (0: no size), and its contents."""
 
     type: Type
     most: int = 0
@@ -196,7 +199,7 @@ class Sized(Struct, frozen=True):
     element: Sized | None = None
     fields: Mapping[str, Sized] = {}
     any_field: Sized | None = None
-    """What every field name leads to, known only for attributes: all have the same limit, whatever their name."""
+    """The type behind every field name, known only for attributes: all have the same limit, whatever their name."""
 
 
 def _map(key: int, value: Sized, *, any_field: Sized | None = None) -> Sized:

@@ -1,4 +1,4 @@
-"""What an expression may use: chosen from the tables of `library` by Kubernetes version, feature gates and rules."""
+"""The features an expression may use: selected from the tables of `library` by Kubernetes version, gates and rules."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -17,14 +17,14 @@ ExpressionRules: TypeAlias = Literal["stored", "new"]
 _CONSUMABLE, _LISTS = "DRAConsumableCapacity", "DRAListTypeAttributes"
 _CONSUMABLE_SINCE, _LISTS_SINCE = (1, 34), (1, 36)
 _STORED_LISTS_SINCE = (1, 37)
-"""Since then stored expressions see lists, whatever the gate says."""
+"""The version since which stored expressions see lists, regardless of the gate."""
 _QUANTITIES_KEPT_SINCE = (1, 37)
-"""Since then arithmetic leaves the quantity alone that it is called on."""
+"""The version since which arithmetic does not change the quantity on which it is called."""
 _MOST_BYTES = 10 * 1024
 
 
 class Environment(Struct, frozen=True, eq=False):
-    """The functions, macros and types in force; made by `environment`, shared, never changed."""
+    """The available functions, macros and types; created by `environment`, shared, never changed."""
 
     functions: Mapping[str, tuple[Overload, ...]]
     macros: Mapping[MacroKey, Expander]
@@ -32,15 +32,15 @@ class Environment(Struct, frozen=True, eq=False):
     messages: Mapping[str, WellKnown]
     device: Sized
     lists: bool
-    """Whether attributes may be lists."""
+    """True if attributes may be lists."""
     changes_quantities: bool
-    """Whether upstream's arithmetic changes the quantity that it is called on."""
+    """True if upstream's arithmetic changes the quantity on which it is called."""
     most_bytes: int | None
-    """The longest expression that may be written (UTF-8), None where only the parser's own limit counts."""
+    """The maximum length of an expression (UTF-8), None if only the parser's own limit applies."""
 
     @property
     def result_type(self) -> Type:
-        """The type of attributes, which an expression may have besides bool."""
+        """The type of attributes, which an expression may have in addition to bool."""
         domain = self.device.fields["attributes"].element
         assert domain is not None
         assert domain.element is not None
@@ -50,12 +50,12 @@ class Environment(Struct, frozen=True, eq=False):
 def environment(
     kubernetes_version: str, feature_gates: Mapping[str, bool] | None = None, rules: ExpressionRules = "stored"
 ) -> Environment:
-    """Return the environment of a Kubernetes minor version such as "1.36"; the same object for the same question.
+    """Return the environment of a Kubernetes minor version such as "1.36"; equal arguments return the same object.
 
-    `rules="stored"`: what the scheduler compiles, every declaration that the release knows, whatever the gates say.
-    `rules="new"`: what the API server accepts on create, declarations that the release before knows already, so that a
-    rollback is possible, or whose gate is on. Only gates DRAConsumableCapacity and DRAListTypeAttributes matter; a
-    missing gate is off.
+    `rules="stored"`: everything the scheduler compiles, every declaration that the release knows, regardless of gates.
+    `rules="new"`: everything the API server accepts on create, which is declarations that the previous release already
+    knows, so that a rollback is possible, or whose gate is on. Only the gates DRAConsumableCapacity and
+    DRAListTypeAttributes matter; a missing gate is off.
     """
     major, minor = kubernetes_version.split(".")[:2]
     version = (int(major), int(minor))
@@ -69,7 +69,7 @@ def environment(
 
 @cache
 def _environment(version: tuple[int, int], on: frozenset[str], rules: ExpressionRules) -> Environment:
-    """Return the environment for a version and the gates that are on and that it knows."""
+    """Return the environment for a version and the gates that are on and known to it."""
     libraries = [library for library in LIBRARIES if _applies(library, version, on, rules)]
     multiple = version >= _CONSUMABLE_SINCE and (rules == "stored" or _CONSUMABLE in on)
     types = {name: of for library in libraries for name, of in library.types.items()}

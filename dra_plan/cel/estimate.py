@@ -1,6 +1,6 @@
 """The cost that the API server estimates for an expression, as cel-go's checker does: the walk over the expression.
 
-The sizes of what a device contains come from the environment; what single calls cost is in the tables of `library`.
+The environment has the sizes of a device's parts; the tables of `library` have the costs of single calls.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _LIST_COST, _MAP_COST, _MESSAGE_COST = fixed(10), fixed(30), fixed(40)
 _SCALARS = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
 
 ValuePath: TypeAlias = tuple[str, ...]
-"""How a value is reached: a variable, then field names, "@keys", "@values", "@items" or "@indices"."""
+"""The path to a value: a variable, then field names, "@keys", "@values", "@items" or "@indices"."""
 
 
 def estimate(checked: Checked, environment: Environment) -> int:
-    """Return the most that evaluating the expression may cost; 2**64 - 1 stands for that and everything above."""
+    """Return the maximum cost of evaluating the expression; 2**64 - 1 stands for that and everything above."""
     return with_room(lambda: _Estimator(checked, environment).cost(checked.root).most)
 
 
 class _Local(Struct, frozen=True):
-    """A local variable: how its value is reached, and its sizes as far as they are known."""
+    """A local variable: the path to its value, and its sizes as far as they are known."""
 
     path: ValuePath
     size: Interval | None
@@ -51,7 +51,7 @@ class _Estimator:
         self._locals: dict[str, list[_Local]] = {}
 
     def cost(self, expr: Expr) -> Interval:
-        """Return the cost of evaluating an expression; notes sizes and paths on the way."""
+        """Return the cost of evaluating an expression; records sizes and paths on the way."""
         match expr:
             case Const():
                 return FREE
@@ -78,7 +78,7 @@ class _Estimator:
             total = total.plus(self.cost(part))
         return total
 
-    # What is known about a value
+    # Known facts about a value
 
     def _type(self, expr: Expr) -> Type:
         return self._checked.types[expr.id]
@@ -93,7 +93,7 @@ class _Estimator:
         return self._paths.get(expr.id, ())
 
     def _size(self, expr: Expr) -> Interval | None:
-        """Return the size of a value: found before, written out, limited by the API, or given by its type."""
+        """Return the size of a value: found before, written as a literal, limited by the API, or given by its type."""
         if expr.id in self._sizes:
             return self._sizes[expr.id]
         written = _written_size(expr)
@@ -110,7 +110,7 @@ class _Estimator:
         return None
 
     def _limit(self, path: ValuePath) -> Interval | None:
-        """Return the size that the API allows for what the path leads to, None if it does not lead into the device."""
+        """Return the size that the API allows at the path, None if it does not lead into the device."""
         if not path or path[0] != "device":
             return None
         at: Sized | None = self._device
@@ -148,7 +148,7 @@ class _Estimator:
     def _select(self, expr: Select) -> Interval:
         cost = self.cost(expr.operand)
         if expr.test_only:
-            return cost  # Kubernetes has presence tests cost nothing
+            return cost  # presence tests cost nothing in Kubernetes
         self._paths[expr.id] = (*self._path(expr.operand), expr.field)
         return cost.plus(ONE) if self._type(expr.operand).kind in ("map", "object", "param") else cost
 
@@ -181,7 +181,7 @@ class _Estimator:
         return total
 
     def _indexed(self, expr: Call, overload: Overload, size: Interval | None) -> Interval | None:
-        """Note the path of an element; return the size of the result, known before or now."""
+        """Record the path of an element; return the size of the result, known before or now."""
         if overload not in (INDEX_LIST, INDEX_MAP):
             return size
         container = expr.args[0]
@@ -281,7 +281,7 @@ def _union(sizes: Sequence[Interval]) -> Interval:
 
 
 def _is_bind(expr: Comprehension) -> bool:
-    """Return whether cel-go's estimate takes the fold for a cel.bind: not one whose variable is `__result__`."""
+    """Return whether cel-go's estimate treats the fold as a cel.bind: not one whose variable is `__result__`."""
     over, condition = expr.iter_range, expr.loop_condition
     empty = isinstance(over, List) and not over.elements and isinstance(condition, Const) and condition.value is False
     return empty and expr.accu_var != "__result__"

@@ -40,10 +40,10 @@ _MOST_DEPTH = 60
 
 
 class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
-    """A part of the expression: its text, what it gave, and its own parts in the order written.
+    """A part of the expression: its text, its result, and its own parts in the order written.
 
     Exactly one of `value` (as the language writes it) and `error` is set for a part that was evaluated; neither for one
-    that was not. In a comprehension the values are those of the last round.
+    that was not. In a comprehension the values are those of the last iteration.
     """
 
     text: str
@@ -53,7 +53,7 @@ class EvaluatedPart(msgspec.Struct, frozen=True, eq=False):
 
 
 def explain(checked: Checked, device: Value, *, exact_quantities: bool) -> EvaluatedPart:
-    """The tree for one device, given as the value of the variable."""
+    """Return the tree for one device, given as the value of the variable."""
     seen: dict[int, Value] = {}
     evaluator = Evaluator(checked, exact_quantities=exact_quantities, observer=seen.__setitem__)
     begin_work()
@@ -74,7 +74,7 @@ def _explained(expr: Expr, seen: dict[int, Value], depth: int) -> EvaluatedPart:
 
 
 def _written(expr: Expr) -> tuple[Expr, ...]:
-    """The parts worth showing: no constants, and of a selection only what it selects from when that is computed."""
+    """Return the parts worth showing: no constants, and for a selection only its operand if that is computed."""
     if isinstance(expr, ast.Comprehension):
         return _fold_parts(expr)
     found: list[Expr] = []
@@ -89,7 +89,7 @@ def _written(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _chained(expr: ast.Call) -> tuple[Expr, ...]:
-    """The operands; those of a chain of && or || all together, as they were written."""
+    """Return the operands; those of a chain of && or || all together, in the order written."""
     if expr.function not in ("_&&_", "_||_"):
         return children(expr)
     operands: list[Expr] = []
@@ -111,7 +111,7 @@ def _is_constant(expr: Expr) -> bool:
 
 
 def _is_path(expr: Expr) -> bool:
-    """Whether an expression is `device` or a constant selection from it."""
+    """Return whether an expression is `device` or a constant selection from it."""
     if isinstance(expr, ast.Select):
         return _is_path(expr.operand)
     if isinstance(expr, ast.Call) and expr.function in ("_[_]", "_[?_]", "_?._"):
@@ -120,7 +120,7 @@ def _is_path(expr: Expr) -> bool:
 
 
 def show(value: Value) -> str:
-    """A value as the language would write it, cut when long."""
+    """Return a value as the language would write it, truncated if long."""
     text = _shown(value, 3)
     return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 

@@ -1,8 +1,8 @@
 """Selections and comprehensions in the accounting evaluator, with cel-go's costs.
 
 In order: one evaluation, and selecting from values (`a.b`, `a[b]`, their optional forms and `has()`) as cel-go's
-attributes do it; planned expressions, and what plans them; and cel-go's fold over a list or map, with cel.bind, which
-is one too. All other expressions are planned in `interpret`.
+attributes do it; planned expressions and their planner; and cel-go's fold over a list or map, including cel.bind. All
+other expressions are planned in `interpret`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from .values import (
 )
 
 # -- one evaluation, and selecting from values -------------------------------------------------------------------------
-# An attribute is a root (a variable or any other operand) and the qualifiers behind it. They are resolved together:
-# the root is not observed by itself, each qualifier costs 1.
+# An attribute is a root (a variable or any other operand) and the qualifiers after it. They are resolved together: the
+# root is not observed separately, each qualifier costs 1.
 
 
 class Run:
@@ -54,24 +54,24 @@ class Run:
 
 
 UNSET = object()
-"""The value of a variable that was not evaluated yet."""
+"""The value of a variable that has not been evaluated yet."""
 
 Evaluate = Callable[[Run], Value]
-"""Gives a value or an EvaluationError; raises only Fatal."""
+"""A function that returns a value or an EvaluationError; it raises only Fatal."""
 
 
 class Attribute(Protocol):
-    """Something that qualifiers can be added to."""
+    """A value to which qualifiers can be added."""
 
     def resolve(self, run: Run) -> Value:
-        """The value or an EvaluationError."""
+        """Return the value or an EvaluationError."""
 
     def add(self, qualifier: Qualifier) -> None:
         """Append a qualifier."""
 
 
 class Qualifier:
-    """One selection: by a constant key or by the key that `dynamic` gives."""
+    """One selection: by a constant key or by the key that `dynamic` returns."""
 
     __slots__ = ("dynamic", "key", "only_test", "optional")
 
@@ -82,7 +82,7 @@ class Qualifier:
         self.only_test = only_test
 
     def qualify(self, run: Run, value: Value) -> Value:
-        """What is selected, or an EvaluationError."""
+        """Return the selected value, or an EvaluationError."""
         if self.only_test:
             found = self.qualify_if_present(run, value)
             return found if type(found) is EvaluationError else found is not UNSET
@@ -94,7 +94,7 @@ class Qualifier:
         return selected
 
     def qualify_if_present(self, run: Run, value: Value) -> Value:
-        """What is selected, UNSET when there is nothing, or an EvaluationError."""
+        """Return the selected value, UNSET if there is none, or an EvaluationError."""
         key = self.key if self.dynamic is None else self.dynamic(run)
         selected = key if type(key) is EvaluationError else select(value, key)
         if self.only_test or (selected is not UNSET and type(selected) is not EvaluationError):
@@ -116,7 +116,7 @@ class Chain:
         self.qualifiers.append(qualifier)
 
     def resolve(self, run: Run) -> Value:
-        """The value or an EvaluationError."""
+        """Return the value or an EvaluationError."""
         value = self.root(run)
         if type(value) is EvaluationError:
             return value
@@ -139,7 +139,7 @@ class Chain:
 
 
 class Conditional:
-    """`c ? a : b` with qualifiers behind it, which belong to both branches."""
+    """`c ? a : b` followed by qualifiers, which belong to both branches."""
 
     __slots__ = ("condition", "falsy", "truthy")
 
@@ -154,7 +154,7 @@ class Conditional:
         self.falsy.add(qualifier)
 
     def resolve(self, run: Run) -> Value:
-        """The value of the branch that the condition chooses, or an EvaluationError."""
+        """Return the value of the branch that the condition selects, or an EvaluationError."""
         chosen = self.condition(run)
         if chosen is True:
             return self.truthy.resolve(run)
@@ -164,7 +164,7 @@ class Conditional:
 
 
 def select(value: Value, key: Value) -> Value:
-    """What a key leads to; UNSET when it leads nowhere, an EvaluationError for a key that can't be one."""
+    """Return the value at a key; UNSET if there is none, an EvaluationError for an invalid key."""
     if isinstance(value, dict):
         found = value.get(map_key(key), UNSET)
         return {} if found is UNSET and type(value) is DefaultMap else found
@@ -197,16 +197,16 @@ def _missing(value: Value, key: Value) -> EvaluationError:
 
 
 def iterate(value: Value) -> Iterator[Value]:
-    """The elements of a list, the keys of a map."""
+    """Return the elements of a list, or the keys of a map."""
     return iter(value) if type(value) is list else (key for key, _value in entries_of(value))
 
 
 # -- planned expressions -----------------------------------------------------------------------------------------------
-# The step that evaluates an expression, and what its neighbours may know of it.
+# The step that evaluates an expression, and the facts that adjacent steps may use.
 
 
 class Planned(msgspec.Struct, frozen=True, eq=False):
-    """A planned expression. `attribute` is set when it is one, `constant` holds the value when `is_constant`."""
+    """A planned expression. `attribute` is set if it is one, `constant` has the value if `is_constant`."""
 
     evaluate: Evaluate
     attribute: Attribute | None = None
@@ -218,22 +218,22 @@ ValueObserver = Callable[[int, Value], None]
 
 
 class StepPlanner(Protocol):
-    """Plans the parts of an expression. `observer` is called with the id and value of every node."""
+    """A planner of the parts of an expression. `observer` is called with the id and value of every node."""
 
     observer: ValueObserver | None
 
     def new_slot(self) -> int:
-        """Reserves a place for one more variable and returns it."""
+        """Reserve a slot for one more variable and return it."""
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
-        """The expression as a step; `scope` gives the variables of the comprehensions around it."""
+        """Return the expression as a step; `scope` has the variables of the enclosing comprehensions."""
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
 
 
 def plan_fold(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:
-    """The fold as evaluator; the accumulator gets its first value when it is first read, as upstream."""
+    """Return the evaluator of a fold; as upstream, the accumulator gets its first value when it is first read."""
     over = planner.plan(fold.iter_range, scope).evaluate
     initial = planner.plan(fold.accu_init, scope)
     accumulator, first, second = planner.new_slot(), planner.new_slot(), planner.new_slot()
@@ -286,7 +286,7 @@ def _local(slot: int) -> Evaluate:
 
 
 def _lazy(slot: int, initial: Evaluate, *, fresh: bool) -> Evaluate:
-    """Reads the accumulator. A list or map that the fold builds is its own, so that it can grow in place."""
+    """Return the reader of the accumulator; a list or map that the fold builds is its own, so it can grow in place."""
 
     def read(run: Run) -> Value:
         value = run.slots[slot]
@@ -301,9 +301,9 @@ def _lazy(slot: int, initial: Evaluate, *, fresh: bool) -> Evaluate:
 
 
 def _plan_growth(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate | None:
-    """The step `accumulator + [x]`, possibly behind a condition, without copying the list; None for other steps.
+    """Return the step `accumulator + [x]`, possibly conditional, without copying the list; None for other steps.
 
-    Nothing else can hold the list: the accumulator's name can't be written in an expression.
+    No other reference to the list can exist: the accumulator's name cannot be written in an expression.
     """
     step: Expr = fold.loop_step
     if isinstance(step, ast.Call) and step.function == "_?_:_":
@@ -362,7 +362,7 @@ def _plan_append(
 def _plan_insert(
     planner: StepPlanner, step: ast.Call, scope: Mapping[str, Evaluate], accumulator: Evaluate
 ) -> Evaluate:
-    """The step `accumulator with key: value`; as upstream it stops at the first operand that fails."""
+    """Return the step `accumulator with key: value`; as upstream it stops at the first operand that fails."""
     key_of, value_of = (planner.plan(argument, scope).evaluate for argument in step.args[1:])
 
     def evaluate(run: Run) -> Value:

@@ -1,7 +1,7 @@
-"""What checking leaves behind, constant format strings, and literals.
+"""The results of checking, constant format strings, and literals.
 
-In order: a checked expression, with what the check found out about each node; the validator of constant format strings
-(do the arguments fit the clauses?), while formatting itself is in `library.strings`; and the values of literal tokens.
+In order: a checked expression, with the check's findings about each node; the validator of constant format strings (do
+the arguments fit the clauses?), while formatting itself is in `library.strings`; and the values of literal tokens.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .types import Type
 class Checked(Struct, frozen=True, eq=False):
     """An expression that passed the check.
 
-    `root` has namespaced functions and qualified names resolved (see Call and Ident). `types` gives each node's type by
-    id, free type parameters replaced by dyn. `overloads` gives, per Call id, the overloads that can apply, in
-    declaration order: one where the types decide, several where dyn leaves it open. `idents` names, per Ident id, what
-    the identifier means: a variable or a type name (then its type is type(...)); without a leading dot. `constants`
-    and `results` are what constant folding finds out (`selector`): the values of what cel-go takes for constants, and
-    the results of calls that are made once but charged every time.
+    `root` has namespaced functions and qualified names resolved (see Call and Ident). `types` has each node's type by
+    id, with free type parameters replaced by dyn. `overloads` has, per Call id, the overloads that can apply, in
+    declaration order: one if the types decide, several if dyn leaves it open. `idents` has, per Ident id, the meaning
+    of the identifier: a variable or a type name (then its type is type(...)); without a leading dot. `constants` and
+    `results` are found by constant folding (`selector`): the values that cel-go treats as constants, and the results of
+    calls that are made once but charged every time.
     """
 
     source: str
@@ -78,7 +78,7 @@ _CLAUSES: dict[str, tuple[Sequence[str], str]] = {
 
 
 class _FormatError(Exception):
-    """Ends the check of one format string; `at` is the argument to blame, None for the call as a whole."""
+    """An error that ends the check of one format string; `at` is the wrong argument, None for the call as a whole."""
 
     def __init__(self, message: str, at: Expr | None = None) -> None:
         super().__init__(message)
@@ -86,7 +86,7 @@ class _FormatError(Exception):
 
 
 def format_issues(checked: Checked) -> Iterator[Issue]:
-    """Yield what is wrong with calls of `format` on a literal text with a literal list."""
+    """Yield the faults of calls of `format` on a literal text with a literal list."""
     for node in nodes(checked.root):
         if not (isinstance(node, Call) and node.function == "format" and isinstance(node.target, Const)):
             continue
@@ -106,7 +106,7 @@ def format_issues(checked: Checked) -> Iterator[Issue]:
 
 
 def _check(text: str, arguments: Sequence[Expr], checked: Checked) -> int:
-    """Return how many arguments the text formats."""
+    """Return the number of arguments that the text formats."""
     used = 0
     for found in _CLAUSE.finditer(text):
         if found[1]:
@@ -125,7 +125,7 @@ def _check(text: str, arguments: Sequence[Expr], checked: Checked) -> int:
 
 
 def _clause(found: re.Match[str]) -> str:
-    """Return the letter of a clause that can be read."""
+    """Return the letter of a valid clause."""
     precision, clause = found[2], found[3]
     if precision is not None:
         _check_precision(precision, ended=clause is None)
@@ -145,7 +145,7 @@ def _check_precision(digits: str, *, ended: bool) -> None:
 
 
 def _check_text(argument: Expr, checked: Checked) -> None:
-    """Check what %s formats; literal lists and maps are looked into."""
+    """Check the argument of %s; the elements of literal lists and maps are checked, too."""
     _check_kind("s", argument, checked)
     match argument:
         case List():
@@ -170,7 +170,7 @@ def _refuse(rule: str, given: str, argument: Expr) -> NoReturn:
 
 
 # -- values of literals ------------------------------------------------------------------------------------------------
-# Which tokens are literals, and where they may stand, is for lexer and parser.
+# The lexer and the parser decide which tokens are literals and where they may occur.
 
 INT64_MIN, INT64_MAX, UINT64_MAX = -(2**63), 2**63 - 1, 2**64 - 1
 
@@ -179,20 +179,20 @@ _ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(.{8})|([0-7]{3})|(.))", re.DOTA
 
 
 def integer(text: str, *, negative: bool = False) -> int | None:
-    """Return the value of an int literal, None when int64 can't hold it."""
+    """Return the value of an int literal, None if it exceeds int64."""
     value = _magnitude(text)
     value = -value if negative else value
     return value if INT64_MIN <= value <= INT64_MAX else None
 
 
 def unsigned(text: str) -> int | None:
-    """Return the value of a uint literal (with its u), None when uint64 can't hold it."""
+    """Return the value of a uint literal (with its u), None if it exceeds uint64."""
     value = _magnitude(text[:-1])
     return value if value <= UINT64_MAX else None
 
 
 def floating(text: str, *, negative: bool = False) -> float | None:
-    """Return the value of a double literal, None when it is out of range."""
+    """Return the value of a double literal, None if it is out of range."""
     value = float(text)
     if value in (float("inf"), float("-inf")):
         return None
@@ -200,7 +200,7 @@ def floating(text: str, *, negative: bool = False) -> float | None:
 
 
 def string(token: str) -> str | None:
-    """Return the text a string literal stands for, None when an escape is no character."""
+    """Return the text that a string literal stands for, None if an escape is not a character."""
     body, raw = _body(token)
     if raw or "\\" not in body:
         return body
@@ -224,14 +224,14 @@ def octets(token: str) -> bytes | None:
         if found[3] or found[4]:
             return None
         code = _code(found)
-        assert code is not None  # the lexer lets only complete escapes through
+        assert code is not None  # the lexer accepts only complete escapes
         parts += body[position : found.start()].encode() + bytes([code])
         position = found.end()
     return parts + body[position:].encode()
 
 
 def _magnitude(digits: str) -> int:
-    """Return the number; what is surely out of range is not converted (Python limits the digits it converts)."""
+    """Return the number; one that is certainly out of range is not converted (Python limits the digits it converts)."""
     if digits.startswith("0x"):
         return int(digits, 16)
     digits = digits.lstrip("0") or "0"
@@ -239,7 +239,7 @@ def _magnitude(digits: str) -> int:
 
 
 def _body(token: str) -> tuple[str, bool]:
-    """Return what stands between the quotes, with line ends normalized as cel-go does, and whether it is raw."""
+    """Return the text between the quotes, with line endings normalized as in cel-go, and whether it is raw."""
     text = token.replace("\r\n", "\n").replace("\r", "\n")
     raw = text[0] in "rR"
     text = text[1:] if raw else text

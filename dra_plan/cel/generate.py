@@ -1,10 +1,10 @@
 """The generated evaluator: an expression as one Python function over the decoded device, returning value and cost.
 
-First what generated code calls, then the generator. Nothing written in an expression reaches the generated text: names
-come from tables here, constants are passed in the function's globals. Only what selectors are mostly made of is taken:
-fields, comparisons, logic, membership in constants, calls, `has` and cel.bind. The function is optimistic; on any
-error, and beyond the cost limit, it gives up and the accounting evaluator (`interpret`) finds out what the answer is.
-The rules of costs are the same as there.
+First the functions called by generated code, then the generator. Nothing written in an expression reaches the generated
+text: names come from tables here, constants are passed in the function's globals. Only the usual parts of selectors are
+supported: fields, comparisons, logic, membership in constants, calls, `has` and cel.bind. The function is optimistic;
+on any error, and beyond the cost limit, it gives up and the accounting evaluator (`interpret`) finds the answer. The
+rules of costs are the same as there.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from .reads import DevicePath, bound_place, is_bind, place_of, tested_place
 from .types import Type
 from .values import EvaluationError, Fatal, Uint, Value, equal, map_key
 
-# -- what generated code calls -----------------------------------------------------------------------------------------
+# -- functions called by generated code --------------------------------------------------------------------------------
 # Look-ups in the decoded device, and operations that give up (`GiveUpError`) where the answer needs care: the
 # accounting evaluator then decides what an error becomes.
 
 
 class GiveUpError(EvaluationError):
-    """The quick evaluation can't tell the outcome."""
+    """The quick evaluation cannot determine the result."""
 
 
 def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, domain: str, short: str) -> Value:
-    """The value of an attribute, which is named in full or, in the driver's own domain, by its id alone."""
+    """Return the value of an attribute, named in full or, in the driver's own domain, by its id alone."""
     found = attributes.get(full)
     if found is None:
         if driver != domain:
@@ -59,7 +59,7 @@ def attribute(attributes: dict[str, DeviceAttribute], driver: str, full: str, do
 
 
 def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, domain: str, short: str) -> Quantity:
-    """The value of a capacity, named as an attribute."""
+    """Return the value of a capacity, named like an attribute."""
     found = capacities.get(full)
     if found is None:
         if driver != domain:
@@ -71,19 +71,19 @@ def capacity(capacities: dict[str, DeviceCapacity], driver: str, full: str, doma
 
 
 def present(names: dict[str, Value], driver: str, full: str, domain: str, short: str) -> bool:
-    """Whether there is such an attribute or capacity."""
+    """Return whether there is such an attribute or capacity."""
     return full in names or (driver == domain and short in names)
 
 
 def truth(value: Value) -> bool:
-    """The value, which must be a bool."""
+    """Return the value, which must be a bool."""
     if value is True or value is False:
         return bool(value)
     raise GiveUpError
 
 
 def same(left: Value, right: Value) -> bool:
-    """`==` of values whose types are not known."""
+    """Return `==` of values of unknown types."""
     if type(left) is str and type(right) is str:
         return bool(left == right)
     result = equal(left, right)
@@ -93,17 +93,17 @@ def same(left: Value, right: Value) -> bool:
 
 
 def different(left: Value, right: Value) -> bool:
-    """`!=` of values whose types are not known."""
+    """Return `!=` of values of unknown types."""
     return equal(left, right) is not True
 
 
 def member(value: Value, keys: frozenset[Value], values: list[Value]) -> bool:
-    """`value in [constants]`."""
+    """Return `value in [constants]`."""
     return map_key(value) in keys or (type(value) is not str and contained(value, values))
 
 
 def dispatch(overloads: tuple[Overload, ...], *arguments: Value) -> Value:
-    """The call of the first overload that takes these values."""
+    """Return the result of the first overload that accepts these values."""
     function = matching(overloads, arguments)
     if function is None:
         raise GiveUpError
@@ -118,13 +118,13 @@ def give_up() -> None:
 # -- the generator -----------------------------------------------------------------------------------------------------
 
 Generated = Callable[[dict[str, Value], dict[str, Value], str, bool], tuple[bool, int]]
-"""Takes attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError when it can't tell."""
+"""A function of attributes, capacities, driver and allowMultipleAllocations; raises EvaluationError if undecided."""
 
 _MOST_DEPTH = 40
-"""Python's own parser ends at a nesting of 200 parentheses; each level here makes a few."""
+"""The maximum depth: Python's parser stops at 200 nested parentheses, and each level here creates a few."""
 _MOST_NODES = 2000
 _MOST_INDENTS = 80
-"""Python's own parser ends at 100."""
+"""The maximum indentation: Python's parser stops at 100."""
 
 _HELPERS = (
     attribute, capacity, present, truth, same, different, member,
@@ -141,23 +141,23 @@ _LEFT_OUT = frozenset(("_?._", "_[?_]", "_[_]", "or", "orValue", "@not_strictly_
 
 
 class _NotGenerated(Exception):  # noqa: N818 - an outcome, not an error
-    """Only the accounting evaluator takes the expression."""
+    """An expression that only the accounting evaluator supports."""
 
 
 class _BoundDomain(DevicePath, frozen=True):
-    """A domain that a cel.bind gives a name to. Looking it up is charged once, on its first use, from `debt`."""
+    """A domain that a cel.bind names. Looking it up is charged once, on its first use, from `debt`."""
 
     debt: str = ""
 
 
 _Scope = Mapping[str, _BoundDomain]
-"""The variables around an expression."""
+"""The variables available to an expression."""
 
 
 def generate(checked: Checked) -> Generated | None:
-    """The function for an expression, or None for one that only the accounting evaluator takes."""
+    """Return the function for an expression, or None for one that only the accounting evaluator supports."""
     if any(isinstance(part, ast.Const) and part.kind == "null" for part in nodes(checked.root)):
-        return None  # null passes for an object, so that types do not tell what a call gets
+        return None  # null passes for an object, so the types do not show what a call gets
     writer = _Writer(checked)
     try:
         body = writer.body()
@@ -170,9 +170,9 @@ def generate(checked: Checked) -> Generated | None:
 
 
 class _Writer:
-    """Writes the statements and collects the constants; texts that its methods return are names of what holds a value.
+    """A writer of statements and collector of constants; texts that its methods return are names of values.
 
-    Each value is put into a variable, so that what an operation costs can be added beside it, and the parts of `&&`,
+    Each value is stored in a variable, so that the cost of an operation can be added next to it, and the parts of `&&`,
     `||` and `?:` that are not evaluated cost nothing.
     """
 
@@ -184,19 +184,19 @@ class _Writer:
         self._lines: list[str] = [" cost = 0"]
         self._indents = 1
         self._due = 0
-        """What the statements written since the last branch cost, whatever their values are."""
+        """The fixed cost of the statements written since the last branch."""
 
     def body(self) -> str:
-        """The function's statements."""
+        """Return the function's statements."""
         result = self._truth(self._checked.root, {}, 0)
         self._settle()
         self._write(f"return {result}, cost")
         return "\n".join(self._lines)
 
     def _expression(self, expr: Expr, scope: _Scope, depth: int, *, observed: bool = True) -> str:
-        """What holds the value, after statements that compute and charge it.
+        """Return the name of the value, after the statements that compute and charge it.
 
-        A place that a `?:` chooses is resolved, not observed, which costs one less.
+        A place selected by a `?:` is resolved, not observed, which costs one less.
         """
         self._nodes += 1
         if depth > _MOST_DEPTH or self._nodes > _MOST_NODES:
@@ -215,7 +215,7 @@ class _Writer:
         raise _NotGenerated
 
     def _truth(self, expr: Expr, scope: _Scope, depth: int) -> str:
-        """The expression as a condition."""
+        """Return the expression as a condition."""
         return self._truth_of(expr, self._expression(expr, scope, depth))
 
     def _truth_of(self, expr: Expr, text: str) -> str:
@@ -224,7 +224,7 @@ class _Writer:
     # -- places in the device ------------------------------------------------------------------------------------
 
     def _place(self, expr: Expr, scope: _Scope) -> str | None:
-        """How to look up what constants alone lead to."""
+        """Return the code that looks up a value selected by constants only."""
         tested = tested_place(expr, self._checked, scope)
         if tested is not None:
             return f"present({'attributes' if tested.kind == 'attributes' else 'capacities'}, {self._names(tested)})"
@@ -249,12 +249,12 @@ class _Writer:
         if isinstance(expr, ast.Select) and expr.test_only:
             self._due += self._qualifiers(expr.operand, scope) + 1
         elif isinstance(expr, ast.Call) and expr.function == "@in":
-            self._due += self._qualifiers(expr.args[1], scope) + 2  # the map is observed, and looked into
+            self._due += self._qualifiers(expr.args[1], scope) + 2  # the map is observed and searched
         else:
             self._due += self._qualifiers(expr, scope) + observed
 
     def _qualifiers(self, place: Expr, scope: _Scope) -> int:
-        """How many keys lead to a place; what it begins with is charged."""
+        """Return the number of keys that lead to a place; its root is charged."""
         name, count = _root(place)
         if name in scope:
             debt = scope[name].debt
@@ -289,7 +289,7 @@ class _Writer:
         return self._charged_call(expr, operands, scope, depth)
 
     def _logic(self, parts: tuple[Expr, ...], result: str, scope: _Scope, depth: int, *, follows: str) -> None:
-        """Each part is evaluated only when the one before did not decide."""
+        """Evaluate each part only if the earlier ones did not decide."""
         self._write(f"{result} = {self._truth(parts[0], scope, depth)}")
         if len(parts) > 1:
             with self._branch(f"if {follows}{result}:"):
@@ -304,7 +304,7 @@ class _Writer:
         return result
 
     def _in_list(self, expr: ast.Call, operands: tuple[Expr, ...], scope: _Scope, depth: int) -> str:
-        """`item in [constants]`, a look into a set, which costs nothing."""
+        """Return `item in [constants]`, a look-up in a set, which costs nothing."""
         item, values = operands[0], self._checked.constants.get(operands[1].id)
         if not values or type(values) is not list or self._checked.overloads[expr.id] != (IN_LIST,):
             raise _NotGenerated
@@ -337,7 +337,7 @@ class _Writer:
         return result
 
     def _compare_text(self, other: str, kind: str, size: int, direct: str, otherwise: tuple[str, str]) -> None:
-        """Comparison with a text that is written out: the shorter of both is gone through."""
+        """Compare with a text literal: the shorter of the two is traversed."""
         through = f"cost += ((len({other}) if len({other}) < {size} else {size}) + 9) // 10"
         if kind == "string":
             self._write(direct)
@@ -406,7 +406,7 @@ class _Writer:
         self._lines.append(" " * self._indents + statement)
 
     def _charge(self, statement: str) -> None:
-        """Add a cost that is only known from the values, and end there when it is too much."""
+        """Add a cost that depends on the values, and stop if it is too high."""
         self._write(statement)
         self._write(f"if cost > {COST_LIMIT}: give_up()")
 
@@ -417,7 +417,7 @@ class _Writer:
 
     @contextlib.contextmanager
     def _branch(self, head: str) -> Iterator[None]:
-        """What is written and charged inside belongs to the branch; its own charges are settled at its end."""
+        """Collect the statements and charges of a branch; its own charges are settled at its end."""
         if self._indents > _MOST_INDENTS:
             raise _NotGenerated
         outer, self._due = self._due, 0
@@ -430,12 +430,12 @@ class _Writer:
 
 
 def _is_certain(of: Type) -> bool:
-    """Whether values of the type need no look at run time."""
+    """Return whether values of the type need no check at run time."""
     return of.kind not in _OPEN_KINDS and all(map(_is_certain, of.params))
 
 
 def _root(place: Expr) -> tuple[str, int]:
-    """The variable that a place begins with, and how many keys lead from there to it."""
+    """Return the variable at the root of a place, and the number of keys that lead from it to the place."""
     count = 0
     while not isinstance(place, ast.Ident):
         place = children(place)[0]

@@ -1,4 +1,4 @@
-"""The type of every node, and the overloads of every call, as cel-go's checker finds them; no limits, no literals."""
+"""Inference of node types and call overloads, as in cel-go's checker; without limits and literals."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ _NULL_VALUE = "google.protobuf.NullValue.NULL_VALUE"
 
 
 class Inferred(Struct, frozen=True, eq=False):
-    """What inference found; `root` has qualified names and namespaced functions resolved."""
+    """The result of inference; `root` has qualified names and namespaced functions resolved."""
 
     root: Expr
     types: dict[int, Type]
@@ -52,7 +52,7 @@ class Inferred(Struct, frozen=True, eq=False):
 
 
 def infer(root: Expr, environment: Environment) -> Inferred:
-    """Return the types of an expression, or the issues that keep it from having any."""
+    """Return the types of an expression, or the issues that prevent them."""
     inference = _Inference(environment)
     root = inference.expr(root)
     bindings = inference.bindings
@@ -124,7 +124,7 @@ class _Inference:
         return None if named is None else type_of(named)
 
     def _resolved(self, expr: Expr, name: str) -> Expr | None:
-        """Return the identifier that the name stands for, typed, or None if it stands for nothing."""
+        """Return the identifier that the name stands for, typed, or None if it is unknown."""
         if name.removeprefix(".") == _NULL_VALUE:
             return self._typed(Const(expr.id, expr.offset, 0, "int"), INT)
         found = self._look_up(name)
@@ -160,7 +160,7 @@ class _Inference:
 
     def _optional_select(self, expr: Call) -> Expr:
         operand, field = expr.args
-        assert isinstance(field, Const)  # the parser makes nothing else
+        assert isinstance(field, Const)  # the parser creates nothing else
         operand = self.expr(operand)
         of = self._field_type(expr.offset, operand, str(field.value), optional=True)
         self.overloads[expr.id] = self._environment.functions["_?._"]
@@ -224,7 +224,7 @@ class _Inference:
         return self._typed(node, self._overloaded(node, overloads))
 
     def _overloaded(self, call: Call, overloads: tuple[Overload, ...]) -> Type:
-        """Note the overloads that may apply and return the type of the result."""
+        """Record the overloads that may apply and return the type of the result."""
         operands = call.args if call.target is None else (call.target, *call.args)
         given = [self.types[operand.id] for operand in operands]
         if call.function in ("_&&_", "_||_"):
@@ -277,7 +277,7 @@ class _Inference:
     # Literals
 
     def _joined(self, before: Type | None, now: Type) -> Type:
-        """Return the type of elements of both types: dyn if they differ (a validator forbids that later)."""
+        """Return the element type for both types: dyn if they differ (a validator forbids that later)."""
         if before is None:
             return now
         return most_general(before, now) if self.bindings.assign(before, now) else DYN

@@ -1,6 +1,6 @@
-"""The accounting evaluator: an expression as closures, with costs and errors exactly as cel-go's interpreter has them.
+"""The accounting evaluator: an expression as closures, with costs and errors exactly as in cel-go's interpreter.
 
-It plans as cel-go plans: constants are folded, `in` with constants becomes a set, `?:` an attribute. Errors are values
+It plans as cel-go does: constants are folded, `in` with constants becomes a set, `?:` an attribute. Errors are values
 (EvaluationError) because cel-go evaluates the other operands of a failed call, and charges for them. The quick
 evaluator is generated from the same expression by `generate`; this one decides wherever that meets an error.
 """
@@ -36,7 +36,7 @@ from .values import (
 
 
 class Planner:
-    """Plans one checked expression. `observer` is called with the id and value of every node."""
+    """A planner of one checked expression. `observer` is called with the id and value of every node."""
 
     def __init__(self, checked: Checked, *, exact_quantities: bool, observer: ValueObserver | None = None) -> None:
         self.checked = checked
@@ -45,12 +45,12 @@ class Planner:
         self.slot_count = 0
 
     def new_slot(self) -> int:
-        """Reserves a place for one more variable and returns it."""
+        """Reserve a slot for one more variable and return it."""
         self.slot_count += 1
         return self.slot_count - 1
 
     def plan(self, expr: Expr, scope: Mapping[str, Evaluate]) -> Planned:
-        """The expression as a step; `scope` gives the variables of the comprehensions around it."""
+        """Return the expression as a step; `scope` has the variables of the enclosing comprehensions."""
         step = self._plan(expr, scope)
         return step if self.observer is None else _observed(step, expr.id, self.observer)
 
@@ -113,7 +113,7 @@ class Planner:
 
     def _conditional(self, steps: list[Planned]) -> Planned:
         condition, *branches = steps
-        # Resolving a branch's attribute instead of evaluating it is what makes it cost one less.
+        # Resolving a branch's attribute instead of evaluating it makes it cost one less.
         truthy, falsy = (
             branch.attribute if branch.attribute is not None and self.observer is None else Chain(branch.evaluate)
             for branch in branches
@@ -240,14 +240,14 @@ def _has(attribute: Attribute) -> Planned:
     def evaluate(run: Run) -> Value:
         value = attribute.resolve(run)
         if isinstance(attribute, Conditional):
-            run.cost -= 1  # upstream takes off what it never charged for a conditional
+            run.cost -= 1  # upstream subtracts a cost that it never charged for a conditional
         return value is not NONE if type(value) is Optional else value
 
     return Planned(evaluate, attribute)
 
 
 def _logical(evaluators: list[Evaluate], *, decisive: bool) -> Evaluate:
-    """`||` (decisive True) or `&&`: the first decisive operand decides, whatever failed before it."""
+    """Return `||` (decisive True) or `&&`: the first decisive operand decides, even if earlier ones failed."""
 
     def evaluate(run: Run) -> Value:
         failure: EvaluationError | None = None
@@ -336,7 +336,7 @@ def _function_call(
 
 
 def _known_call(result: Value, cost: int) -> Evaluate:
-    """A call with its result known."""
+    """Return a call with a known result."""
 
     def evaluate(run: Run) -> Value:
         run.charge(cost)
@@ -346,7 +346,7 @@ def _known_call(result: Value, cost: int) -> Evaluate:
 
 
 def _stops_early(overloads: tuple[Overload, ...], steps: list[Planned]) -> bool:
-    """Whether upstream stops at the first argument that fails."""
+    """Return whether upstream stops at the first argument that fails."""
     first = overloads[0]
     if first.singleton:
         return False
@@ -388,7 +388,7 @@ _PRIMITIVE = (bool, int, Uint, float, str)
 
 
 def _set_membership(operand: Evaluate, values: list[Value]) -> Planned | None:
-    """`x in [constants]`, which costs nothing; None where upstream searches the list."""
+    """Return `x in [constants]`, which costs nothing; None where upstream searches the list."""
     if not values:
         return _constant(value=False)
     if not all(type(value) in _PRIMITIVE for value in values):
@@ -400,7 +400,7 @@ def _set_membership(operand: Evaluate, values: list[Value]) -> Planned | None:
         if type(value) is EvaluationError:
             return value
         key = map_key(value)
-        # A number that is too large for a double is compared with one as upstream compares them.
+        # A number that is too large for a double is compared with one as in upstream.
         return key in keys or (type(value) in (int, Uint, float) and contained(value, values))
 
     return Planned(evaluate)
@@ -415,17 +415,17 @@ class Evaluator:
         self._slots = planner.slot_count
 
     def evaluate(self, device: Value) -> tuple[Value, int]:
-        """The value and the cost for the value of the variable `device`. Raises EvaluationError and Fatal."""
+        """Return the value and the cost for the value of the variable `device`. Raises EvaluationError and Fatal."""
         value, cost = self.outcome(device)
         try:
             if isinstance(value, EvaluationError | Fatal):
                 raise value
             return value, cost
         finally:
-            del value  # an error that knows this frame must not be known by it: see `kept`
+            del value  # an error that refers to this frame must not be referenced by it: see `kept`
 
     def outcome(self, device: Value) -> tuple[Value | EvaluationError | Fatal, int]:
-        """As `evaluate`, but an error is returned in place of the value, with the cost until then."""
+        """Evaluate like `evaluate`, but return an error in place of the value, with the cost until then."""
         run = Run(self._slots, device)
         try:
             return self._root(run), run.cost

@@ -1,7 +1,7 @@
-"""From the text of an expression to its tokens, by cel-go's lexical rules; what they mean together is for the parser.
+"""Turn the text of an expression into tokens, by cel-go's lexical rules; the parser handles their combinations.
 
-In order: the text, with the display of what is wrong in it; tokens; the cursor, the place in the tokens that parsing
-has reached; and the errors of the selector language.
+In order: the text, with the display of its issues; tokens; the cursor, which is the position of the parser in the
+tokens; and the errors of the selector language.
 """
 
 import re
@@ -16,19 +16,19 @@ from msgspec import Struct
 from dra_plan import shown
 from dra_plan.errors import DraPlanError
 
-# -- text and places in it ---------------------------------------------------------------------------------------------
+# -- text and positions in it ------------------------------------------------------------------------------------------
 
 _LINE, _CARET, _WIDE_LINE, _WIDE_CARET = (
     ".",
     "^",
     "\uff0e",
     "\uff3e",
-)  # cel-go points with full-width signs at non-ASCII
+)  # cel-go uses full-width markers below non-ASCII characters
 _MOST_SHOWN = 100
 
 
 class Issue(Struct, frozen=True):
-    """One thing wrong with an expression. The offset counts code points; None means the expression as a whole."""
+    """One fault of an expression. The offset counts code points; None means the expression as a whole."""
 
     offset: int | None
     message: str
@@ -47,7 +47,7 @@ class ExpressionText:
         return line, offset - self._starts[line - 1]
 
     def line(self, number: int) -> str:
-        """Return the text of a line, without its end."""
+        """Return the text of a line, without its line ending."""
         start = self._starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start:] if end < 0 else self.text[start:end]
@@ -57,11 +57,11 @@ class ExpressionText:
         return "\n".join(self._lines(issues, list))
 
     def display_lines(self, issues: Sequence[Issue]) -> list[str]:
-        """Return the lines of `display` as they are shown, with each caret where its place then is."""
+        """Return the lines of `display` as they are shown, with each caret at its position there."""
         return self._lines(issues, shown.characters)
 
     def _lines(self, issues: Sequence[Issue], characters: Callable[[str], list[str]]) -> list[str]:
-        """The lines, with `characters` in the place of those of the expression."""
+        """Return the lines, with `characters` in place of those of the expression."""
         first = sorted(
             issues[:_MOST_SHOWN], key=lambda issue: (-1, -1) if issue.offset is None else self.place(issue.offset)
         )
@@ -106,7 +106,10 @@ END = "<EOF>"
 
 
 class Token(NamedTuple):
-    """One token: `kind` is the sign or keyword itself, or a class such as IDENTIFIER; the offset counts code points."""
+    """One token: `kind` is the operator or keyword itself, or a class such as IDENTIFIER.
+
+    The offset counts code points.
+    """
 
     kind: str
     text: str
@@ -114,7 +117,7 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> tuple[list[Token], list[Issue]]:
-    """Return the tokens of an expression, ending with END, and the places that are no token at all."""
+    """Return the tokens of an expression, ending with END, and the places that are not a token."""
     tokens, issues, position = [], [], 0
     match = _pattern().match
     while position < len(text):
@@ -140,7 +143,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 # -- the cursor --------------------------------------------------------------------------------------------------------
-# Holds the errors of syntax found so far; knows no expressions.
+# The cursor has the syntax errors found so far, and does not know expressions.
 
 MOST_DEPTH = 250
 
@@ -152,7 +155,7 @@ _EXPECTED = "{" + ", ".join(word if word[0].isupper() else f"'{word}'" for word 
 
 
 class SyntaxIssueError(Exception):
-    """Ends parsing at the first place that the grammar does not allow."""
+    """An error that ends parsing at the first place that the grammar does not allow."""
 
     def __init__(self, offset: int | None, message: str) -> None:
         super().__init__(message)
@@ -160,14 +163,14 @@ class SyntaxIssueError(Exception):
 
 
 class Depth:
-    """How many of each of cel-go's recursive grammar rules are open."""
+    """The number of open rules for each of cel-go's recursive grammar rules."""
 
     def __init__(self) -> None:
         self._open = {"expr": 0, "relation": 0, "calc": 0}
 
     @contextmanager
     def within(self, rule: str) -> Iterator[None]:
-        """Count one more open rule for the time of the block."""
+        """Count one more open rule during the block."""
         self._open[rule] += 1
         if self._open[rule] > MOST_DEPTH:
             raise SyntaxIssueError(None, f"expression recursion limit exceeded: {MOST_DEPTH}")
@@ -176,7 +179,7 @@ class Depth:
 
 
 class Cursor:
-    """Goes through tokens; `issues` are those that did not end parsing."""
+    """A position in the tokens; `issues` are those that did not end parsing."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.issues: list[Issue] = []
@@ -196,7 +199,7 @@ class Cursor:
         return token
 
     def _taken(self, kind: str) -> bool:
-        """Take the next token if it is of the kind."""
+        """Take the next token if it is of the kind, and return whether it is."""
         if self._next.kind != kind:
             return False
         self._take()
@@ -210,7 +213,7 @@ class Cursor:
         return self._take()
 
     def _skip(self) -> None:
-        """Go past one token that can't begin an operand, if the next one can: cel-go recovers in this way."""
+        """Skip one token that cannot begin an operand, if the next one can: cel-go recovers in this way."""
         if self._peek(1) not in STARTS or self._next.kind is END:
             raise self._unexpected("mismatched")
         self.issues.append(self._unexpected("extraneous").issue)
@@ -227,23 +230,24 @@ class Cursor:
 
 
 class CelError(DraPlanError, ValueError):
-    """Base of every error that compiling or evaluating a selector raises."""
+    """The base of every error that compiling or evaluating a selector raises."""
 
 
 class CelCompileError(CelError):
-    """An expression that does not parse, check or keep the rules for selectors; the text is cel-go's, with a caret.
+    """An expression that does not parse, fails the check or breaks the rules for selectors; the text is cel-go's.
 
-    `offset` is where the first error shows, in characters of the expression; None where it is about all of it.
+    `offset` is the position of the first error, in characters of the expression; None if it concerns the whole
+    expression. The text includes a caret.
     """
 
     offset: int | None = None
 
 
 class CelRuntimeError(CelError):
-    """An evaluation that ended in an error: no such key, overflow, cost limit passed, a result that is no bool.
+    """An evaluation that ended in an error: no such key, overflow, cost limit exceeded, a result that is not a bool.
 
-    `cost` is what had been spent by then, as upstream counts it; 0 where nothing was evaluated. `missing_key` says that
-    the device has no attribute or capacity of that name, or another map no such key.
+    `cost` is the cost until then, as upstream counts it; 0 if nothing was evaluated. `missing_key` means that the
+    device has no attribute or capacity of that name, or another map no such key.
     """
 
     cost: int = 0
@@ -251,4 +255,4 @@ class CelRuntimeError(CelError):
 
 
 class CelDeviceError(CelRuntimeError):
-    """A device on which no selector can be evaluated: one of its attributes or capacities can't be converted."""
+    """A device on which no selector can be evaluated: one of its attributes or capacities cannot be converted."""

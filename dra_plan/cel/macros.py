@@ -1,4 +1,4 @@
-"""Macro expansion exactly as cel-go v0.26 does it, because costs follow the expansion; no parsing, no types."""
+"""Macro expansion exactly as in cel-go v0.26, because costs follow the expansion; no parsing, no types."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -10,7 +10,7 @@ from .ast import ACCUMULATOR, Call, Comprehension, Expr, Ident, List, MacroBuild
 
 
 class MacroError(Exception):
-    """Arguments that the macro can't expand; carries the place."""
+    """Arguments that the macro cannot expand, with their position."""
 
     def __init__(self, offset: int, message: str) -> None:
         super().__init__(message)
@@ -18,7 +18,7 @@ class MacroError(Exception):
 
 
 class MacroKey(Struct, frozen=True):
-    """What a call must look like to be a macro: name, number of arguments, and whether it has a target."""
+    """The form of a call that is a macro: name, number of arguments, and whether it has a target."""
 
     name: str
     arguments: int
@@ -27,9 +27,9 @@ class MacroKey(Struct, frozen=True):
 
 MacroTarget: TypeAlias = Expr | None
 Expander: TypeAlias = Callable[[MacroBuilder, MacroTarget, Sequence[Expr]], Expr | None]
-"""Returns the expansion, or None for a call that only looks like the macro (x.bind(a, b, c))."""
+"""A function that returns the expansion, or None for a call that only looks like the macro (x.bind(a, b, c))."""
 
-_ACCUMULATORS = (ACCUMULATOR, "__result__")  # cel-go keeps both its old and its new name free
+_ACCUMULATORS = (ACCUMULATOR, "__result__")  # cel-go reserves both its old and its new name
 
 
 def _variable(argument: Expr, message: str = "argument must be a simple name") -> str:
@@ -53,7 +53,7 @@ def _two_variables(args: Sequence[Expr]) -> tuple[str, str]:
 
 
 def _range(target: MacroTarget) -> Expr:
-    assert target is not None  # the macro's key asks for a target
+    assert target is not None  # the macro's key requires a target
     return target
 
 
@@ -168,7 +168,7 @@ def _if_present(make: MacroBuilder, target: MacroTarget, value: Expr) -> Expr:
 
 
 SORT_BY_KEYS = "@sortByAssociatedKeys"
-"""The function that `sortBy` becomes a call of."""
+"""The function that a `sortBy` call is expanded to."""
 _SORTED = "@__sortBy_input__"
 
 

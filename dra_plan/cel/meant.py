@@ -1,7 +1,7 @@
-"""What was probably meant by an expression that does not compile: signs and paths written as other languages have them.
+"""The probable meaning of an expression that does not compile: operators and paths written as in other languages.
 
-`model = "X"`, `attributes.model`, `device.attributes["gpu.example.com/model"]`: each is found among the tokens, so that
-it does not matter where parsing stopped. Nothing is evaluated; whoever asks compiles what comes out.
+`model = "X"`, `attributes.model`, `device.attributes["gpu.example.com/model"]`: each is found among the tokens, so the
+position at which parsing stopped does not matter. Nothing is evaluated; the caller compiles the result.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Home = tuple[NamedKind, str]
 """Attribute or capacity, and the domain that has the name."""
 
 Homes = Callable[[str], Sequence[Home]]
-"""Where a name is published; the likeliest place first."""
+"""A function that returns where a name is published; the most likely place first."""
 
 ANY_DRIVER = "DRIVER"
-"""The domain that stands for one that is not known."""
+"""The placeholder for an unknown domain."""
 
 MOST_EDITS = 50
-"""Places of one expression that are rewritten."""
+"""The maximum number of places in one expression that are rewritten."""
 
 _WORDS = {"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "NOT": "!"}
 _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "attribute": "attribute", "capacity": "capacity"}
@@ -34,7 +34,10 @@ _QUOTES = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 class Meant(NamedTuple):
-    """One place to rewrite: characters from `start` to `end` become `text`. `said` is why; the mistake shows `at`."""
+    """One place to rewrite: characters from `start` to `end` become `text`.
+
+    `said` is the reason; the mistake is at `at`.
+    """
 
     start: int
     end: int
@@ -44,7 +47,7 @@ class Meant(NamedTuple):
 
 
 def meant(text: str, homes: Homes) -> list[Meant]:
-    """The places of the expression that mean something else than they say, in order, none inside another."""
+    """Return the wrong places of the expression with their intended text, in order, none inside another."""
     tokens, issues = tokenize(text)
     strays = [issue.offset for issue in issues if issue.offset is not None]
     found = [*_signs(text, strays), *_Paths(text, tokens, homes).find()]
@@ -56,14 +59,14 @@ def meant(text: str, homes: Homes) -> list[Meant]:
 
 
 def rewritten(text: str, places: Sequence[Meant]) -> str:
-    """The expression with all places as they were meant."""
+    """Return the expression with all places rewritten."""
     for one in reversed(places):
         text = f"{text[: one.start]}{one.text}{text[one.end :]}"
     return text
 
 
 def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
-    """Characters that are no token: a single `=`, `&` or `|`, and quotes of a word processor."""
+    """Yield characters that are not a token: a single `=`, `&` or `|`, and quotes of a word processor."""
     for at in strays:
         char = text[at]
         if char == "=" and text[at - 1 : at] not in ("=", "!", "<", ">"):
@@ -75,13 +78,13 @@ def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
 
 
 class _Paths:
-    """Finds paths to attributes and capacities that begin or go on in a wrong way."""
+    """A finder of paths to attributes and capacities that begin or continue in a wrong way."""
 
     def __init__(self, text: str, tokens: Sequence[Token], homes: Homes) -> None:
         self._text, self._tokens, self._homes = text, tokens, homes
 
     def find(self) -> Iterator[Meant]:
-        """Each path that means something else than it says."""
+        """Yield each path that is not what was intended."""
         for at, token in enumerate(self._tokens):
             if token.kind == "IDENTIFIER" and self._kind(at - 1) not in (".", "?"):
                 found = self._root(at, token.text)
@@ -95,7 +98,7 @@ class _Paths:
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ""
 
     def _root(self, at: int, word: str) -> Meant | None:
-        """What the path that begins there means, if it is not what it says."""
+        """Return the intended form of the path that begins there, if it differs."""
         follows = self._kind(at + 1)
         if word in _WORDS and follows not in (".", "[", "(", "<EOF>"):
             return self._made(at, at, _WORDS[word], f"{word} is not an operator; {_WORDS[word]} is")
@@ -110,7 +113,7 @@ class _Paths:
         return None
 
     def _is_variable(self, word: str) -> bool:
-        """Whether the word is the variable of a macro: it stands before a comma somewhere."""
+        """Return whether the word is the variable of a macro: somewhere it is followed by a comma."""
         return any(
             token.text == word and self._kind(position - 1) == "(" and self._kind(position + 1) == ","
             for position, token in enumerate(self._tokens)
@@ -130,7 +133,10 @@ class _Paths:
         return self._named(at, at + 2, word, None)
 
     def _in_table(self, first: int, table: int, kind: NamedKind, before: str) -> Meant | None:
-        """`attributes.model`, `attributes["d"].model`, `attributes["d/model"]`, `attributes["model"]`."""
+        """Return the rewrite of a path with a table.
+
+        The forms are `attributes.model`, `attributes["d"].model`, `attributes["d/model"]` and `attributes["model"]`.
+        """
         correct = "attributes" if kind == "attribute" else "capacity"
         if self._kind(table + 1) == "." and self._kind(table + 2) == "IDENTIFIER":
             name = self._word(table + 2)
@@ -157,7 +163,7 @@ class _Paths:
         return text[1:-1] if is_plain else None
 
     def _named(self, first: int, last: int, name: str, kind: NamedKind | None) -> Meant | None:
-        """The full path of a name, if it is published somewhere."""
+        """Return the full path of a name, if it is published somewhere."""
         for table, domain in self._homes(name):
             is_guess = domain == ANY_DRIVER and first == last  # a name alone may be anything
             if not is_guess and (kind is None or table == kind):

@@ -1,8 +1,8 @@
-"""Tokens to an expression with its macros expanded, by cel-go's grammar; whether it makes sense is for the check.
+"""Turn tokens into an expression with its macros expanded, by cel-go's grammar; the check decides whether it is valid.
 
 The grammar is small and fixed, so it is written as functions: one for each level of binding, from loose to tight. The
-limits on depth are cel-go's, which counts the rules of its own grammar that are open at once (`Depth`), and the
-nesting of operators afterwards (`_heights`).
+limits on depth are cel-go's, which counts the rules of its own grammar that are open at once (`Depth`), and the nesting
+of operators afterwards (`_heights`).
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ _PRODUCTS = {"*": "_*_", "/": "_/_", "%": "_%_"}
 
 
 def parse(text: str, macros: Mapping[MacroKey, Expander]) -> tuple[Expr | None, list[Issue]]:
-    """Return the expression, or None with everything that is wrong with its syntax, macros and literals."""
+    """Return the expression, or None with all issues of its syntax, macros and literals."""
     if len(text) > MOST_CODE_POINTS:
         limits = f"size: {len(text)}, limit {MOST_CODE_POINTS}"
         return None, [Issue(None, f"expression code point size exceeds limit: {limits}")]
@@ -68,7 +68,7 @@ class _Parser(Cursor):
     # Nodes
 
     def _raised(self, expr: Expr, *parts: Expr | None, by: int = 1) -> Expr:
-        """Note how deep the nodes nest that cel-go counts, and return the expression."""
+        """Record the depth of the nodes that cel-go counts, and return the expression."""
         height = max((self._heights.get(part.id, 0) for part in parts if part is not None), default=0) + by
         if height > MOST_DEPTH:
             raise SyntaxIssueError(None, "max recursion depth exceeded")
@@ -80,7 +80,7 @@ class _Parser(Cursor):
         return self._raised(Call(self._factory.id(), offset, None, function, args), *args, by=by)
 
     def _issue(self, offset: int, message: str) -> Expr:
-        """Note a issue that does not end parsing; what stands in its place is never used."""
+        """Record an issue that does not end parsing; the node in its place is never used."""
         self.issues.append(Issue(offset, message))
         return Const(self._factory.id(), offset, None, "null")
 
@@ -100,7 +100,7 @@ class _Parser(Cursor):
     # The grammar
 
     def whole(self) -> Expr:
-        """Parse everything; what is left over is a issue."""
+        """Parse everything; remaining tokens are an issue."""
         expr = self._expr()
         self._expect(END)
         return expr
@@ -186,7 +186,7 @@ class _Parser(Cursor):
                 return expr
 
     def _selection(self, operand: Expr, offset: int) -> Expr:
-        """Parse what follows a dot: an optional field, a member call or a field."""
+        """Parse the part after a dot: an optional field, a member call or a field."""
         optional = self._taken("?")
         name = self._next
         if self._taken("ESC_IDENTIFIER"):
@@ -238,7 +238,7 @@ class _Parser(Cursor):
         return Ident(self._factory.id(), name.offset, dot + name.text)
 
     def _is_message(self) -> bool:
-        """Return whether a message literal stands here: a qualified name followed by a brace."""
+        """Return whether a message literal begins here: a qualified name followed by a brace."""
         ahead = 1 if self._next.kind == "." else 0
         while self._peek(ahead) == "IDENTIFIER":
             if self._peek(ahead + 1) != ".":

@@ -1,6 +1,6 @@
-"""What an expression is made of, for those who show or change it: the parts that `&&` joins, the names that it reads.
+"""The parts of an expression, to show or change them: those that `&&` joins, and the names that it reads.
 
-Each is found in the tree and comes with its place in the text, so that whatever is not changed stays as it was written.
+Each is found in the tree with its position in the text, so that unchanged parts stay as they were written.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPENERS, _CLOSERS = frozenset("([{"), frozenset(")]}")
 
 NamedKind: TypeAlias = Literal["attribute", "capacity", "domain", "driver"]
 Use: TypeAlias = Literal["read", "optional", "test"]
-"""How a name is used: read (an error where it is missing), read as optional, or only asked whether it is there."""
+"""The use of a name: read (an error if it is missing), read as optional, or only tested for existence."""
 
 _TABLES: dict[str, NamedKind] = {"attributes": "attribute", "capacity": "capacity"}
 
@@ -33,7 +33,7 @@ class TextSpan(NamedTuple):
     end: int
 
     def of(self, text: str) -> str:
-        """The part."""
+        """Return the part of the text."""
         return text[self.start : self.end]
 
 
@@ -49,12 +49,12 @@ class Reference(NamedTuple):
 
     @property
     def label(self) -> str:
-        """DOMAIN/NAME, or `driver`."""
+        """The label: DOMAIN/NAME, or `driver`."""
         return "driver" if self.kind == "driver" else f"{self.domain}/{self.name}" if self.name else self.domain
 
 
 class Mention(NamedTuple):
-    """One place where something is named: how it is used, and where its domain and its name stand in the text."""
+    """One place where something is named: its use, and the positions of its domain and its name in the text."""
 
     reference: Reference
     use: Use
@@ -73,24 +73,24 @@ class Parsed:
         self._at = {token.offset: position for position, token in enumerate(self.tokens)}
 
     def token(self, offset: int, after: int = 0) -> Token:
-        """The token at an offset, or one that follows it."""
+        """Return the token at an offset, or one that follows it."""
         return self.tokens[self._at[offset] + after]
 
     def span(self, offset: int) -> TextSpan:
-        """Where the token at an offset stands; a minus sign belongs to its number."""
+        """Return the span of the token at an offset; a minus sign belongs to its number."""
         token = self.token(offset)
         return TextSpan(offset, self._end(self._at[offset] + (token.kind == "-")))
 
     def whole(self) -> TextSpan:
-        """The expression without what surrounds it: spaces and comments."""
+        """Return the expression without surrounding spaces and comments."""
         return self._span_of(0, len(self.tokens)) if self.tokens else TextSpan(0, 0)
 
     def is_operator(self, expr: Expr, *signs: str) -> bool:
-        """Whether the expression is a call that is written with one of the signs, and not made by a macro."""
+        """Return whether the expression is a call written with one of the operators, and not made by a macro."""
         return isinstance(expr, ast.Call) and expr.offset in self._at and self.token(expr.offset).kind in signs
 
     def clauses(self) -> tuple[TextSpan, ...]:
-        """The parts that must all be true, in order: the whole where there is no `&&` to split at.
+        """Return the parts that must all be true, in order: the whole expression if there is no `&&` to split at.
 
         Parentheses that group several parts belong to none of them.
         """
@@ -101,11 +101,11 @@ class Parsed:
         return tuple(self._ungrouped(start, end) for start, end in zip(starts, ends, strict=True))
 
     def is_enclosed(self) -> bool:
-        """Whether one pair of parentheses stands around the whole expression."""
+        """Return whether one pair of parentheses encloses the whole expression."""
         return bool(self.tokens) and self.tokens[0].kind == "(" and self._closer(0) == len(self.tokens) - 1
 
     def mentions(self) -> tuple[Mention, ...]:
-        """Every place where something of the device is named by constants, in the order of the text."""
+        """Every place where something of the device is named by constants, in text order."""
         if self.root is None:
             return ()
         root = self.root
@@ -113,7 +113,7 @@ class Parsed:
         return tuple(sorted(found, key=lambda mention: mention.name))
 
     def _ungrouped(self, start: int, end: int) -> TextSpan:
-        """The tokens from start up to end without the brackets at the edges that close, or open, outside."""
+        """Return the tokens from start up to end without brackets at the edges that are closed or opened outside."""
         unclosed: list[int] = []
         for position in range(start, end):
             kind = self.tokens[position].kind
@@ -127,7 +127,7 @@ class Parsed:
         return self._span_of(unclosed[-1] + 1 if unclosed else start, end)
 
     def _closer(self, position: int) -> int:
-        """The position of the bracket that closes the one at a position."""
+        """Return the position of the bracket that closes the one at a position."""
         depth = 0
         for at in range(position, len(self.tokens)):
             kind = self.tokens[at].kind
@@ -137,7 +137,7 @@ class Parsed:
         return len(self.tokens)
 
     def tested_name(self, expr: ast.Select) -> TextSpan:
-        """Where the name stands that `has(...)` asks for: the last one in the parentheses."""
+        """Return the span of the name tested by `has(...)`: the last one in the parentheses."""
         position = self._closer(self._at[expr.offset]) - 1
         while self.tokens[position].kind == ")":
             position -= 1
@@ -153,25 +153,25 @@ class Parsed:
 
 @lru_cache(maxsize=4096)
 def parsed(text: str) -> Parsed:
-    """The expression, parsed once."""
+    """Return the expression, parsed once."""
     return Parsed(text)
 
 
 def clauses(text: str) -> tuple[str, ...]:
-    """The parts that must all be true, as they are written; the whole when it does not parse."""
+    """Return the parts that must all be true, as written; the whole text if it does not parse."""
     return tuple(span.of(text) for span in parsed(text).clauses())
 
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> tuple[Mention, ...]:
-    """Every place where the expression names something of the device, in the order of the text."""
+    """Return every place where the expression names something of the device, in text order."""
     return parsed(text).mentions()
 
 
 def references(text: str, *uses: Use) -> tuple[Reference, ...]:
-    """What the expression names, each once, in the order of the text; only what is used in one of the ways, if given.
+    """Return what the expression names, each once, in text order; limited to the given uses, if any.
 
-    Of several uses of a name the one that counts is that which fails first: read, then optional, then test.
+    Of several uses of a name, the one that fails first counts: read, then optional, then test.
     """
     found: dict[Reference, Use] = {}
     for mention in mentions(text):
@@ -184,31 +184,31 @@ _FAILING: tuple[Use, ...] = ("read", "optional", "test")
 
 
 def is_reference(text: str) -> bool:
-    """Whether the text names one thing of the device and does nothing with it."""
+    """Return whether the text names one thing of the device and does nothing with it."""
     root = parsed(text).root
     return root is not None and is_named(root)
 
 
 def is_named(expr: Expr) -> bool:
-    """Whether the expression is one thing of the device as it is published."""
+    """Return whether the expression is one thing of the device as it is published."""
     return not _is_test(expr) and bool(_path(expr, {}, whole=True))
 
 
 def calls(text: str, function: str) -> bool:
-    """Whether a function is called in the expression."""
+    """Return whether a function is called in the expression."""
     root = parsed(text).root
     return root is not None and any(isinstance(n, ast.Call) and n.function == function for n in nodes(root))
 
 
 def strings(text: str) -> frozenset[str]:
-    """All string constants of the expression."""
+    """Return all string constants of the expression."""
     root = parsed(text).root
     found = () if root is None else nodes(root)
     return frozenset(n.value for n in found if isinstance(n, ast.Const) and isinstance(n.value, str))
 
 
 def _chain(root: Expr) -> Iterator[int]:
-    """The offsets of the `&&` that join the whole."""
+    """Yield the offsets of the `&&` that join the whole expression."""
     waiting = [root]
     while waiting:
         expr = waiting.pop()
@@ -218,7 +218,7 @@ def _chain(root: Expr) -> Iterator[int]:
 
 
 class _Key(NamedTuple):
-    """A step from one part of the device to a part of it: the constant, the node it stands in, whether optional."""
+    """A step from one part of the device to a nested one: the constant, its node, and whether it is optional."""
 
     text: str
     node: Expr
@@ -227,11 +227,14 @@ class _Key(NamedTuple):
 
 _Path: TypeAlias = tuple[_Key, ...]
 _Bound: TypeAlias = Mapping[str, "_Path | None"]
-"""Variables of the comprehensions around: the path they stand for; None for anything else."""
+"""Variables of the enclosing comprehensions: the path they stand for; None for anything else."""
 
 
 def _path(expr: Expr, bound: _Bound, *, whole: bool = False) -> _Path | None:
-    """The way from `device` to the expression, by constants; None for anything else, or if `whole`, a part of a way."""
+    """Return the path from `device` to the expression, by constants.
+
+    Return None for anything else, and with `whole` also for an incomplete path.
+    """
     path = _way(expr, bound)
     return path if path is None or not whole or _kind(path) is not None else None
 
@@ -252,7 +255,7 @@ def _way(expr: Expr, bound: _Bound) -> _Path | None:
 
 
 def _kind(path: _Path) -> NamedKind | None:
-    """What a whole path leads to; None for one that goes on."""
+    """Return the kind of a complete path; None for one that continues."""
     if len(path) == 3:
         return _TABLES.get(path[0].text)
     return "driver" if len(path) == 1 and path[0].text == "driver" else None
@@ -263,13 +266,13 @@ def _is_test(expr: Expr) -> bool:
 
 
 class _Mentions:
-    """Finds the mentions in the tree of an expression."""
+    """A finder of the mentions in the tree of an expression."""
 
     def __init__(self, parsed: Parsed) -> None:
         self._parsed = parsed
 
     def of(self, expr: Expr, bound: _Bound) -> Iterator[Mention]:
-        """Those in a part; `bound` are the variables that it may use."""
+        """Yield the mentions in a part; `bound` are the variables that it may use."""
         path = _path(expr, bound, whole=True)
         if path is not None:
             yield self._mention(path, "test" if _is_test(expr) else None)
@@ -291,7 +294,7 @@ class _Mentions:
         yield from self.of(expr.result, outer)
 
     def _of_membership(self, expr: ast.Call, bound: _Bound) -> Iterator[Mention]:
-        """`"name" in device.attributes["domain"]`, or `"domain" in device.attributes`."""
+        """Yield the mentions in `"name" in device.attributes["domain"]`, or `"domain" in device.attributes`."""
         item, path = expr.args[0], _way(expr.args[1], bound)
         if (
             not path
@@ -316,7 +319,7 @@ class _Mentions:
         return Mention(reference, use, self._place(domain), self._place(name))
 
     def _place(self, key: _Key) -> TextSpan:
-        """Where the key stands."""
+        """Return the span of the key."""
         if isinstance(key.node, ast.Select):
             if key.node.test_only:
                 return self._parsed.tested_name(key.node)

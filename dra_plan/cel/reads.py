@@ -1,6 +1,6 @@
-"""What an expression looks at: the driver, attributes and capacities that it names by constants.
+"""The reads of an expression: the driver, attributes and capacities that it names by constants.
 
-Also which literal chains there are, for `generate`: `device.attributes["domain"].id`, written out or through cel.bind.
+Also the literal chains, for `generate`: `device.attributes["domain"].id`, written out or through cel.bind.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Read: TypeAlias = tuple[str, str, str]
 
 
 class DevicePath(msgspec.Struct, frozen=True):
-    """Something reached from `device` by constants alone: a kind, then a domain, then an id; empty where it ends."""
+    """A path from `device` by constants alone: a kind, then a domain, then an id; empty where it ends."""
 
     kind: str = ""
     domain: str | None = None
@@ -27,11 +27,11 @@ class DevicePath(msgspec.Struct, frozen=True):
 
 
 BoundPaths: TypeAlias = Mapping[str, "DevicePath | None"]
-"""Variables of the comprehensions around an expression; None for those that hold anything else than a place."""
+"""Variables of the comprehensions around an expression; None for those that are not a place."""
 
 
 def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """What a cel.bind gives a name to, when that is a domain of attributes or capacities; None for other folds."""
+    """Return what a cel.bind names, if that is a domain of attributes or capacities; None for other folds."""
     if not is_bind(expr):
         return None
     place = place_of(expr.accu_init, checked, bindings)
@@ -39,12 +39,12 @@ def bound_place(expr: ast.Comprehension, checked: Checked, bindings: BoundPaths)
 
 
 def is_bind(expr: ast.Comprehension) -> bool:
-    """Whether the fold is a cel.bind."""
+    """Return whether the fold is a cel.bind."""
     return expr.iter_var == "#unused" and isinstance(expr.iter_range, ast.List) and not expr.iter_range.elements
 
 
 def place_of(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """The place that an expression stands for, without looking at the device."""
+    """Return the place that an expression stands for, without reading the device."""
     if isinstance(expr, ast.Ident):
         if expr.name in bindings:
             return bindings[expr.name]
@@ -66,13 +66,13 @@ def _inside(place: DevicePath, key: str) -> DevicePath | None:
     if place.kind not in ("attributes", "capacity"):
         return None
     if place.domain is None:
-        # No name has a slash in its domain; put together with an id it would look like another name.
+        # No name has a slash in its domain; joined with an id it would look like another name.
         return None if "/" in key else DevicePath(place.kind, key)
     return DevicePath(place.kind, place.domain, key) if place.identifier is None else None
 
 
 def tested_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """The attribute or capacity whose presence `has(...)` or `"id" in ...` tests; None for other expressions."""
+    """Return the attribute or capacity tested by `has(...)` or `"id" in ...`; None for other expressions."""
     found: DevicePath | None = None
     if isinstance(expr, ast.Select) and expr.test_only:
         outer = place_of(expr.operand, checked, bindings)
@@ -85,7 +85,7 @@ def tested_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePa
 
 
 def _optional_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """The attribute or capacity of `domain.?id` and `domain[?"id"]`."""
+    """Return the attribute or capacity of `domain.?id` and `domain[?"id"]`."""
     if isinstance(expr, ast.Call) and expr.function in ("_?._", "_[?_]"):
         key, outer = expr.args[1], place_of(expr.args[0], checked, bindings)
         if outer is not None and isinstance(key, ast.Const) and isinstance(key.value, str):
@@ -95,7 +95,7 @@ def _optional_place(expr: Expr, checked: Checked, bindings: BoundPaths) -> Devic
 
 
 def reads_of(checked: Checked) -> frozenset[Read] | None:
-    """Everything that the expression looks at, or None when it may look at everything."""
+    """Return everything that the expression reads, or None if it may read everything."""
     found: set[Read] = set()
     for place in _places(checked.root, checked, {}):
         if place is None:

@@ -1,9 +1,9 @@
-"""Expressions written and changed, without evaluating anything.
+"""Writing and changing expressions without evaluating anything.
 
-In order: expressions back to text, with the macros that a reader wrote; names replaced; parts replaced, left out or put
-in front as guards; constants replaced; and amounts compared by signs, which they don't have, written with `compareTo`,
-by their form or in place where types are certain. What is changed is found in the tree (`parts`); the rest of the text
-stays as it was.
+In order: turning expressions back into text, with the original macros; replacing names; replacing or removing parts, or
+adding guards in front; replacing constants; and writing amounts compared with operators, which they do not support,
+with `compareTo`, by their form or in place if types are certain. Changes are found in the tree (`parts`); the rest of
+the text stays as it was.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def expression_text(expr: Expr) -> str:
-    """The expression in the language's syntax, with the fewest parentheses."""
+    """Return the expression in the language's syntax, with the fewest parentheses."""
     return _text(expr, 0)
 
 
 def constant_text(value: bool | int | str) -> str:
-    """A constant as the language writes it."""
+    """Return a constant as the language writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -54,12 +54,12 @@ def constant_text(value: bool | int | str) -> str:
 
 
 def is_identifier(text: str) -> bool:
-    """Whether the text can stand for a name without quotes."""
+    """Return whether the text can be used as a name without quotes."""
     return _IDENTIFIER.fullmatch(text) is not None
 
 
 def _text(expr: Expr, outer: int) -> str:
-    """The text, in parentheses when it binds less tightly than what is around it."""
+    """Return the text, in parentheses if it binds less tightly than the surrounding expression."""
     text, binding = _written(expr)
     return f"({text})" if binding < outer else text
 
@@ -130,7 +130,7 @@ def _call(expr: ast.Call) -> tuple[str, int]:
 
 
 def _optional_map(condition: Expr, then: Expr) -> str | None:
-    """`x.optMap(v, ...)` or `x.optFlatMap(v, ...)` from their expansion."""
+    """Return `x.optMap(v, ...)` or `x.optFlatMap(v, ...)` from their expansion."""
     if not (isinstance(condition, ast.Call) and condition.function == "hasValue" and condition.target is not None):
         return None
     flat = isinstance(then, ast.Comprehension)
@@ -160,7 +160,7 @@ def _sort_by(expr: ast.Comprehension) -> str:
 
 
 def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
-    """The fold over the keys when this one is the expansion of sortBy."""
+    """Return the fold over the keys if this one is the expansion of sortBy."""
     call = expr.result
     if not is_identifier(expr.accu_var) and isinstance(call, ast.Call) and call.args:
         return call.args[0] if isinstance(call.args[0], ast.Comprehension) else None
@@ -168,7 +168,7 @@ def sort_keys(expr: ast.Comprehension) -> ast.Comprehension | None:
 
 
 def macro_of(expr: ast.Comprehension) -> tuple[str, list[Expr]]:
-    """The macro that makes this fold, and its arguments behind the variables."""
+    """Return the macro that makes this fold, and its arguments after the variables."""
     step = expr.loop_step
     if not isinstance(step, ast.Call):
         return "fold", [step]
@@ -203,20 +203,35 @@ Plain = bool | int | str
 
 
 def renamed(text: str, reference: Reference, name: str) -> str:
-    """The expression with another name wherever it names this."""
+    """Return the expression with another name wherever it uses this one."""
     return _replaced(
         text, [(m.name, _as_written(text, m.name, name)) for m in mentions(text) if m.reference == reference]
     )
 
 
+FIELDS = {"attribute": "attributes", "capacity": "capacity"}
+"""The field of `device` that contains the names of a kind."""
+
+
+def of_kind(text: str, reference: Reference, kind: str) -> str:
+    """Return the expression with this name read from capacities instead of attributes, or the other way round."""
+    field, places = FIELDS[reference.kind], []
+    for mention in mentions(text):
+        before = mention.domain or mention.name
+        start = text.rfind(field, 0, before.start)
+        if mention.reference == reference and start >= 0:
+            places.append((TextSpan(start, start + len(field)), FIELDS[kind]))
+    return _replaced(text, places)
+
+
 def with_domain(text: str, domain: str, to: str) -> str:
-    """The expression with another domain wherever it names this one."""
+    """Return the expression with another domain wherever it uses this one."""
     places = dict.fromkeys(m.domain for m in mentions(text) if m.reference.domain == domain and m.domain is not None)
     return _replaced(text, [(place, _as_written(text, place, to)) for place in places])
 
 
 def _as_written(text: str, place: TextSpan, name: str) -> str:
-    """The name as what it replaces is written: bare after a dot, else in quotes."""
+    """Return the name in the form of the text it replaces: bare after a dot, otherwise in quotes."""
     return name if is_identifier(place.of(text)) else constant_text(name)
 
 
@@ -230,24 +245,24 @@ def _replaced(text: str, changes: Iterable[tuple[TextSpan, str]]) -> str:
 
 
 def with_clause(text: str, clause: str, new: str) -> str:
-    """The expression with one of its parts replaced; as it is if it has no such part."""
+    """Return the expression with one of its parts replaced; unchanged if it has no such part."""
     return _replaced(text, [(place, new) for place in parsed(text).clauses() if place.of(text) == clause])
 
 
 def without_clause(text: str, clause: str) -> str | None:
-    """The other parts joined; None if there are none, or no such part."""
+    """Return the other parts joined; None if there are none, or no such part."""
     parts = clauses(text)
     kept = [part for part in parts if part != clause]
     return " && ".join(kept) if kept and len(kept) < len(parts) else None
 
 
 def presence(reference: Reference) -> str:
-    """`"NAME" in device.attributes["DOMAIN"]`."""
+    """Return `"NAME" in device.attributes["DOMAIN"]`."""
     return f"{constant_text(reference.name)} in {_table(reference)}"
 
 
 def access(reference: Reference) -> str:
-    """`device.attributes["DOMAIN"].NAME`."""
+    """Return `device.attributes["DOMAIN"].NAME`."""
     return f"{_table(reference)}.{reference.name}"
 
 
@@ -257,19 +272,19 @@ def _table(reference: Reference) -> str:
 
 
 def guarded(text: str, lacking: Iterable[Reference]) -> str | None:
-    """The expression with a check, in front, of each name that may be lacking; None if it has all of them already."""
+    """Return the expression preceded by a check of each name that may be missing; None if it has all of them."""
     known = clauses(text)
     guards = [guard for reference in lacking if (guard := presence(reference)) not in known]
     return " && ".join([*guards, grouped(text)]) if guards else None
 
 
 def for_driver(text: str, driver: str) -> str:
-    """The expression, looked at only for devices of one driver."""
+    """Return the expression restricted to devices of one driver."""
     return f"device.driver == {constant_text(driver)} && {grouped(text)}"
 
 
 def grouped(text: str) -> str:
-    """The expression, in parentheses where `&&` in front would bind stronger than what stands in it."""
+    """Return the expression, in parentheses if a preceding `&&` would bind more tightly than its parts."""
     found = parsed(text)
     whole = found.whole().of(text)
     loose = found.root is not None and found.is_operator(found.root, "||", "?") and not found.is_enclosed()
@@ -280,9 +295,9 @@ def grouped(text: str) -> str:
 
 
 class Comparison(NamedTuple):
-    """A comparison of something with a constant that stands at `place` of the text.
+    """A comparison of something with a constant at `place` of the text.
 
-    `is_plain` says that what is compared is something of the device as it is published.
+    `is_plain` means that the other side is something of the device as it is published.
     """
 
     text: str
@@ -297,17 +312,17 @@ class Comparison(NamedTuple):
         return {bool: "bool", int: "int", str: "string"}[type(self.value)]
 
     def with_value(self, value: Plain) -> str:
-        """The comparison with another constant."""
+        """Return the comparison with another constant."""
         return _replaced(self.text, [(self.place, constant_text(value))])
 
     def retyped(self, published: str) -> str | None:
-        """The comparison with the constant as the published type; None where that is not plain."""
+        """Return the comparison with the constant in the published type; None if that is not straightforward."""
         new = _constant_of(published, self.value)
         return None if new is None else _replaced(self.text, [(self.place, new)])
 
 
 def comparison(clause: str) -> Comparison | None:
-    """The comparison by `==` or `!=` with a string, an int or a bool that the whole clause is; None for all else."""
+    """Return the clause as a comparison by `==` or `!=` with a string, an int or a bool; None for everything else."""
     found = parsed(clause)
     root = found.root
     if not (isinstance(root, ast.Call) and root.function in ("_==_", "_!=_")):
@@ -320,7 +335,7 @@ def comparison(clause: str) -> Comparison | None:
 
 
 def _constant_of(published: str, value: Plain) -> str | None:
-    """The constant as a value of a type that devices publish."""
+    """Return the constant as a value of a type that devices publish."""
     if published == "string" and not isinstance(value, str):
         return constant_text(constant_text(value))
     if not isinstance(value, str):
@@ -344,7 +359,7 @@ def _is_version(text: str) -> bool:
 
 
 def with_amount(clause: str, amount: str) -> str | None:
-    """`X.compareTo(quantity(AMOUNT)) >= 0` (or == 0) with another amount; None for a clause of another form."""
+    """Return `X.compareTo(quantity(AMOUNT)) >= 0` (or == 0) with another amount; None for a clause of another form."""
     found = parsed(clause)
     match found.root:
         case ast.Call(
@@ -360,21 +375,21 @@ def with_amount(clause: str, amount: str) -> str | None:
     return None
 
 
-# -- amounts compared by signs -----------------------------------------------------------------------------------------
-# Selectors compare amounts with `<` and `>=` as often as people write them for the first time.
+# -- amounts compared with operators -----------------------------------------------------------------------------------
+# First-time authors often compare amounts with `<` and `>=` in selectors.
 
 _SIGNS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 _JOINING = frozenset({"_&&_", "_||_", "!_", "_?_:_"})
 _MADE = frozenset({"quantity", "semver"})
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 _LOOSER = ("&&", "||", "?", ":", ",", "<", "<=", ">", ">=", "==", "!=", "in")
-"""What ends an operand of a comparison."""
+"""The tokens that end an operand of a comparison."""
 
 
 def with_compare_to(text: str, *, versions: bool = False) -> str | None:
-    """The expression with `compareTo` where amounts are compared by signs; None if there is no such place.
+    """Return the expression with `compareTo` where amounts are compared with operators; None if there is no such place.
 
-    With `versions`, a text that is a version, compared by a sign with something of the device, is taken for one.
+    With `versions`, a text that is a version and is compared with something of the device is treated as one.
     """
     whole = text
     for place in parsed(text).clauses():
@@ -404,13 +419,13 @@ def _changed(expr: Expr, *, versions: bool) -> Expr:
 
 
 def _is_amount(expr: Expr) -> bool:
-    """Whether the expression is a quantity or a version for certain."""
+    """Return whether the expression is certainly a quantity or a version."""
     made = isinstance(expr, ast.Call) and expr.target is None and expr.function in _MADE
     return made or _is_capacity(expr)
 
 
 def _is_capacity(expr: Expr) -> bool:
-    """Whether it is `device.capacity[DOMAIN].NAME`, however it is written."""
+    """Return whether it is `device.capacity[DOMAIN].NAME`, in any notation."""
     steps = 0
     while True:
         if isinstance(expr, ast.Select):
@@ -425,7 +440,7 @@ def _is_capacity(expr: Expr) -> bool:
 
 
 def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
-    """A constant as what it is compared with; everything else as it is."""
+    """Return a constant in the type of the other side; everything else unchanged."""
     if not isinstance(expr, ast.Const):
         return expr
     if _is_capacity(other) and expr.kind in ("int", "double", "string") and isinstance(expr.value, int | float | str):
@@ -436,11 +451,11 @@ def _amount(expr: Expr, other: Expr, versions: bool) -> Expr:
     return expr
 
 
-# -- amounts compared by signs, in place, where types are certain ------------------------------------------------------
+# -- amounts compared with operators, in place, with certain types -----------------------------------------------------
 
 
 class Insertion(NamedTuple):
-    """A text that takes the place of characters of an expression."""
+    """A text that replaces characters of an expression."""
 
     begin: int
     end: int
@@ -448,9 +463,9 @@ class Insertion(NamedTuple):
 
 
 def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]:
-    """The edits that make `a.compareTo(b) >= 0` of `a >= b` where two quantities, or two versions, are compared.
+    """Yield the edits from `a >= b` to `a.compareTo(b) >= 0` where two quantities, or two versions, are compared.
 
-    Types are those that the expression has for certain in `scope`; nothing else of the text moves.
+    Types are those that the expression certainly has in `scope`; nothing else in the text changes.
     """
     root, _ = parse(expression, scope.macros)
     if root is None:
@@ -466,7 +481,10 @@ def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]
 
 
 def _are_compared(left: Type, right: Type) -> bool:
-    """Quantities are compared with quantities only; an attribute, whose type is open, may be a version."""
+    """Return whether two types are compared.
+
+    Quantities are compared only with quantities; an attribute, whose type is open, may be a version.
+    """
     if left == right:
         return left in (QUANTITY, SEMVER)
     return SEMVER in (left, right) and (is_dyn(left) or is_dyn(right))
@@ -479,13 +497,13 @@ def _rewritten(expression: str, tokens: Sequence[Token], sign: int, text: str) -
     left_end = _end(tokens[sign - 1])
     right_begin, right_end = tokens[sign + 1].offset, _end(tokens[last])
     if expression[left_end:right_begin].strip() != text:
-        return  # a comment stands between
+        return  # there is a comment in between
     yield Insertion(left_end, right_begin, ".compareTo(")
     yield Insertion(right_end, right_end, f") {text} 0")
 
 
 def _start(tokens: Sequence[Token], sign: int) -> int:
-    """The first token of the operand before the sign."""
+    """Return the first token of the operand before the operator."""
     depth, at = 0, sign
     while at > 0:
         text = tokens[at - 1].text
@@ -502,7 +520,7 @@ def _start(tokens: Sequence[Token], sign: int) -> int:
 
 
 def _stop(tokens: Sequence[Token], sign: int) -> int:
-    """The last token of the operand behind the sign."""
+    """Return the last token of the operand after the operator."""
     depth, at = 0, sign
     while at + 1 < len(tokens):
         text = tokens[at + 1].text

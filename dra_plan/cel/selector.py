@@ -1,8 +1,8 @@
-"""Selectors: compiled once per expression and target, evaluated on devices; the public face of the language.
+"""Selectors: compiled once per expression and target, evaluated on devices; the public interface of the language.
 
-In order: constant folding, what is known of an expression before any device is looked at; the validators; the check
-whether an expression may be a selector, which puts parsing, types, validators and planning in Kubernetes' order; and
-the compiled selector, with what it remembers.
+In order: constant folding, the facts about an expression that do not depend on a device; the validators; the check
+whether an expression may be a selector, which runs parsing, types, validators and planning in Kubernetes' order; and
+the compiled selector, with its cache.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 
 
 # -- constant folding --------------------------------------------------------------------------------------------------
-# As cel-go plans: literals, lists and maps of constants and type names are constants, conversions are applied to them,
-# and constant patterns are compiled; the last two may fail, which refuses the expression. Of functions that read a
-# text (quantities, versions, addresses) the results are made in advance too, but charged every time.
+# As in cel-go's planner: literals, lists and maps of constants and type names are constants, conversions are applied to
+# them, and constant patterns are compiled; the last two may fail, which rejects the expression. Results of functions
+# that read a text (quantities, versions, addresses) are also computed in advance, but charged every time.
 
 
 def folded(checked: Checked) -> Checked:
-    """Return the expression with its constants and results; raises EvaluationError where planning ends in one."""
+    """Return the expression with its constants and results; raises EvaluationError if planning fails."""
     folding = _Folding(checked)
     folding.fold(checked.root, frozenset())
     return structs.replace(checked, constants=folding.constants, results=folding.results)
 
 
 def applied(overloads: Sequence[Overload], *values: Value) -> Value:
-    """Return what a call gives for these values; raises EvaluationError."""
+    """Return the result of a call with these values; raises EvaluationError."""
     function = matching(overloads, values)
     if function is None:
         raise no_such_overload()
@@ -75,7 +75,7 @@ class _Folding:
         self.results: dict[int, Any] = {}
 
     def fold(self, expr: Expr, variables: frozenset[str]) -> None:
-        """Note what is known of an expression and its parts, inside of the variables of comprehensions."""
+        """Record the facts about an expression and its parts, within the variables of comprehensions."""
         if isinstance(expr, Comprehension):
             self._fold_comprehension(expr, variables)
             return
@@ -112,7 +112,7 @@ class _Folding:
                 map_key(self.constants[entry.key.id]): self.constants[entry.value.id] for entry in expr.entries
             }
         except Fatal:
-            return  # a key that upstream crashes on, when the map is made
+            return  # a key that crashes upstream, when the map is made
 
     def _fold_call(self, call: Call, operands: Sequence[Expr]) -> None:
         overloads = self._checked.overloads[call.id]
@@ -132,16 +132,16 @@ class _Folding:
 
 
 # -- validators --------------------------------------------------------------------------------------------------------
-# What cel-go checks after the types: homogeneous literals, constant times and patterns, format strings.
+# The checks of cel-go after the types: homogeneous literals, constant times and patterns, format strings.
 
 
 def validate(checked: Checked) -> list[Issue]:
-    """Return everything that the validators find wrong, in no particular order."""
+    """Return all issues that the validators find, in no particular order."""
     return [*_mixed_literals(checked), *_bad_constants(checked), *format_issues(checked)]
 
 
 def _mixed_literals(checked: Checked) -> Iterator[Issue]:
-    """Yield elements, keys and values of another type than the first; arguments of `format` may be mixed."""
+    """Yield elements, keys and values whose type differs from the first; arguments of `format` may be mixed."""
     waiting = [checked.root]
     while waiting:
         node = waiting.pop()
@@ -172,9 +172,9 @@ def _differing(parts: Sequence[Expr], types: Sequence[Type]) -> Iterator[Issue]:
 
 
 def _bad_constants(checked: Checked) -> Iterator[Issue]:
-    """Yield first arguments that are constants the function can't take.
+    """Yield first arguments that are constants the function cannot take.
 
-    cel-go looks at the first argument of `matches`, which is the pattern of s.matches(p) but the text of matches(s, p).
+    cel-go checks the first argument of `matches`, which is the pattern of s.matches(p) but the text of matches(s, p).
     """
     for node in nodes(checked.root):
         if not isinstance(node, Call) or not node.args or node.function not in _CONSTANTS:
@@ -249,7 +249,7 @@ def _checked(expression: str, inferred: Inferred) -> Checked:
 # -- the compiled selector ---------------------------------------------------------------------------------------------
 
 _UNDECIDED = (EvaluationError, Fatal, RecursionError)
-"""What the generated function raises when the accounting evaluator has to decide."""
+"""The errors of the generated function after which the accounting evaluator decides."""
 _MOST_REMEMBERED = 10_000
 _CHANGES_QUANTITIES = frozenset(("add", "sub"))
 _COMPARES_QUANTITIES = frozenset(("isGreaterThan", "isLessThan", "compareTo"))
@@ -260,7 +260,7 @@ _SLOW_FUNCTIONS = frozenset(
 
 
 class Evaluation(msgspec.Struct, frozen=True, gc=False):
-    """What an evaluation gave: whether the device matches, and the run-time cost as upstream counts it."""
+    """The result of an evaluation: whether the device matches, and the run-time cost as upstream counts it."""
 
     match: bool
     cost: int
@@ -275,7 +275,7 @@ class FailedEvaluation(NamedTuple):
 
 
 class Selector:
-    """A compiled expression. It may be used from several threads, and is never changed except for what it remembers."""
+    """A compiled expression. It may be used from several threads, and never changes except for its cache."""
 
     def __init__(self, checked: Checked, scope: Environment) -> None:
         self._checked = checked
@@ -285,7 +285,7 @@ class Selector:
         self._sound = self._inspector.sound
         self._exact = scope.changes_quantities and _sees_changed_quantities(checked)
         self.reads: frozenset[Read] | None = reads_of(checked)
-        """What the expression looks at (kind, domain, id); None when it may look at everything."""
+        """The reads of the expression (kind, domain, id); None if it may read everything."""
         self._known: dict[tuple[object, ...], Evaluation | FailedEvaluation] = {}
         self._keys = None if self.reads is None else sorted(self.reads)
 
@@ -305,7 +305,7 @@ class Selector:
 
     @functools.cached_property
     def _direct(self) -> Generated | None:
-        """The generated function where it is asked before what is remembered: it is quicker than looking that up."""
+        """The generated function if it is called before the cache: it is faster than the look-up."""
         return None if self._keys is not None and _is_slow(self._checked) else self._generated
 
     @functools.cached_property
@@ -315,14 +315,14 @@ class Selector:
     def evaluate(self, device: Device | Mapping[str, Any], *, driver: str) -> Evaluation:
         """Evaluate with costs. `device` may be a plain dict with attributes, capacity, allowMultipleAllocations.
 
-        Raises CelRuntimeError with cel-go's text, also for an attribute that can't be converted, read or not.
+        Raises CelRuntimeError with cel-go's text, also for an attribute that cannot be converted, read or not.
         """
         found = device if self._sound.get(id(device)) is device else self._inspected(device)
         quickly = None if self._direct is None else self._quickly(found, driver)
         return self._decided(found, driver) if quickly is None else Evaluation(*quickly)
 
     def matches(self, device: Device | Mapping[str, Any], driver: str) -> bool:
-        """Whether the device matches; raises CelRuntimeError as `evaluate`."""
+        """Return whether the device matches; raises CelRuntimeError like `evaluate`."""
         found = device if self._sound.get(id(device)) is device else self._inspected(device)
         direct = self._direct
         if direct is not None:
@@ -333,8 +333,8 @@ class Selector:
         return self._decided(found, driver).match
 
     def explain(self, device: Device | Mapping[str, Any], *, driver: str) -> EvaluatedPart:
-        """The value or error of every sub-expression that was evaluated, as a tree."""
-        from .explain import explain  # only explanations need it, and start-up time counts
+        """Return the value or error of every evaluated sub-expression, as a tree."""
+        from .explain import explain  # only explanations need it, and start-up time matters
 
         found = self._inspected(device)
 
@@ -345,9 +345,9 @@ class Selector:
         return with_room(explained)
 
     def _inspected(self, device: Device | Mapping[str, Any]) -> Device:
-        """The decoded device; raises CelDeviceError for one that no selector takes.
+        """Return the decoded device; raises CelDeviceError for one that every selector fails on.
 
-        Only what the caller holds decoded is remembered as seen: what was made from a dict is gone after the call.
+        Only devices that the caller holds decoded are cached as checked: one made from a dict is gone after the call.
         """
         if type(device) is Device:
             found = device
@@ -360,7 +360,7 @@ class Selector:
         return found
 
     def _quickly(self, device: Device, driver: str) -> tuple[bool, int] | None:
-        """Result and cost by the generated function; None where it can't tell them."""
+        """Return result and cost by the generated function; None if it cannot determine them."""
         if self._generated is None:
             return None
         try:
@@ -369,11 +369,11 @@ class Selector:
             return None
 
     def _decided(self, device: Device, driver: str) -> Evaluation:
-        """The evaluation that is remembered; if there is none, evaluates and remembers."""
+        """Return the cached evaluation; if there is none, evaluate and cache."""
         key = self._key(device, driver)
         outcome = None if key is None else self._known.get(key)
         if outcome is None:
-            quickly = self._quickly(device, driver) if self._direct is None else None  # otherwise it was asked before
+            quickly = self._quickly(device, driver) if self._direct is None else None  # otherwise it was called before
             outcome = self._evaluated(device, driver) if quickly is None else Evaluation(*quickly)
             if key is not None:
                 if len(self._known) >= _MOST_REMEMBERED:
@@ -386,7 +386,7 @@ class Selector:
         return outcome
 
     def _evaluated(self, device: Device, driver: str) -> Evaluation | FailedEvaluation:
-        """Result and cost, or the error."""
+        """Return result and cost, or the error."""
 
         def account() -> tuple[Value | EvaluationError | Fatal, int]:
             begin_work()
@@ -408,7 +408,7 @@ class Selector:
         return device_value(device, driver, lists=lists, exact_quantities=exact)
 
     def _key(self, device: Device, driver: str) -> tuple[object, ...] | None:
-        """Everything that the expression looks at on this device; None when that is not known."""
+        """Return everything that the expression reads on this device; None if that is unknown."""
         if self._keys is None:
             return None
         parts: list[object] = []
@@ -425,7 +425,10 @@ class Selector:
 
 
 def _attribute_key(attribute: DeviceAttribute) -> object:
-    """What tells the attribute's value from all others. Python has `1 == True`, so bools and versions are wrapped."""
+    """Return a key that distinguishes the attribute's value from all others.
+
+    Python has `1 == True`, so bools and versions are wrapped.
+    """
     if attribute.int_value is not None:
         return attribute.int_value
     if attribute.bool_value is not None:
@@ -447,7 +450,7 @@ def _as_bool(value: Value) -> bool:
 
 
 def _sees_changed_quantities(checked: Checked) -> bool:
-    """Whether the expression could see what upstream's quantity functions do to their receiver."""
+    """Return whether the expression could see how upstream's quantity functions change their receiver."""
     functions = {node.function for node in nodes(checked.root) if isinstance(node, ast.Call)}
     if functions & _CHANGES_QUANTITIES:
         return True
@@ -455,7 +458,7 @@ def _sees_changed_quantities(checked: Checked) -> bool:
 
 
 def _is_slow(checked: Checked) -> bool:
-    """Whether remembering results is worth looking at what the expression reads."""
+    """Return whether caching results is worth computing what the expression reads."""
     return any(
         isinstance(node, ast.Comprehension) or (isinstance(node, ast.Call) and node.function in _SLOW_FUNCTIONS)
         for node in nodes(checked.root)
@@ -474,10 +477,11 @@ def compile_selector(
     feature_gates: Mapping[str, bool] | None = None,
     rules: ExpressionRules = "stored",
 ) -> Selector:
-    """The selector for an expression, as the scheduler ("stored") or the API server on create ("new") compiles it.
+    """Return the selector for an expression, as the scheduler ("stored") or the API server ("new") compiles it.
 
-    Gates that are not given have the version's defaults; only DRAConsumableCapacity and DRAListTypeAttributes count.
-    Raises CelCompileError with Kubernetes' text. The same arguments give the same object.
+    The API server compiles expressions on create. Gates that are not given have the version's defaults; only
+    DRAConsumableCapacity and DRAListTypeAttributes matter. Raises CelCompileError with Kubernetes' text. The same
+    arguments return the same object.
     """
     if not isinstance(expression, str):
         raise UsageError(f"expression: expected a text, got {shown.value(expression)}")

@@ -1,6 +1,6 @@
-"""The types of the selector language as values, and which of them may stand for which.
+"""The types of the selector language as values, and the rules for assigning them.
 
-Assigning one type to another binds type parameters. Which types an expression has is found in `infer`.
+Assigning one type to another binds type parameters. `infer` finds the types of an expression.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Type(Struct, frozen=True):
-    """One type: equal types compare equal; `str` gives the runtime notation, `describe` that of type errors.
+    """One type: equal types compare equal; `str` returns the runtime notation, `describe` that of type errors.
 
     `kind` is one of: null, bool, int, uint, double, string, bytes, duration, timestamp, any, dyn, error, type, list,
     map, optional, object, opaque, param, wrapper. `name` is the runtime name of objects and opaque types, and the name
@@ -95,12 +95,12 @@ _NULLABLE = frozenset({"opaque", "optional", "duration", "object", "any", "times
 
 
 def is_dyn(of: Type) -> bool:
-    """Return whether anything goes: dyn and any."""
+    """Return whether the type accepts everything: dyn and any."""
     return of.kind in ("dyn", "any")
 
 
 class Bindings:
-    """What type parameters are bound to; a failed assignment leaves no trace."""
+    """The types bound to type parameters; a failed assignment leaves no trace."""
 
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
@@ -127,7 +127,7 @@ class Bindings:
         return Type(of.kind, of.name, tuple(self._renamed(param, names) for param in of.params))
 
     def resolve(self, of: Type, *, free_to_dyn: bool = False) -> Type:
-        """Return the type with bound parameters replaced, and free ones by dyn if asked for."""
+        """Return the type with bound parameters replaced, and free ones by dyn if requested."""
         if of.kind == "param":
             bound = self._bound.get(of.name)
             if bound is not None:
@@ -139,7 +139,7 @@ class Bindings:
         return of if params == of.params else Type(of.kind, of.name, params)
 
     def assign_all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
-        """Return whether each given type may stand where the wanted one is; binds parameters only if all may."""
+        """Return whether each given type can be assigned to the wanted one; binds parameters only if all can."""
         mark = len(self._trail)
         if self._all(given, wanted):
             return True
@@ -152,7 +152,7 @@ class Bindings:
         return False
 
     def assign(self, given: Type, wanted: Type) -> bool:
-        """Return whether the given type may stand where the wanted one is; binds parameters if so."""
+        """Return whether the given type can be assigned to the wanted one; binds parameters if so."""
         return self.assign_all((given,), (wanted,))
 
     def _all(self, given: Sequence[Type], wanted: Sequence[Type]) -> bool:
@@ -174,11 +174,11 @@ class Bindings:
         given, wanted = _unwrapped(given), _unwrapped(wanted)
         if given.kind != wanted.kind or given.name != wanted.name:
             return False
-        # A type is a type: what it is the type of does not matter.
+        # A type is a type: the type it describes does not matter.
         return given.kind == "type" or self._all(given.params, wanted.params)
 
     def _substitutes(self, other: Type, param: Type) -> tuple[bool, bool]:
-        """Return whether the other type may stand for the parameter, and whether the parameter was bound before."""
+        """Return whether the other type can replace the parameter, and whether the parameter was bound before."""
         if other == param:
             return True, True
         bound = self._bound.get(param.name)
@@ -236,7 +236,7 @@ def _at_most_as_specific(first: Type, second: Type) -> bool:
 
 
 def equivalent(first: Type, second: Type) -> bool:
-    """Return whether two types are the same but for nullability (cel-go gives a wrapper its basic type's kind)."""
+    """Return whether two types are the same except for nullability (cel-go gives a wrapper its basic type's kind)."""
     first, second = _unwrapped(first), _unwrapped(second)
     same = first.kind == second.kind and first.name == second.name and len(first.params) == len(second.params)
     return same and all(map(equivalent, first.params, second.params))

@@ -1,9 +1,9 @@
-"""Run-time values of the selector language: what stands for each type, equality, order, size and names of types.
+"""Run-time values of the selector language: their Python types, equality, order, size and names of types.
 
-bool, int (int64), float, str, bytes, None, list and dict are themselves; a bool is never an int. Unsigned integers,
-instants, durations, optionals, types, URLs, addresses and the map keys true and false have classes here. An error is
-an `EvaluationError`: a value when cost is counted (cel-go evaluates on past an error), raised otherwise. No function of
-the language's libraries belongs here.
+bool, int (int64), float, str, bytes, None, list and dict represent themselves; a bool is never an int. Unsigned
+integers, instants, durations, optionals, types, URLs, addresses and the map keys true and false have classes here. An
+error is an `EvaluationError`: a value when cost is counted (cel-go continues after an error), raised otherwise. No
+function of the language's libraries belongs here.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ MAX_INT64 = 2**63 - 1
 MIN_INT64 = -(2**63)
 MAX_UINT64 = 2**64 - 1
 MAX_TEXT = 10_000_000
-"""No string or list grows longer; upstream's cost limit or memory ends there too."""
+"""The maximum length of a string or list; upstream's cost limit or memory ends there too."""
 
 
 class EvaluationError(Exception):
     """An evaluation error; `&&`, `||` and comprehensions may absorb it.
 
-    `missing_key` says that a map has no such key.
+    `missing_key` means that a map has no such key.
     """
 
     missing_key = False
 
 
 class Fatal(Exception):  # noqa: N818 - nothing of the language catches it
-    """An error that ends the evaluation whatever surrounds it: the cost limit, or a crash of upstream's evaluator."""
+    """An error that always ends the evaluation: the cost limit, or a crash of upstream's evaluator."""
 
 
 def unsigned_overflow() -> EvaluationError:
-    """The error of a number that no uint64 holds."""
+    """Return the error of a number beyond uint64."""
     return EvaluationError("unsigned integer overflow")
 
 
@@ -52,16 +52,16 @@ _Error = TypeVar("_Error", bound=Exception)
 
 
 def kept(error: _Error) -> _Error:
-    """The error without its traceback, to be kept as a value.
+    """Return the error without its traceback, to be stored as a value.
 
-    A traceback has all frames, and these the values of the evaluation, lists of a million entries among them; with the
-    error in one of these frames they would stay until garbage is looked for, and while planning it is not.
+    A traceback has all frames, and these the values of the evaluation, including lists of a million entries; with the
+    error in one of these frames they would stay until the next garbage collection, which is off while planning.
     """
     return error.with_traceback(None)
 
 
 def no_such_overload() -> EvaluationError:
-    """The error of an operation on values of the wrong types."""
+    """Return the error of an operation on values of the wrong types."""
     return EvaluationError("no such overload")
 
 
@@ -74,16 +74,16 @@ _MAX_WORK = 3_000_000
 
 
 _PER_STEP = 10
-"""Elements that count as one step where looking at one takes next to no time; upstream charges a tenth for them too."""
+"""The number of elements that count as one step where each takes almost no time; upstream also charges a tenth."""
 
 
 def begin_work() -> None:
-    """Start an evaluation: everything that `spend` counts from here on belongs to it."""
+    """Start an evaluation: everything that `spend` counts afterwards belongs to it."""
     _WORK.left = _MAX_WORK
 
 
 def spend(steps: int) -> None:
-    """Count steps that upstream's costs do not; raises Fatal when an evaluation takes more than it can be given.
+    """Count steps that upstream's costs do not include; raises Fatal if an evaluation takes more than its limit.
 
     Lists that share their parts let a short expression compare or flatten an exponential number of elements.
     """
@@ -93,12 +93,12 @@ def spend(steps: int) -> None:
 
 
 def spend_on(values: list[Value]) -> None:
-    """Count a walk through a list."""
+    """Count the traversal of a list."""
     spend(len(values) // _PER_STEP + 1)
 
 
 def cost_exceeded() -> Fatal:
-    """The error of an evaluation that costs too much."""
+    """Return the error of an evaluation that costs too much."""
     return Fatal("operation cancelled: actual cost limit exceeded")
 
 
@@ -137,11 +137,11 @@ class Optional(msgspec.Struct, frozen=True, eq=False):
 
 
 NONE = Optional(None)
-"""`optional.none()`: this one object, told apart by identity."""
+"""`optional.none()`: this single object, compared by identity."""
 
 
 class BoolKey:
-    """The map key true or false: Python's own would be the same key as 1 or 0."""
+    """The map key true or false: in Python it would be the same key as 1 or 0."""
 
     __slots__ = ("value",)
 
@@ -162,13 +162,13 @@ class ContainerKey:
 
 
 class DefaultMap(dict[str, Value]):
-    """`device.attributes` and `device.capacity`: selecting an unknown domain gives an empty map."""
+    """`device.attributes` and `device.capacity`: selecting an unknown domain returns an empty map."""
 
     __slots__ = ()
 
 
 class QuantityCell:
-    """A quantity as upstream holds it where what one operation does to it can be seen by the next.
+    """A quantity as upstream stores it, where the effect of one operation is visible to the next.
 
     `amount` is replaced in place (`library.quantities`). A `computed` one was made by add or sub, which upstream holds
     by pointer; on the right of `==` that is an error.
@@ -191,7 +191,7 @@ class QuantityBox:
 
 
 class Url(msgspec.Struct, frozen=True, gc=False):
-    """A parsed URL; equal by its text put together again."""
+    """A parsed URL; equal by its reassembled text."""
 
     text: str
     scheme: str
@@ -217,7 +217,7 @@ class Cidr(msgspec.Struct, frozen=True, gc=False):
 
 
 class NamedFormat(msgspec.Struct, frozen=True, eq=False):
-    """A named text format with what is wrong with a text, and the length upstream's cost takes for its pattern."""
+    """A named text format with its check, and the length of its pattern in upstream's cost."""
 
     name: str
     problems: Callable[[str], list[str]]
@@ -272,21 +272,21 @@ _GO_NAMES = {
 CLASSES: dict[str, frozenset[type]] = {
     name: frozenset(held for held, of in _TYPE_NAMES.items() if of == name) for name in set(_TYPE_NAMES.values())
 }
-"""The classes that stand for each type, by the name of the run-time type."""
+"""The classes that represent each type, by the name of the run-time type."""
 
 
 def type_name(value: Value) -> str:
-    """The run-time type's name, as `type(value)` gives it."""
+    """Return the run-time type's name, as in `type(value)`."""
     return _TYPE_NAMES[type(value)]
 
 
 def go_type_name(value: Value) -> str:
-    """The name of the Go type that holds the value; it appears in error texts."""
+    """Return the name of the Go type that holds the value; it appears in error texts."""
     return _GO_NAMES.get(type_name(value), type_name(value))
 
 
 def map_key(key: Value) -> Value:
-    """The dictionary key for a map key; raises Fatal for a key that upstream's maps crash on."""
+    """Return the dictionary key for a map key; raises Fatal for a key that crashes upstream's maps."""
     kind = type(key)
     if kind is str or kind is int:
         return key
@@ -300,13 +300,13 @@ def map_key(key: Value) -> Value:
 
 
 def entries_of(mapping: dict[Value, Value]) -> Iterator[tuple[Value, Value]]:
-    """The keys of a map with their values, in its order."""
+    """Yield the keys of a map with their values, in order."""
     for key, value in mapping.items():
         yield (key.value if type(key) is BoolKey or type(key) is ContainerKey else key), value
 
 
 def size_of(value: Value) -> int:
-    """What upstream's costs take for the size: code points, bytes, elements; 1 for everything that has no size."""
+    """Return the size that upstream's costs use: code points, bytes, elements; 1 for everything without a size."""
     kind = type(value)
     if kind is str or kind is list or kind is dict or kind is bytes or kind is DefaultMap:
         return len(value)
@@ -321,7 +321,7 @@ _NUMBERS = frozenset((int, Uint, float))
 
 
 def equal(left: Value, right: Value) -> Value:
-    """`left == right`: True, False, or the EvaluationError of types that upstream refuses to compare."""
+    """Return `left == right`: True, False, or the EvaluationError of types that upstream refuses to compare."""
     kind = type(left)
     if kind in _NUMBERS:
         return _numbers_equal(left, right)
@@ -379,7 +379,7 @@ def _optionals_equal(left: Optional, right: Value) -> Value:
 
 
 def _opaque_equal(left: Value, right: Value) -> Value:
-    """Equality of types, times and Kubernetes' types; those of Kubernetes refuse other types."""
+    """Return the equality of types, times and Kubernetes' types; those of Kubernetes reject other types."""
     kind = type(left)
     if kind is TypeValue or kind is Duration or kind is Timestamp:
         return type(right) is kind and left == right
@@ -406,7 +406,7 @@ _ORDERED = frozenset((str, bytes, bool, Duration, Timestamp))
 
 
 def compare(left: Value, right: Value) -> Value:
-    """-1, 0 or 1, or the EvaluationError of types without an order. NaN is an EvaluationError, as upstream."""
+    """Return -1, 0 or 1, or the EvaluationError of types without an order. NaN is an EvaluationError, as upstream."""
     kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         if (kind is float and math.isnan(left)) or (other is float and math.isnan(right)):
@@ -421,39 +421,39 @@ def compare(left: Value, right: Value) -> Value:
 
 
 def is_comparable(value: Value) -> bool:
-    """Whether values of this type have an order."""
+    """Return whether values of this type have an order."""
     return type(value) in _NUMBERS or type(value) in _ORDERED
 
 
 def check_int(number: int) -> int:
-    """The number, when it is an int64; raises EvaluationError otherwise."""
+    """Return the number if it is an int64; raises EvaluationError otherwise."""
     if MIN_INT64 <= number <= MAX_INT64:
         return number
     raise EvaluationError("integer overflow")
 
 
 def check_uint(number: int) -> Uint:
-    """The number as uint64; raises EvaluationError when it is none."""
+    """Return the number as a uint64; raises EvaluationError if it is out of range."""
     if 0 <= number <= MAX_UINT64:
         return Uint(number)
     raise unsigned_overflow()
 
 
 def check_text(length: int) -> None:
-    """Raise Fatal when a string or list of this length would be too long to hold."""
+    """Raise Fatal if a string or list of this length would exceed the limit."""
     if length > MAX_TEXT:
         raise cost_exceeded()
 
 
 def check_duration(nanos: int) -> Duration:
-    """The duration of this many nanoseconds; raises EvaluationError beyond an int64."""
+    """Return the duration of this many nanoseconds; raises EvaluationError beyond int64."""
     if MIN_INT64 <= nanos <= MAX_INT64:
         return Duration(nanos)
     raise EvaluationError("duration overflow")
 
 
 def check_timestamp(nanos: int) -> Timestamp:
-    """The instant; raises EvaluationError outside of the years 1 to 9999."""
+    """Return the instant; raises EvaluationError outside the years 1 to 9999."""
     if _MIN_TIME <= nanos <= _MAX_TIME:
         return Timestamp(nanos)
     raise EvaluationError("timestamp overflow")

@@ -1,4 +1,4 @@
-"""From pods, workloads and claims to claim sets: claims that must be satisfied on one node together."""
+"""Build claim sets from pods, workloads and claims: claims that must be satisfied on one node together."""
 
 from .expand import expand
 from .sets import ClaimSet, Expansion, Owner

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: how many evictions each still allows, and which of them hold up the drain of a node."""
+"""PodDisruptionBudgets: the evictions that each still allows, and the budgets that block the drain of a node."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .owners import ended, is_ready, wanted
 
 
 class Hold(NamedTuple):
-    """A budget that allows fewer evictions than pods of it have to go, so that `kubectl drain` waits.
+    """A budget that allows fewer evictions than its pods need, so that `kubectl drain` waits.
 
-    With `budgets` of several names the pods stand under more than one, and the API server evicts none of them.
+    If `budgets` has several names, the pods are covered by more than one, and the API server evicts none of them.
     """
 
     namespace: str
@@ -28,7 +28,7 @@ class Hold(NamedTuple):
 
 
 def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
-    """The budget with what it allows now, as the disruption controller writes it."""
+    """Return the budget with the number it allows now, as the disruption controller writes it."""
     if budget.spec.selector is None:
         return budget
     pods = [pod for pod in index.inventory.pods if not ended(pod) and covers(budget, pod)]
@@ -40,7 +40,10 @@ def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
 
 
 def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """Whether the budget protects the pod; one without a selector protects none, one with an empty selector all."""
+    """Return whether the budget protects the pod.
+
+    One without a selector protects none, one with an empty selector all.
+    """
     selector = budget.spec.selector
     if selector is None or pod.metadata.namespace != budget.metadata.namespace:
         return False
@@ -48,11 +51,12 @@ def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def holds(index: Index, leaving: Sequence[Pod]) -> Iterator[Hold]:
-    """The budgets that do not let these pods go at once.
+    """Yield the budgets that do not let these pods be evicted at once.
 
-    As the eviction API decides it: pods that have no node, have ended or are being deleted go in any case. Of the
-    others the first go that their budget allows; a pod under several budgets is refused for good. An unready pod under
-    a budget goes where the budget is kept without it (`IfHealthyBudget`), or in any case with `AlwaysAllow`.
+    The eviction API decides: pods that have no node, have finished or are being deleted can always be evicted. Of the
+    others, the first ones that their budget allows are evicted; a pod under several budgets is always rejected. An
+    unready pod under a budget is evicted if the budget is met without it (`IfHealthyBudget`), or always with
+    `AlwaysAllow`.
     """
     under: dict[tuple[str, tuple[str, ...]], list[Pod]] = {}
     budgets = {(each.metadata.namespace, each.metadata.name): each for each in index.inventory.disruption_budgets}
@@ -74,7 +78,7 @@ def holds(index: Index, leaving: Sequence[Pod]) -> Iterator[Hold]:
 
 
 def _lets_unready_go(budget: PodDisruptionBudget, index: Index) -> bool:
-    """Whether a pod that is not ready may be evicted without counting."""
+    """Return whether a pod that is not ready may be evicted without counting."""
     if budget.spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
         return True
     pods = [pod for pod in index.inventory.pods if not ended(pod) and covers(budget, pod)]
@@ -83,7 +87,10 @@ def _lets_unready_go(budget: PodDisruptionBudget, index: Index) -> bool:
 
 
 def _desired(budget: PodDisruptionBudget, pods: Sequence[Pod], index: Index) -> int:
-    """How many pods have to stay healthy; percentages are of what the pods' controllers want, and round up."""
+    """Return the number of pods that must stay healthy.
+
+    Percentages refer to the controllers' replicas, and round up.
+    """
     least, most = budget.spec.min_available, budget.spec.max_unavailable
     if most is not None:
         expected = _expected(pods, index)
@@ -94,7 +101,7 @@ def _desired(budget: PodDisruptionBudget, pods: Sequence[Pod], index: Index) -> 
 
 
 def _expected(pods: Sequence[Pod], index: Index) -> int:
-    """The replicas that the controllers of the pods want; a pod without one counts as itself."""
+    """Return the number of replicas that the pods' controllers want; a pod without a controller counts as itself."""
     total, seen = 0, set()
     for pod in pods:
         workload = index.controllers.of(pod.metadata)

@@ -1,7 +1,7 @@
-"""From an input to its claim sets: those of pods, of workloads' pod templates, and lone claims.
+"""Build the claim sets of an input: those of pods, of workloads' pod templates, and of lone claims.
 
-First which entries of pods stand for the claims of their pod group, then `expand`. What a claim set is, is in
-`claims/sets.py`.
+First comes the rule for which entries of pods stand for the claims of their pod group, then `expand`. `claims/sets.py`
+defines claim sets.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .pod_claims import (
 from .sets import ClaimSet, Expansion, Owner, joined
 
 # -- claims of pod groups ----------------------------------------------------------------------------------------------
-# Which entries of a pod stand for the claims of its group (gate DRAWorkloadResourceClaims, KEP-5729).
+# The rule for which entries of a pod stand for the claims of its group (gate DRAWorkloadResourceClaims, KEP-5729).
 
 
 def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
-    """Whether the pod's entry is the group's: it has the same name and names the same claim or template."""
+    """Return whether the pod's entry is the group's: it has the same name and names the same claim or template."""
     return group is not None and any(
         (entry.name, entry.resource_claim_name, entry.resource_claim_template_name)
         == (own.name, own.resource_claim_name, own.resource_claim_template_name)
@@ -45,9 +45,9 @@ def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
 
 
 def reservers(pod: Pod, group: PodGroup | None, has_claim: Iterable[bool], *, shifted: bool) -> list[bool]:
-    """For each claim of the pod, in order, whether it is reserved for the group instead of the pod.
+    """Return, for each claim of the pod in order, whether it is reserved for the group instead of the pod.
 
-    `has_claim` says of each entry whether it needs a claim. `shifted`: upstream counts those that need none, too.
+    `has_claim` has one value per entry: whether it needs a claim. `shifted`: upstream also counts those that need none.
     """
     entries = zip(pod.spec.resource_claims, has_claim, strict=True)
     kept = [(is_of_group(entry, group), needed) for entry, needed in entries]
@@ -64,9 +64,11 @@ class GroupClaims:
         self._given: dict[tuple[str, str], ResourceClaim | None] = {}
 
     def of(self, pod: Pod, entry: PodResourceClaim) -> tuple[bool, ResourceClaim | None]:
-        """Whether the pod's entry, which names a template, is its group's; and the claim, None if none is needed.
+        """Return whether the pod's entry, which names a template, is its group's.
 
-        Raises `PodClaimError` where the claim or its template is missing, or the claim is being deleted.
+        And the claim, None if none is needed.
+
+        Raises `PodClaimError` if the claim or its template is missing, or the claim is being deleted.
         """
         named = pod.spec.scheduling_group
         group = self._groups.get(f"{pod.metadata.namespace}/{named.pod_group_name}") if named is not None else None
@@ -82,7 +84,7 @@ class GroupClaims:
 
     @property
     def given(self) -> frozenset[tuple[str, str]]:
-        """(namespace, name) of the claims that `of` has returned."""
+        """The (namespace, name) pairs of the claims that `of` has returned."""
         claims = (claim for claim in self._given.values() if claim is not None)
         return frozenset((claim.metadata.namespace, claim.metadata.name) for claim in claims)
 
@@ -117,10 +119,10 @@ def expand(
     named: Collection[ObjectKey] | None = None,
     group_claims: bool = False,
 ) -> Expansion:
-    """The claim sets to plan, in the order pods, workloads, lone claims, each in input order.
+    """Return the claim sets to plan, in the order pods, workloads, lone claims, each in input order.
 
-    `namespace` and `selector` (on the labels of pod, workload or lone claim) choose what is planned; or `named` are the
-    objects to plan, each by itself, whoever controls or uses it: pods without a node, workloads, pending claims.
+    `namespace` and `selector` (on the labels of pod, workload or lone claim) select the objects to plan; or `named` are
+    the objects to plan, each by itself, whatever controls or uses it: pods without a node, workloads, pending claims.
     With `together` there is exactly one set: the claims of all these sets, each once. `group_claims`: pod groups have
     claims, which their pods share (gate DRAWorkloadResourceClaims).
     """
@@ -136,13 +138,13 @@ def expand(
 def waiting_owners(
     inventory: Inventory, *, namespace: str | None = None, selector: LabelSelector | None = None
 ) -> list[Owner]:
-    """The pods and workloads of which `expand` would make claim sets if they used claims, in input order."""
+    """Return the pods and workloads that `expand` would turn into claim sets if they used claims, in input order."""
     builder = _Builder(Index(inventory), _Choice(namespace, selector, None), None)
     return builder.waiting()
 
 
 class _Choice:
-    """What `-n` and `-l` choose, or names do."""
+    """The selection by `-n` and `-l`, or by names."""
 
     def __init__(
         self, namespace: str | None, selector: LabelSelector | None, named: Collection[ObjectKey] | None
@@ -165,7 +167,7 @@ class _Builder:
         self.notices: list[Notice] = []
 
     def waiting(self) -> list[Owner]:
-        """The pods and workloads that are chosen and want nodes, whether they use claims or not."""
+        """Return the selected pods and workloads that need nodes, whether they use claims or not."""
         inventory = self._index.inventory
         return [
             *(owner_of(pod) for pod in inventory.pods if self._plans_pod(pod)),
@@ -173,7 +175,7 @@ class _Builder:
         ]
 
     def of_pods(self) -> Iterator[ClaimSet]:
-        """The sets of the pods that wait for a node and are not planned with their workload."""
+        """Yield the sets of the pods that wait for a node and are not planned with their workload."""
         for pod in self._index.inventory.pods:
             owner, named = owner_of(pod), self._chosen.named
             if owner in named if named is not None else self._plans_pod(pod):
@@ -185,7 +187,7 @@ class _Builder:
         return chosen and is_waiting(pod) and not self._index.is_controlled(metadata)
 
     def of_workloads(self) -> Iterator[ClaimSet]:
-        """The sets of workloads that want pods without a node: what the next pod of each would ask for."""
+        """Yield the sets of workloads with pods that have no node: the requests of the next pod of each."""
         for workload in self._index.inventory.workloads:
             owner, named = owner_of(workload), self._chosen.named
             if owner in named if named is not None else self._plans_workload(workload):
@@ -220,7 +222,7 @@ class _Builder:
             yield _set_of(owner, pod, [claim for claim in found if claim is not None], origin)
 
     def _claim(self, pod: Pod, entry: PodResourceClaim, made: GeneratedClaims | None) -> ResourceClaim | None:
-        """The claim of one entry: existing or, as the claim controller would, made from its template."""
+        """Return the claim of one entry: the existing one, or one from its template, as the claim controller does."""
         if not is_unmade(pod, entry):
             return entry_claim(pod, entry, self._index.claim, of_groups=self._group_claims is not None)
         if self._group_claims is not None:
@@ -237,7 +239,7 @@ class _Builder:
         return make_claim(template, pod, entry.name)
 
     def of_lone_claims(self) -> Iterator[ClaimSet]:
-        """A set for each pending claim that nobody uses and that was made for no pod of the input."""
+        """Yield a set for each pending claim that is not used and was not created for a pod of the input."""
         origins, named = self._index.inventory.origins, self._chosen.named
         for claim in self._index.inventory.claims:
             key = ("ResourceClaim", claim.metadata.namespace, claim.metadata.name)

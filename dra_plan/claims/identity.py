@@ -1,8 +1,8 @@
-"""Who an object is: a uid belongs to one object, and nothing controls itself.
+"""The identity of objects: a uid belongs to one object, and no object controls itself.
 
-Manifests that were copied from a cluster (`kubectl get -o yaml`) and changed say otherwise. A uid is what the scheduler
-and controllers tell objects apart by, so the copies are read as new objects, without it; a reference to a controller
-that leads back to the object itself is no reference.
+Manifests that were copied from a cluster (`kubectl get -o yaml`) and changed violate this. The scheduler and
+controllers identify objects by uid, so the copies are read as new objects, without it; a reference to a controller that
+leads back to the object itself is ignored.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _EXAMPLES = 4
 
 
 def told_apart(inventory: Inventory) -> Inventory:
-    """The objects, each with a uid of its own or none, and none that controls itself; a notice says what was changed.
+    """Return the objects, each with a unique uid or none, and none controlling itself; a notice reports the changes.
 
-    Of objects with one uid the one keeps it that others refer to by name and uid, the first by name if these are
-    several. The order of the input decides nothing. The same inventory if there is nothing to change.
+    Of objects with the same uid, the one to which others refer by name and uid keeps it, the first by name if these are
+    several. The order of the input decides nothing. The same inventory is returned if there is nothing to change.
     """
     copies = _copies(inventory)
     if copies:
@@ -51,7 +51,7 @@ def _objects(inventory: Inventory) -> Iterator[tuple[ObjectKey, ObjectMeta]]:
 
 
 def _changed(inventory: Inventory, keys: Collection[ObjectKey], change: Any) -> Inventory:
-    """The inventory with the metadata of these objects changed."""
+    """Return the inventory with the metadata of these objects changed."""
 
     def each(obj: Any) -> Any:
         metadata = obj.metadata
@@ -67,7 +67,7 @@ def _changed(inventory: Inventory, keys: Collection[ObjectKey], change: Any) -> 
 
 
 def _copies(inventory: Inventory) -> dict[str, list[ObjectKey]]:
-    """The uids that several objects have, and those of the objects that have to do without."""
+    """Return the uids that several objects have, with the objects that lose them."""
     first: dict[str, ObjectKey] = {}
     shared: dict[str, set[ObjectKey]] = {}
     for key, metadata in _objects(inventory):
@@ -84,7 +84,7 @@ def _copies(inventory: Inventory) -> dict[str, list[ObjectKey]]:
 
 
 def _references(inventory: Inventory) -> Iterator[tuple[str, ObjectKey]]:
-    """What objects name by uid, and which object that is by its name."""
+    """Yield the uids that objects refer to, and the object that each reference names."""
     for (_, namespace, _), metadata in _objects(inventory):
         for owner in metadata.owner_references or ():
             yield owner.uid, (owner.kind, namespace, owner.name)
@@ -107,11 +107,11 @@ def _uid_notice(inventory: Inventory, copies: dict[str, list[ObjectKey]]) -> Not
     return Notice("uid-repeated", text, source=_source(inventory, copied[0]))
 
 
-# Circles of owners
+# Cycles of owners
 
 
 def _in_circles(inventory: Inventory) -> frozenset[ObjectKey]:
-    """The pods and workloads that control themselves, directly or through others."""
+    """Return the pods and workloads that control themselves, directly or through others."""
     everything = [*inventory.workloads, *inventory.pods]
     owners = Controllers(everything)
     done: set[ObjectKey] = set()

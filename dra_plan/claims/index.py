@@ -1,7 +1,7 @@
-"""Look-ups over an inventory: claims and templates by name, generated claims, controllers, who uses which claim.
+"""Look-ups over an inventory: claims and templates by name, generated claims, controllers, and the users of each claim.
 
-First the pods that are missing from the input although claims are reserved for them, then the index, then the notices
-that come with a claim set.
+First come the pods that are missing from the input although claims are reserved for them, then the index, then the
+notices of a claim set.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .sets import ClaimSet, Owner
 
 
 class AbsentPods:
-    """The pods that allocated claims are reserved for and that are not there, NAMESPACE/NAME, in the claims' order."""
+    """The missing pods for which allocated claims are reserved, as NAMESPACE/NAME, in the claims' order."""
 
     def __init__(self, inventory: Inventory) -> None:
         there = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods}
@@ -51,7 +51,7 @@ class AbsentPods:
                     self._elsewhere.append((selector, name))
 
     def on(self, node: Node) -> list[str]:
-        """Those that may be on the node: a pod is where the allocations of its claims can be used."""
+        """Return the absent pods that may be on the node: a pod is where the allocations of its claims can be used."""
         name, labels = node.metadata.name, node.metadata.labels
         found = dict(self._by_node.get(name, {}))
         for selector, pod in self._elsewhere:
@@ -61,7 +61,7 @@ class AbsentPods:
 
 
 def _only_nodes(selector: NodeSelector | None) -> Iterator[str]:
-    """The names of the nodes, where the selector asks for nothing but a name."""
+    """Yield the names of the nodes, if the selector requires only a name."""
     for term in selector.node_selector_terms if selector is not None and len(selector.node_selector_terms) == 1 else ():
         if not term.match_expressions and [(each.key, each.operator) for each in term.match_fields] == [
             ("metadata.name", "In")
@@ -75,17 +75,17 @@ POD = "Pod"
 
 
 def owner_of(of: Pod | AnyWorkload) -> Owner:
-    """A pod or workload as the owner of its claim set."""
+    """Return a pod or workload as the owner of its claim set."""
     return Owner(of.kind, of.metadata.namespace, of.metadata.name)
 
 
 def template_spec(workload: AnyWorkload) -> PodSpec:
-    """The spec of the pods that a workload makes."""
+    """Return the spec of a workload's pods."""
     return pod_template(workload).spec
 
 
 class Index:
-    """What making claim sets and admitting pods look up. Each look-up is built once, when it is first asked."""
+    """The look-ups for building claim sets and admitting pods. Each is built once, on first use."""
 
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
@@ -99,16 +99,16 @@ class Index:
         return {(t.metadata.namespace, t.metadata.name): t for t in reversed(self.inventory.templates)}
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """The claim of that name."""
+        """Return the claim of that name."""
         return self._claims.get((namespace, name))
 
     def template(self, namespace: str, name: str | None) -> ResourceClaimTemplate | None:
-        """The claim template of that name."""
+        """Return the claim template of that name."""
         return self._templates.get((namespace, name or ""))
 
     @cached_property
     def generated_claims(self) -> GeneratedClaims:
-        """The claims that were already made for pods' entries."""
+        """The claims that already exist for pods' entries."""
         return GeneratedClaims(self.inventory.claims)
 
     @cached_property
@@ -123,7 +123,10 @@ class Index:
         return Controllers([*self.inventory.workloads, *self.inventory.pods])
 
     def is_planned_elsewhere(self, workload: AnyWorkload) -> bool:
-        """Whether the workload's pods are those of its controller or, of a kind unknown here, of what it has made."""
+        """Return whether the workload is planned through another object.
+
+        Its pods are those of its controller or, for an unknown kind, of the objects it has created.
+        """
         if isinstance(workload, CustomWorkload) and (
             any(self.dependent_pods.of(workload)) or any(self.dependent_workloads.of(workload))
         ):
@@ -131,9 +134,9 @@ class Index:
         return workload.metadata.controller is not None and self.controllers.of(workload.metadata) is not None
 
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
-        """Whether the claim was made for a pod of the input, or for an earlier pod of the same name.
+        """Return whether the claim was made for a pod of the input, or for an earlier pod of the same name.
 
-        A pod that is made anew gets new claims. Those of the old one, whose uid they name, are left for nobody.
+        A recreated pod gets new claims. Those of the old pod, whose uid they name, are unused.
         """
         reference, namespace = claim.metadata.controller, claim.metadata.namespace
         if reference is None or reference.kind != POD:
@@ -147,12 +150,12 @@ class Index:
 
     @cached_property
     def dependent_claims(self) -> Dependents[ResourceClaim]:
-        """The claims by what controls them."""
+        """The claims by their controller."""
         return Dependents(self.inventory.claims)
 
     @cached_property
     def dependent_pods(self) -> Dependents[Pod]:
-        """The pods by what controls them."""
+        """The pods by their controller."""
         return Dependents(self.inventory.pods)
 
     @cached_property
@@ -162,14 +165,14 @@ class Index:
         )
 
     def is_controlled(self, metadata: ObjectMeta) -> bool:
-        """Whether a pod or workload of the input controls the object, be it through a ReplicaSet not in the input."""
+        """Return whether a pod or workload of the input controls the object, or its ReplicaSet outside the input."""
         if self.controllers.of(metadata) is not None:
             return True
         return (metadata.namespace, deployment_of(metadata)) in self._deployments
 
     @cached_property
     def _of_unseen_replica_sets(self) -> dict[tuple[str, str], list[Pod]]:
-        """(namespace, name) of a Deployment to its pods whose ReplicaSet is not in the input."""
+        """The pods whose ReplicaSet is not in the input, by (namespace, name) of the Deployment."""
         found: dict[tuple[str, str], list[Pod]] = defaultdict(list)
         for pod in self.inventory.pods if self._deployments else ():
             if self.controllers.of(pod.metadata) is None:
@@ -177,11 +180,14 @@ class Index:
         return found
 
     def pods_of(self, workload: AnyWorkload) -> list[Pod]:
-        """The pods of the input that belong to the workload, directly or through a workload that it owns."""
+        """Return the pods of the input that belong to the workload, directly or through a workload that it owns."""
         return list(self._pods_below(workload, MOST_OWNERS))
 
     def top_of(self, pod: Pod) -> AnyWorkload | None:
-        """The topmost workload of the input that the pod belongs to; None for a pod that no workload of it controls."""
+        """Return the topmost workload of the input that the pod belongs to.
+
+        Return None for a pod without such a controller.
+        """
         found: AnyWorkload | None = None
         for above in self.owners.above(pod.metadata):
             if isinstance(above, Pod):
@@ -199,7 +205,7 @@ class Index:
 
     @cached_property
     def dependent_workloads(self) -> Dependents[AnyWorkload]:
-        """The workloads by what controls them."""
+        """The workloads by their controller."""
         return Dependents(self.inventory.workloads)
 
     @cached_property
@@ -211,7 +217,7 @@ class Index:
 
     @cached_property
     def used_claims(self) -> dict[tuple[str, str], list[Owner]]:
-        """(namespace, name) of each claim that pods and workloads use, with its users in input order."""
+        """The users of each claim that pods and workloads use, by (namespace, name) in input order."""
         users: dict[tuple[str, str], dict[Owner, None]] = defaultdict(dict)
         for owner, claim_name in self._uses():
             users[owner.namespace, claim_name][owner] = None
@@ -243,11 +249,11 @@ class Index:
 
 
 # -- notices about claim sets ------------------------------------------------------------------------------------------
-# What the user should know besides the answer: rules that `allocate` does not check, and shared claims.
+# Facts for the user in addition to the answer: rules that `allocate` does not check, and shared claims.
 
 
 def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index) -> Iterator[Notice]:
-    """Notices about what `allocate` does not take into account for pods of this spec."""
+    """Yield notices about what `allocate` does not take into account for pods of this spec."""
     source = str(origin) if origin else ""
     extended = _dra_backed(spec, index)
     if extended:
@@ -256,7 +262,7 @@ def of_pod_spec(spec: PodSpec, owner: Owner, origin: Origin | None, index: Index
 
 
 def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
-    """The reason behind `ResourceClaim not created yet`."""
+    """Return the reason behind `ResourceClaim not created yet`."""
     _, namespace, name = template
     message = f"ResourceClaimTemplate {namespace}/{name} is not in the input, so the claim is not known"
     maker = index.inventory.template_makers.get((namespace, name))
@@ -270,7 +276,7 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
 
 
 def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Iterator[Notice]:
-    """Notices about missing templates of claims that these pods do not have yet."""
+    """Yield notices about missing templates of claims that these pods do not have yet."""
     for owner, pod in asked:
         for entry in pod.spec.resource_claims:
             name = entry.resource_claim_template_name
@@ -283,7 +289,7 @@ def missing_templates(asked: Iterable[tuple[Owner, Pod]], index: Index) -> Itera
 
 
 def keeping_claims(template: ObjectKey, index: Index) -> list[str]:
-    """NAMESPACE/NAME of the waiting pods that have a claim from the template already, which stays as it is."""
+    """Return NAMESPACE/NAME of the pending pods that already have a claim from the template, which stays unchanged."""
     _, namespace, name = template
     return [
         pod.key
@@ -301,7 +307,7 @@ def _has_claim_from(pod: Pod, template: str, index: Index) -> bool:
 
 
 def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
-    """One notice per pending claim that several pods or workloads use."""
+    """Yield one notice per pending claim that several pods or workloads use."""
     sets = list(sets)
     users = index.used_claims
     planned: dict[tuple[str, str], list[Owner]] = {}
@@ -326,7 +332,7 @@ def shared_claims(sets: Iterable[ClaimSet], index: Index) -> Iterator[Notice]:
 
 
 def not_judged(spec: PodSpec) -> list[str]:
-    """What the pod asks for that depends on more than devices, the node and the pod: only `schedule` checks it."""
+    """Return the requirements that depend on more than devices, node and pod; only `schedule` checks them."""
     return [name for name, present in _rules(spec) if present]
 
 
@@ -341,7 +347,7 @@ def _rules(spec: PodSpec) -> Iterator[tuple[str, bool]]:
 
 
 def _dra_backed(spec: PodSpec, index: Index) -> list[str]:
-    """The requested resources that a device class serves, in the order of their names."""
+    """Return the requested resources that a device class serves, in name order."""
     wanted = {
         name
         for container in (*spec.containers, *spec.init_containers)

@@ -1,7 +1,7 @@
-"""Pods and what controls them: the state of a pod, how many pods a workload wants, and controller references.
+"""Pods and their controllers: the state of a pod, the number of pods a workload wants, and controller references.
 
-The number of pods is counted as each workload's controller counts it. Which pods a workload has is looked up in
-`claims/index.py`; where daemons run is decided in `scheduler/new_pods.py`.
+The number of pods is counted as each workload's controller counts it. `claims/index.py` finds the pods of a workload;
+`scheduler/new_pods.py` decides where daemons run.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from dra_plan.api.core import Pod, PodSpec, Toleration
 from dra_plan.api.meta import ObjectMeta, OwnerReference
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, Job, pod_template
 
-# -- state of a pod ----------------------------------------------------------------------------------------------------
-# What it means for planning: the pod has finished, waits for a node, or counts as one of its workload's.
+# -- the state of a pod ------------------------------------------------------------------------------------------------
+# The state matters for planning: the pod has finished, waits for a node, or counts as one of its workload's.
 
 _ENDED = ("Succeeded", "Failed")
 _REPLACED_AT_ONCE = ("Deployment", "ReplicaSet", "ReplicationController")
-"""Controllers that make a new pod as soon as one is being deleted; the others wait until it is gone."""
+"""Controllers that create a new pod as soon as one is being deleted; the others wait until it is gone."""
 
 
 def ended(pod: Pod) -> bool:
-    """Whether the pod has finished. A real API server does not show such pods to the scheduler."""
+    """Return whether the pod has finished. A real API server does not show such pods to the scheduler."""
     return pod.status.phase in _ENDED
 
 
 def is_waiting(pod: Pod) -> bool:
-    """Whether the pod still needs a node from the scheduler."""
+    """Return whether the pod still needs a node from the scheduler."""
     return not (pod.spec.node_name or pod.metadata.deletion_timestamp or ended(pod))
 
 
 def counts_for(pod: Pod, kind: str) -> bool:
-    """Whether a controller of this kind counts the pod as one of those that it wants."""
+    """Return whether a controller of this kind counts the pod as one of its replicas."""
     return not ended(pod) and not (kind in _REPLACED_AT_ONCE and pod.metadata.deletion_timestamp)
 
 
 def is_ready(pod: Pod) -> bool:
-    """Whether the pod is ready: it has a node, its containers run, and no Ready condition says otherwise."""
+    """Return whether the pod is ready: it has a node, its containers run, and no Ready condition contradicts that."""
     if not pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.status.phase not in ("Running", ""):
         return False
     return all(each.status != "False" for each in pod.status.conditions if each.type == "Ready")
 
 
-# -- pods that a workload wants ----------------------------------------------------------------------------------------
+# -- the pods a workload wants -----------------------------------------------------------------------------------------
 
 _DAEMON_TOLERATIONS = (
     *(
@@ -62,14 +62,14 @@ _DAEMON_TOLERATIONS = (
 
 
 class Replicas(NamedTuple):
-    """How many pods a workload wants, and the field that says so."""
+    """The number of pods a workload wants, and the field that sets it."""
 
     field: str
     number: int
 
 
 def is_over(workload: AnyWorkload) -> bool:
-    """Whether the workload makes no more pods: it is being deleted, or a job that has ended."""
+    """Return whether the workload creates no more pods: it is being deleted, or is a job that has finished."""
     if workload.metadata.deletion_timestamp:
         return True
     return isinstance(workload, Job | CustomWorkload) and any(
@@ -79,14 +79,14 @@ def is_over(workload: AnyWorkload) -> bool:
 
 
 def is_suspended(workload: AnyWorkload) -> bool:
-    """Whether the workload makes no pods until somebody resumes it, such as Kueue."""
+    """Return whether the workload creates no pods until it is resumed, for instance by Kueue."""
     return isinstance(workload, Job | CustomWorkload) and workload.spec.suspend and not is_over(workload)
 
 
 def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
-    """How many pods the workload wants now; `pods` are those that it has.
+    """Return the number of pods that the workload wants now; `pods` are its existing ones.
 
-    A CronJob makes none itself: the Jobs that it has made are objects of their own.
+    A CronJob creates none itself: the Jobs that it has created are separate objects.
     """
     if isinstance(workload, CronJob):
         return Replicas("spec.jobTemplate.spec.parallelism", 0)
@@ -99,7 +99,10 @@ def wanted(workload: AnyWorkload, pods: Sequence[Pod]) -> Replicas:
 
 
 def _of_job(job: Job, pods: Sequence[Pod]) -> int:
-    """At most `parallelism` pods, and no more than completions are missing; without completions one success ends it."""
+    """Return the number of pods a job wants.
+
+    At most `parallelism` pods, and no more than completions are missing; without completions one success ends it.
+    """
     if job.spec.suspend or is_over(job):
         return 0
     parallel = 1 if job.spec.parallelism is None else job.spec.parallelism
@@ -110,13 +113,13 @@ def _of_job(job: Job, pods: Sequence[Pod]) -> int:
 
 
 def pod_name(workload: AnyWorkload) -> str:
-    """The prefix of the names of the workload's pods: its own name and, if it has several templates, the template."""
+    """Return the prefix of the workload's pod names: its own name and, if it has several templates, the template."""
     part = re.sub("[^a-z0-9]+", "-", workload.part.lower()) if isinstance(workload, CustomWorkload) else ""
     return f"{workload.metadata.name}-{part.strip('-')}" if part else workload.metadata.name
 
 
 def pod_spec(workload: AnyWorkload) -> PodSpec:
-    """The spec of the workload's pods; a DaemonSet's tolerate what comes and goes on nodes."""
+    """Return the spec of the workload's pods; those of a DaemonSet tolerate the usual node taints."""
     spec = pod_template(workload).spec
     if workload.kind != "DaemonSet":
         return spec
@@ -124,13 +127,19 @@ def pod_spec(workload: AnyWorkload) -> PodSpec:
 
 
 def missing(workload: AnyWorkload, pods: Sequence[Pod]) -> int:
-    """How many pods of the workload have no node yet, including those not created yet; `pods` are those that it has."""
+    """Return the number of the workload's pods without a node, including those not created yet.
+
+    `pods` are its existing ones.
+    """
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     return max(0, wanted(workload, pods).number - len(living)) + sum(map(is_waiting, living))
 
 
 def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
-    """Whether the workload has all pods that it wants, and none waits for a node; `pods` are those that it has."""
+    """Return whether the workload has all pods that it wants, and none waits for a node.
+
+    `pods` are its existing ones.
+    """
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     if any(map(is_waiting, living)):
         return False
@@ -138,8 +147,8 @@ def is_served(workload: AnyWorkload, pods: Sequence[Pod]) -> bool:
 
 
 # -- controller references ---------------------------------------------------------------------------------------------
-# The one rule for who controls whom, and the look-ups by it. Owners other than the controller play no part in
-# planning.
+# The single rule for controller references, and the look-ups that use it. Owners other than the controller play no part
+# in planning.
 
 
 class Kinded(Protocol):
@@ -158,13 +167,13 @@ T = TypeVar("T", bound=Kinded)
 
 DEPLOYMENT = "Deployment"
 MOST_OWNERS = 32
-"""How far up controllers are followed: a Pod has a ReplicaSet and a Deployment, and custom kinds add a few."""
+"""The maximum length of a chain of controllers: a Pod has a ReplicaSet and a Deployment, and custom kinds add a few."""
 
 
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
-    """Whether the reference means the object: by uid where both are known, as upstream, else by kind and name.
+    """Return whether the reference means the object: by uid if both are known, as upstream, otherwise by kind and name.
 
-    Manifests written by hand have no uids. The caller makes sure that both are in one namespace.
+    Manifests written by hand have no uids. The caller ensures that both are in the same namespace.
     """
     uid = controller.metadata.uid
     if reference.uid and uid:
@@ -173,7 +182,7 @@ def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
 
 
 def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
-    """Whether the object controls the one with this metadata."""
+    """Return whether the object controls the one with this metadata."""
     reference = metadata.controller
     return (
         reference is not None
@@ -183,7 +192,7 @@ def controls(controller: Kinded, metadata: ObjectMeta) -> bool:
 
 
 def deployment_of(metadata: ObjectMeta) -> str:
-    """The name of the Deployment whose ReplicaSet controls the pod, told from the ReplicaSet's name; "" without one.
+    """Return the Deployment whose ReplicaSet controls the pod, derived from the ReplicaSet's name; "" without one.
 
     A Deployment names its ReplicaSets DEPLOYMENT-HASH, and gives their pods the hash as a label.
     """
@@ -195,14 +204,14 @@ def deployment_of(metadata: ObjectMeta) -> str:
 
 
 def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
-    """Kind and name of what controls the object, as it says itself; through a ReplicaSet the Deployment, too."""
+    """Return kind and name of the object's controller according to the object; for a ReplicaSet also the Deployment."""
     reference, deployment = metadata.controller, deployment_of(metadata)
     named = [(reference.kind, reference.name)] if reference is not None else []
     return [*named, (DEPLOYMENT, deployment)] if deployment else named
 
 
 class Controllers(Generic[T]):
-    """Objects looked up by those that they control."""
+    """Objects looked up by the objects they control."""
 
     def __init__(self, objects: Iterable[T]) -> None:
         self._by_uid: dict[tuple[str, str], T] = {}
@@ -214,7 +223,10 @@ class Controllers(Generic[T]):
                 self._by_uid.setdefault((metadata.namespace, metadata.uid), obj)
 
     def of(self, metadata: ObjectMeta) -> T | None:
-        """The object that controls the one with this metadata, or None; a uid of another kind's object is nobody's."""
+        """Return the controller of the object with this metadata, or None.
+
+        A uid of an object of another kind does not count.
+        """
         reference = metadata.controller
         if reference is None:
             return None
@@ -224,7 +236,7 @@ class Controllers(Generic[T]):
         return found if found is not None and refers_to(reference, found) else None
 
     def above(self, metadata: ObjectMeta) -> Iterator[T]:
-        """What controls the object with this metadata, what controls that, and so on; at most `MOST_OWNERS`."""
+        """Yield the controller of the object with this metadata, its controller, and so on; at most `MOST_OWNERS`."""
         found = self.of(metadata)
         for _ in range(MOST_OWNERS):
             if found is None:
@@ -234,7 +246,7 @@ class Controllers(Generic[T]):
 
 
 class Dependents(Generic[T]):
-    """Objects looked up by what controls them."""
+    """Objects looked up by their controller."""
 
     def __init__(self, objects: Iterable[T]) -> None:
         self._by_uid: dict[tuple[str, str], list[T]] = defaultdict(list)
@@ -247,7 +259,7 @@ class Dependents(Generic[T]):
                     self._by_uid[namespace, reference.uid].append(obj)
 
     def of(self, controller: Kinded) -> Iterator[T]:
-        """The objects that it controls: by uid first, then those known by name, each in the order given."""
+        """Yield the objects that it controls: by uid first, then those known by name, each in the given order."""
         metadata = controller.metadata
         for obj in self._by_uid.get((metadata.namespace, metadata.uid), ()) if metadata.uid else ():
             reference = obj.metadata.controller

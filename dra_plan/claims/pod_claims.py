@@ -1,8 +1,8 @@
-"""Which claims a pod uses, and how claims are generated from templates.
+"""The claims that a pod uses, and the claims generated from templates.
 
-First the claim of each entry of a pod, and the scheduler's messages when it can't be resolved (`docs/framework.md`,
-PreEnqueue). Where claims are looked up is left to the caller: in an input, or in a simulation's changing store. Then
-the claims made from templates.
+First comes the claim of each entry of a pod, with the scheduler's messages if it cannot be resolved
+(`docs/framework.md`, PreEnqueue). The caller decides where claims are looked up: in an input, or in a simulation's
+changing store. Then come the claims made from templates.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dra_plan.errors import DraPlanError
 from .owners import Dependents, controls
 
 FindClaim = Callable[[str, str], ResourceClaim | None]
-"""The claim of a namespace and name, or None."""
+"""A function that returns the claim with a namespace and name, or None."""
 
 
 class PodClaimError(DraPlanError):
-    """A pod's claims can't be resolved; the message is upstream's. `missing` is the missing object, if any."""
+    """An error resolving a pod's claims; the message is upstream's. `missing` is the missing object, if any."""
 
     def __init__(self, text: str, missing: ObjectKey | None = None) -> None:
         super().__init__(text, missing)
@@ -37,13 +37,13 @@ class PodClaimError(DraPlanError):
 
 
 def not_created(pod: Pod, template: str | None = None) -> PodClaimError:
-    """The error for an entry whose claim was not created yet; `template` is given if it does not exist."""
+    """Return the error for an entry whose claim was not created yet; pass `template` if it does not exist."""
     missing = ("ResourceClaimTemplate", pod.metadata.namespace, template) if template is not None else None
     return PodClaimError(f'pod "{pod.key}": ResourceClaim not created yet', missing)
 
 
 def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
-    """Whether the entry asks for a claim from a template, and the pod's status names none."""
+    """Return whether the entry needs a claim from a template, and the pod's status names none."""
     return (
         entry.resource_claim_name is None
         and entry.resource_claim_template_name is not None
@@ -52,14 +52,14 @@ def is_unmade(pod: Pod, entry: PodResourceClaim) -> bool:
 
 
 def named_claims(pod: Pod) -> frozenset[str]:
-    """All names of claims that the pod's entries say, or that its status notes of them: others it can't use."""
+    """Return all claim names in the pod's entries and status: it cannot use any other claim."""
     said = [entry.resource_claim_name for entry in pod.spec.resource_claims]
     noted = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
     return frozenset(name for name in (*said, *noted) if name)
 
 
 def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
-    """The name of the entry's claim, None if it needs none. Raises `PodClaimError` where nothing names it."""
+    """Return the name of the entry's claim, None if it needs none. Raises `PodClaimError` if no name is known."""
     if entry.resource_claim_name is not None:
         return entry.resource_claim_name
     if entry.resource_claim_template_name is None:
@@ -72,10 +72,10 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
 
 
 def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups: bool = False) -> ResourceClaim | None:
-    """The claim that one entry of the pod's resourceClaims stands for, None if it needs none.
+    """Return the claim for one entry of the pod's resourceClaims, None if it needs none.
 
-    `of_groups`: it may have been made for the pod's group. Raises `PodClaimError` where the scheduler refuses the pod:
-    no claim is named, or it does not exist, is being deleted, or was made from a template for somebody else.
+    `of_groups`: it may have been made for the pod's group. Raises `PodClaimError` where the scheduler rejects the pod:
+    no claim is named, or it does not exist, is being deleted, or was made from a template for another owner.
     """
     name = claim_name(pod, entry)
     if name is None:
@@ -94,7 +94,7 @@ def entry_claim(pod: Pod, entry: PodResourceClaim, find: FindClaim, *, of_groups
 
 
 def missing_claim(namespace: str, name: str) -> PodClaimError:
-    """The error for a claim that is named but does not exist."""
+    """Return the error for a claim that is named but does not exist."""
     return PodClaimError(f'could not find ResourceClaim "{namespace}/{name}"', ("ResourceClaim", namespace, name))
 
 
@@ -104,21 +104,21 @@ def _belongs_to_group(claim: ResourceClaim, group: str) -> bool:
 
 
 def check_not_deleted(claim: ResourceClaim) -> None:
-    """Raises `PodClaimError` for a claim that is being deleted: no pod may use it any more."""
+    """Raise `PodClaimError` for a claim that is being deleted: no pod may use it any more."""
     if claim.metadata.deletion_timestamp:
         raise PodClaimError(f'resourceclaim "{claim.metadata.name}" is being deleted')
 
 
 def pod_claims(pod: Pod, find: FindClaim, *, of_groups: bool = False) -> list[ResourceClaim]:
-    """The pod's claims in the order of its entries. Raises `PodClaimError` as `entry_claim` does."""
+    """Return the pod's claims in the order of its entries. Raises `PodClaimError` as `entry_claim` does."""
     found = (entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims)
     return [claim for claim in found if claim is not None]
 
 
 def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
-    """(name, uid) of the pod for whose extended resources the claim was made, None if it is no such claim.
+    """Return (name, uid) of the pod for whose extended resources the claim was made, or None for any other claim.
 
-    Upstream goes by the claim's controller, whatever its kind.
+    Upstream uses the claim's controller, whatever its kind.
     """
     if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) != "true":
         return None
@@ -127,23 +127,23 @@ def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
 
 
 # -- claims generated from templates -----------------------------------------------------------------------------------
-# As upstream's claim controller does it: which claim an entry already has, or which to make.
+# As in upstream's claim controller: the claim that an entry already has, or the one to create.
 
 _RANDOM_LENGTH = 5
 _MAX_PREFIX = 63 - _RANDOM_LENGTH
 
 
 ClaimOwner = Pod | PodGroup
-"""Whom a claim is made for."""
+"""The owner for which a claim is made."""
 
 
 def claim_prefix(owner: ClaimOwner, entry: str) -> str:
-    """The generateName of the claim for one entry of a pod's, or a pod group's, resourceClaims."""
+    """Return the generateName of the claim for one entry of a pod's, or a pod group's, resourceClaims."""
     return f"{owner.metadata.name}-{entry}-"[:_MAX_PREFIX]
 
 
 def make_claim(template: ResourceClaimTemplate, owner: ClaimOwner, entry: str) -> ResourceClaim:
-    """The claim that the controller would create, named OWNER-ENTRY instead of getting a random suffix."""
+    """Return the claim that the controller would create, named OWNER-ENTRY instead of with a random suffix."""
     prefix = claim_prefix(owner, entry)
     metadata = template.spec.metadata
     return ResourceClaim(
@@ -167,8 +167,8 @@ def _controller(owner: ClaimOwner) -> OwnerReference:
 class GeneratedClaims:
     """The claims of an input that were made from templates, by pod or pod group, and entry.
 
-    The controller of such a claim is its owner, and the annotation names the entry; where only the annotation is
-    missing, the name tells the entry. A claim in a manifest that lost its owners is known by annotation and name.
+    The controller of such a claim is its owner, and the annotation names the entry; if only the annotation is missing,
+    the name shows the entry. A claim in a manifest that lost its owners is recognized by annotation and name.
     """
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:
@@ -183,7 +183,10 @@ class GeneratedClaims:
                 self._orphans.setdefault((metadata.namespace, prefix, entry), claim)
 
     def of(self, owner: ClaimOwner, entry: str) -> ResourceClaim | None:
-        """The claim that was made for this entry of the owner, controlled by it; None if there is none yet."""
+        """Return the claim that was made for this entry of the owner and is controlled by it.
+
+        Return None if there is none yet.
+        """
         prefix = claim_prefix(owner, entry)
         for claim in self._controlled.of(owner):
             if _entry(claim) == entry or (_entry(claim) is None and _has_prefix(claim, prefix)):

@@ -1,4 +1,4 @@
-"""Claim sets: claims that must be satisfied on one node together, whose they are, and which of them are alike."""
+"""Claim sets: claims that must be satisfied on one node together, their owners, and the sets that are alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .pod_claims import PodClaimError
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
 NOT_AVAILABLE = "resourceclaim not available on the node"
-"""The scheduler's words for a node on which nothing was found, and for one out of an allocated claim's reach."""
+"""The scheduler's message for a node on which no devices were found, or that an allocated claim does not reach."""
 
 
 class Owner(NamedTuple):
@@ -36,9 +36,9 @@ class ClaimSet:
     """Claims that must be satisfied on one node together.
 
     `claims` are pending, in the order of the pod's resourceClaims; `allocated` ones restrict the nodes. `part` is the
-    field with the pod template, where the owner has several; `pods` are those that are planned (one, or more where sets
-    were joined), and `copies` how many such pods have no node yet. `error` says, in the scheduler's words, why the set
-    can't even be formed; then there are no claims.
+    field with the pod template, if the owner has several; `pods` are the planned ones (one, or more if sets were
+    joined), and `copies` is the number of such pods without a node. `error` is the reason, in the scheduler's words,
+    why the set cannot be formed; then there are no claims.
     """
 
     owner: Owner | None = None
@@ -55,19 +55,19 @@ class ClaimSet:
         return f"<ClaimSet of {self.owner or 'nobody'}: {self.error or keys or 'no claims'}>"
 
     def out_of_reach(self, node: Node) -> list[ResourceClaim]:
-        """The allocated claims whose devices can't be reached from the node."""
+        """Return the allocated claims whose devices cannot be reached from the node."""
         metadata = node.metadata
         return [claim for claim in self.allocated if not is_in_reach(claim, metadata.name, metadata.labels)]
 
 
 def is_in_reach(claim: ResourceClaim, node: str, labels: Mapping[str, str] | None) -> bool:
-    """Whether the claim's devices can be reached from a node: its node selector matches, if it is allocated."""
+    """Return whether the claim's devices can be reached from a node: its node selector matches, if it is allocated."""
     selector = claim.allocation.node_selector if claim.allocation is not None else None
     return selector is None or node_matches(selector, node, labels)
 
 
 def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
-    """All claims of the sets as one set, each once; what is wrong with one of them is wrong with it."""
+    """Return all claims of the sets as one set, each once; an error of one set is an error of the result."""
     sets = list(sets)
     error = next((one.error for one in sets if one.error is not None), None)
     if error is not None:
@@ -80,22 +80,22 @@ def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
 
 
 class Expansion(NamedTuple):
-    """The claim sets of an input, in the order pods, workloads, lone claims, and what to know about them."""
+    """The claim sets of an input, in the order pods, workloads, lone claims, and the notices about them."""
 
     sets: list[ClaimSet]
     notices: list[Notice]
 
 
-# -- claim sets that are alike -----------------------------------------------------------------------------------------
-# They differ in nothing but names, so that what is found for one holds for the others.
+# -- equal claim sets --------------------------------------------------------------------------------------------------
+# They differ only in names, so that an answer for one holds for the others.
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def asked(claim_set: ClaimSet) -> Hashable:
-    """What the set asks of a node: equal for sets that get the same devices there, in the same number of steps.
+    """Return what the set needs from a node: equal for sets that get the same devices, in the same number of steps.
 
-    None for a set that could not be formed. Rules that look at node and pod alone are not part of it.
+    Return None for a set that could not be formed. Rules that depend only on node and pod are not part of it.
     """
     if claim_set.error is not None:
         return None

@@ -112,9 +112,15 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     label: Annotated[str, Meta(description="The label key; metadata.name means the name of the node.")] = ""
     operator: str = ""
     values: Annotated[list[str], Meta(description="What the pod requires of the label.")] = []
-    found: Annotated[list[FoundLabel], Meta(description=("The values on the nodes, the most common first."))] = []
+    found: Annotated[list[FoundLabel], Meta(description="The values on the nodes, the most common first.")] = []
     without: Annotated[Amount, Meta(description="The number of nodes without the label.")] = 0
-    near: Annotated[str, Meta(description="A similar resource, key or value that nodes of the cluster have.")] = ""
+    near: Annotated[
+        str,
+        Meta(
+            description="A similar resource, key or value that nodes of the cluster have; for a taint, what the pod "
+            "tolerates of that key."
+        ),
+    ] = ""
     protocol: str = ""
     port: Amount = 0
     term: Annotated[str, one_of("affinity", "anti-affinity", "existing")] = ""
@@ -250,12 +256,11 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     """A PersistentVolumeClaim of a pod that volumes keep from nodes: its volume, or the class that is to make it."""
 
     name: str
+    missing: Annotated[bool, Meta(description="There is no such claim in its namespace.")] = False
     volume: Annotated[str, Meta(description="Empty if it is not bound.")] = ""
     storage_class: str = ""
-    class_missing: Annotated[bool, Meta(description=("The StorageClass is not in the input, which has others."))] = (
-        False
-    )
-    near: Annotated[str, Meta(description="A StorageClass with a similar name.")] = ""
+    class_missing: Annotated[bool, Meta(description="The StorageClass is not in the input, which has others.")] = False
+    near: Annotated[str, Meta(description="A StorageClass, or a claim, with a similar name.")] = ""
     waits: Annotated[
         bool, Meta(description=("The volume is provisioned once the pod has a node (WaitForFirstConsumer)."))
     ] = False

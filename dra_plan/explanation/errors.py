@@ -72,6 +72,9 @@ def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
         details.missing = missing
         details.known = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
         details.hint = nearest(name, details.known)
+        elsewhere = sorted(obj.metadata.namespace for obj in objects if obj.metadata.name == name)
+        if elsewhere:  # claims and templates serve pods of their own namespace only
+            details.known, details.hint = [f"{space}/{name}, of another namespace" for space in elsewhere], None
     return details
 
 

@@ -23,6 +23,7 @@ from dra_plan.cel.rewrite import (
     comparison,
     for_driver,
     guarded,
+    of_kind,
     renamed,
     with_amount,
     with_clause,
@@ -310,6 +311,8 @@ def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[s
                 yield renamed(expression, item.reference, item.hint)
             elif item.problem in ("wrong-domain", "unknown-domain"):
                 yield with_domain(expression, item.reference.domain, item.hint)
+            elif item.problem == "wrong-kind":
+                yield of_kind(expression, item.reference, item.hint)
             elif item.problem == "wrong-type":
                 yield from (with_clause(expression, finding.clause, new) for new in _retyped(finding.clause, item))
 

@@ -1,6 +1,6 @@
-"""From paths, streams and plain dicts to the typed objects of `api`: reading, conversion, defaulting, faults.
+"""Turn paths, streams and plain dicts into the typed objects of `api`: reading, conversion, defaulting, faults.
 
-Whether and where the objects can be scheduled is decided elsewhere.
+Scheduling is decided elsewhere.
 """
 
 from .faults import Fault, ManifestErrors

@@ -1,7 +1,7 @@
-"""Objects of one input gathered into an inventory: kinds told apart, namespaces, versions and defaults settled.
+"""Gather the objects of one input into an inventory: kinds recognized, namespaces, versions and defaults set.
 
-First what is read of objects of kinds that planning does not know: their pod templates, and the claim templates that
-their controllers make. Then the collector.
+First come the parts read from objects of unknown kinds: their pod templates, and the claim templates that their
+controllers create. Then comes the collector.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from .sharing import SharedParts
 from .unwrap import contradict, merged, notices, overridden_notices, unwrap
 
 # -- pod templates in objects of unknown kinds -------------------------------------------------------------------------
-# JobSet, MPIJob, RayCluster and the like. A pod template is found by its shape: a map whose `spec` has a list of
+# JobSet, MPIJob, RayCluster and others. A pod template is recognized by its shape: a map whose `spec` has a list of
 # `containers`, or such a spec under a name that ends in `podSpec`, as in a PodCliqueSet. The number of its pods comes
-# from fields such as `replicas` on the way to it; what else a kind's controller does is not known here.
+# from fields such as `replicas` on the path to it; other behaviour of a kind's controller is unknown here.
 
 _DEEPEST = 12
-"""Steps below `spec` at which a pod template is looked for."""
+"""The maximum depth below `spec` at which pod templates are searched for."""
 _TIMES = ("replicas", "numOfHosts")
-"""Fields that say how many there are of what the map describes: of most kinds, and of the hosts of Ray's groups."""
+"""The fields with the number of copies of what the map describes: for most kinds, and for the hosts of Ray's groups."""
 _POD_SPEC = "podspec"
 _SHADOWS = ("kueue.x-k8s.io/",)
 """API groups whose objects repeat the pod templates of others."""
@@ -48,7 +48,7 @@ _OVER = ("Complete", "Completed", "Succeeded", "Failed")
 
 
 class FoundTemplate(NamedTuple):
-    """A pod template, its path, and how many pods are made from it, none as long as it is suspended."""
+    """A pod template, its path, and the number of pods made from it, 0 while it is suspended."""
 
     path: FieldPath
     value: dict[str, Any]
@@ -57,7 +57,7 @@ class FoundTemplate(NamedTuple):
 
 
 class NotPlannedError(ValueError):
-    """A pod template can't be decoded; `path` is its path in the object."""
+    """A pod template that cannot be decoded; `path` is its path in the object."""
 
     def __init__(self, path: FieldPath, why: str) -> None:
         super().__init__(why)
@@ -65,7 +65,7 @@ class NotPlannedError(ValueError):
 
 
 def workloads(value: dict[str, Any]) -> list[CustomWorkload]:
-    """A workload for each pod template of the object, in their order. Raises `NotPlannedError`."""
+    """Return a workload for each pod template of the object, in order. Raises `NotPlannedError`."""
     found = list(find(value))
     if not found:
         return []
@@ -85,14 +85,14 @@ def workloads(value: dict[str, Any]) -> list[CustomWorkload]:
 
 
 def find(value: Mapping[str, Any]) -> Iterator[FoundTemplate]:
-    """The pod templates below the object's `spec`."""
+    """Yield the pod templates below the object's `spec`."""
     spec = value.get("spec")
     if isinstance(spec, dict) and not str(value.get("apiVersion")).startswith(_SHADOWS):
         yield from _below(spec, ("spec",), 1)
 
 
 def _below(value: dict[str, Any], path: FieldPath, count: int, *, stopped: bool = False) -> Iterator[FoundTemplate]:
-    """The templates below a map of which there are so many, all suspended with what is above them if `stopped`."""
+    """Yield the templates below a map with `count` copies; with `stopped` all are suspended."""
     spec = value.get("spec")
     if isinstance(spec, dict) and _is_pod_spec(spec):
         yield FoundTemplate(path, value, count, stopped)
@@ -121,13 +121,13 @@ def _is_pod_spec(spec: Mapping[str, Any]) -> bool:
 
 
 def _is_suspended(value: Mapping[str, Any]) -> bool:
-    """Whether a map says that it makes no pods now; the jobs of Kubeflow say so in their `runPolicy`."""
+    """Return whether a map currently creates no pods; the jobs of Kubeflow set this in their `runPolicy`."""
     policy = value.get("runPolicy")
     return value.get("suspend") is True or (isinstance(policy, dict) and policy.get("suspend") is True)
 
 
 def _number(value: Mapping[str, Any]) -> int:
-    """How many replicas a map asks for."""
+    """Return the number of replicas in a map."""
     number = 1
     for field in _TIMES:
         number *= _count(value.get(field))
@@ -143,14 +143,14 @@ def _count(value: object) -> int:
 
 
 def _group_size(key: str, value: Mapping[str, Any]) -> int:
-    """The pods of a LeaderWorkerSet's group: `size`, one of them the leader if that has a template of its own."""
+    """Return the pods of a LeaderWorkerSet's group: `size`, one of them the leader if that has its own template."""
     if key != "workerTemplate" or "size" not in value:
         return 1
     return max(0, _count(value["size"]) - ("leaderTemplate" in value))
 
 
 def _groups_of_cliques(value: Mapping[str, Any]) -> dict[str, int]:
-    """How many times each clique of a PodCliqueSet that is in a scaling group is wanted, by name."""
+    """Return the number of copies of each clique of a PodCliqueSet that is in a scaling group, by name."""
     groups = value.get("podCliqueScalingGroups")
     found: dict[str, int] = {}
     for group in groups if isinstance(groups, list) else ():
@@ -162,7 +162,7 @@ def _groups_of_cliques(value: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _part(path: FieldPath) -> str:
-    """The path to the template, without what all such paths have in common."""
+    """Return the path to the template, without the part that all such paths have in common."""
     steps = list(path[1:])
     while len(steps) > 1 and steps[-1] in ("template", "spec", "podSpec"):
         steps.pop()
@@ -187,7 +187,7 @@ def _template(found: FoundTemplate) -> PodTemplateSpec:
 
 
 def _status(value: Mapping[str, Any]) -> JobStatus:
-    """The condition that a job is over, in the words of batch/v1."""
+    """Return the condition that a job has finished, in the words of batch/v1."""
     status = value.get("status")
     conditions = status.get("conditions") if isinstance(status, dict) else None
     for condition in conditions if isinstance(conditions, list) else ():
@@ -196,17 +196,17 @@ def _status(value: Mapping[str, Any]) -> JobStatus:
     return JobStatus()
 
 
-# -- claim templates that controllers make -----------------------------------------------------------------------------
-# NVIDIA's ComputeDomain makes the template that its pods name, so manifests have the one and never the other.
+# -- claim templates created by controllers ----------------------------------------------------------------------------
+# NVIDIA's ComputeDomain creates the template that its pods name, so manifests never contain both.
 
 _FIELDS: Mapping[tuple[str, str], FieldPath] = {
     ("resource.nvidia.com", "ComputeDomain"): ("spec", "channel", "resourceClaimTemplate", "name"),
 }
-"""Group and kind, and the field with the name of the template that is made, in the object's own namespace."""
+"""The field with the name of the created template, in the object's own namespace, by group and kind."""
 
 
 def made_template(api_version: object, kind: object, value: Mapping[str, Any]) -> str:
-    """The name of the claim template that the controller of the object makes, empty if it makes none."""
+    """Return the name of the claim template that the controller of the object creates, or "" if it creates none."""
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return ""
     path = _FIELDS.get((split_version(api_version)[0], kind))
@@ -219,19 +219,22 @@ def made_template(api_version: object, kind: object, value: Mapping[str, Any]) -
 _CLUSTER_INFO = Header(inventory.API_VERSION, inventory.KIND)
 _ASKED = frozenset({"ResourceClaim", "ResourceClaimTemplate", "DeviceClass"})
 _RANDOM_SUFFIX = "xxxxx"
-"""Stands for the random end that the API server gives to a generateName."""
+"""A placeholder for the random suffix that the API server appends to a generateName."""
 
 
 def is_new_and_asked(obj: Object, kind: Kind) -> bool:
-    """Whether no cluster has the object yet, and answers are about its kind: pods, what makes them, their claims."""
+    """Return whether the object is not in a cluster yet and of a kind that answers are about.
+
+    These kinds are pods, their creators and their claims.
+    """
     return (bool(kind.pod_spec) or kind.name in _ASKED) and not obj.metadata.is_stored  # type: ignore[attr-defined]
 
 
 class Collector:
-    """Takes documents and gives an inventory.
+    """A collector of documents into an inventory.
 
-    With `strict` every object needs a name and may occur only once in a source; that of a later source overrides.
-    Without it repeated objects are kept.
+    With `strict` every object needs a name and may occur only once in a source; one of a later source overrides it.
+    Otherwise repeated objects are kept.
     """
 
     def __init__(self, *, namespace: str, strict: bool = False) -> None:
@@ -241,23 +244,23 @@ class Collector:
         self._strict = strict
         self._parts = SharedParts()
         self._positions: dict[ObjectKey, int] = {}
-        """Where in its list each object stands, if it may be overridden."""
+        """The position of each object in its list, if it may be overridden."""
         self._contradicted: dict[ObjectKey, tuple[Origin, Origin]] = {}
-        """Of the objects that were overridden those of which nothing says that the later one is meant."""
+        """The overridden objects for which it is unclear that the later one counts."""
         self._snapshots: set[str] = set()
-        """The sources that say themselves that they are a cluster: whatever comes later is put over it."""
+        """The sources that declare themselves to be a cluster: everything later overrides them."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
-        """What objects of unknown kinds want, by KIND.GROUP, namespace and name."""
+        """The pods wanted by objects of unknown kinds, by KIND.GROUP, namespace and name."""
         self._place, self._origin = Place("", 0), Origin("")
-        """The place of the last object, and what inventories keep of it; in a file of one line it is that of all."""
+        """The place of the last object, and the origin stored for it; all objects of a one-line file share them."""
 
     @property
     def has_objects(self) -> bool:
-        """Whether there was any object, even of a kind that planning skips."""
+        """Return whether there was any object, even of a kind that planning skips."""
         return bool(self._inventory.origins or self._inventory.skipped or self._inventory.cluster_info)
 
     def finish(self) -> Inventory:
-        """The inventory, or `ManifestErrors` when there are faults."""
+        """Return the inventory, or raise `ManifestErrors` if there are faults."""
         if self.report.faults:
             raise ManifestErrors(self.report.faults)
         self._inventory.notices.extend(self.report.notices())
@@ -269,14 +272,14 @@ class Collector:
         return self._inventory
 
     def add(self, value: object, place: Place, inherited: Header = NO_HEADER) -> None:
-        """Takes one document: an object, a List, or an array of objects."""
+        """Add one document: an object, a List, or an array of objects."""
         for item in unwrap(value, place, self.report, inherited):
             kind = self._find_kind(item)
             if kind is not None:
                 self._decode(item, kind)
 
     def add_json(self, data: bytes, begin: int, end: int, place: Place, envelope: Envelope | None = None) -> None:
-        """Takes one document that is a well-formed JSON value in `data`, decoding it straight into objects."""
+        """Add one document that is a well-formed JSON value in `data`, decoding it straight into objects."""
         objects = JsonObjects(data, begin, end, place, envelope)
         for found in objects:
             typed = found.typed(self._parts)
@@ -298,7 +301,7 @@ class Collector:
             self.add(value, found.place, found.inherited)
 
     def _find_kind(self, item: Item) -> Kind | None:
-        """The kind of an object; None, noted as fault or as skipped, if it isn't to be decoded."""
+        """Return the kind of an object, or None, recorded as a fault or as skipped, if it is not to be decoded."""
         header = item.header
         shown = label_of(header.kind, item.value.get("metadata"))
         usable = True
@@ -360,7 +363,7 @@ class Collector:
                 self._note_text(key, kind, version, msgspec.json.encode(item.value))
 
     def _note_text(self, key: ObjectKey, kind: Kind, version: str, data: bytes) -> None:
-        """Keeps what the object says; of two of one name that both count, nobody knows which is meant."""
+        """Store the object's text; of two valid objects with the same name neither can be chosen."""
         if not self._strict and key in self._inventory.texts:
             data = b""
         self._inventory.texts[key] = WrittenText(f"{kind.group}/{version}" if kind.group else version, kind.name, data)
@@ -368,9 +371,9 @@ class Collector:
     def _keep(
         self, obj: Object, kind: Kind, version: str, place: Place, *, is_settled: bool = False
     ) -> ObjectKey | None:
-        """Puts a decoded object into the inventory, as the API server would store it; settled ones are defaulted.
+        """Add a decoded object to the inventory, as the API server would store it; settled ones are already defaulted.
 
-        Its key, if it counts.
+        Return its key, if it counts.
         """
         metadata: ObjectMeta = obj.metadata  # type: ignore[attr-defined]
         settled = self._settled(metadata, kind)
@@ -379,7 +382,7 @@ class Collector:
             self.report.fault(place, TOO_DEEP, label=name)
             return None
         if settled.resource_version and not (isinstance(obj, Pod) and not obj.spec.node_name):
-            settled = replace(settled, resource_version="")  # it tells the order of pods that wait, and nothing else
+            settled = replace(settled, resource_version="")  # it only determines the order of pending pods
         if settled is not metadata:
             obj = replace(obj, metadata=settled)
         if not is_settled:
@@ -406,7 +409,7 @@ class Collector:
         return key
 
     def _note_form(self, key: ObjectKey, version: str) -> None:
-        """Keeps how an object was written, if that is another form than planning reads."""
+        """Record the form of an object, if planning reads a different one."""
         form = self.report.as_written.pop(label(*key), AsWritten())
         if version != "v1":
             form = form._replace(version=version)
@@ -416,7 +419,7 @@ class Collector:
             self._inventory.as_written.pop(key, None)
 
     def _override(self, key: ObjectKey, held: list[Object], obj: Object, place: Place) -> None:
-        """Puts the object in the place of an earlier source's."""
+        """Replace the object of an earlier source."""
         position = self._positions[key]
         new, origins = merged(held[position], obj), self._inventory.origins
         if new != held[position]:
@@ -427,7 +430,7 @@ class Collector:
             origins[key] = place.origin
 
     def _note_maker(self, item: Item) -> None:
-        """Keeps what object a claim template will come from."""
+        """Record the object from which a claim template will be created."""
         made = made_template(*item.header, item.value)
         metadata = item.value.get("metadata")
         if made and isinstance(metadata, dict):
@@ -437,7 +440,7 @@ class Collector:
             self._inventory.template_makers.setdefault((namespace, made), maker)
 
     def _add_custom(self, item: Item, name: str) -> bool:
-        """Takes an object of an unknown kind if it has pod templates; whether it has any that can be planned."""
+        """Add an object of an unknown kind if it has pod templates; return whether any of them can be planned."""
         header = item.header
         shown = label_of(header.kind, item.value.get("metadata"))
         try:
@@ -467,7 +470,7 @@ class Collector:
         return True
 
     def _settled(self, metadata: ObjectMeta, kind: Kind) -> ObjectMeta:
-        """The metadata with its namespace, and with a name where the API server would make one."""
+        """Return the metadata with its namespace, and with a name where the API server would generate one."""
         given = metadata.namespace
         if metadata.name and (given if kind.namespaced else not given):
             return metadata
@@ -478,7 +481,7 @@ class Collector:
         return replace(metadata, namespace=namespace, name=name)
 
     def _generated(self, prefix: str, kind: Kind, namespace: str) -> str:
-        """`PREFIXxxxxx`, counted up when it is taken."""
+        """Return `PREFIXxxxxx`, with a higher suffix if it is taken."""
         name, count = prefix + _RANDOM_SUFFIX, 1
         while (kind.name, namespace, name) in self._inventory.origins:
             count += 1
@@ -486,7 +489,7 @@ class Collector:
         return name
 
     def _accepts(self, key: ObjectKey, place: Place) -> bool:
-        """What the command line asks for beyond decoding: a name, and no other object of that name in the source."""
+        """Check what the command line requires beyond decoding: a name, and no object of that name in the source."""
         if not key[2]:
             self.report.fault(place, "missing", label=label(*key), path=("metadata", "name"))
             return False
@@ -498,5 +501,5 @@ class Collector:
 
 
 def _is_sound(obj: Object, kind: Kind) -> bool:
-    """Whether a decoded object needs no second look."""
+    """Return whether a decoded object needs no further check."""
     return are_readable(obj) and not (kind.pod_spec and has_unset_claims(obj))

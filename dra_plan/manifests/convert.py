@@ -1,7 +1,7 @@
 """Conversion of older resource.k8s.io versions to v1, on plain dicts; the input is never changed.
 
-Only fields are moved here. Defaults are set in `defaults`, wrong types are found in `diagnose`.
-A document that does not have the shape of its version raises `UnfitError`, and is then diagnosed field by field.
+This module only moves fields. `defaults` sets defaults, `diagnose` finds wrong types. A document that does not have the
+shape of its version raises `UnfitError`, and is then diagnosed field by field.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Any
 from dra_plan.api.meta import FieldPath
 
 BASIC_DEVICES = "spec.devices[*].basic"
-"""Where v1beta1 has what later versions have in the device itself."""
+"""The place where v1beta1 has the fields that later versions have in the device itself."""
 
 Plain = dict[str, Any]
 Converter = Callable[[Plain], Plain]
 
 FLAT_REQUEST = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
-"""What stands in a request of v1beta1 itself, and in the `exactly` of later versions."""
+"""The fields that are in the request in v1beta1, and in its `exactly` in later versions."""
 FLAT_VERSIONS = frozenset({"v1beta1", "v1alpha3"})
 """The versions with such requests, and with devices in `basic`."""
 REQUESTS: Mapping[str, FieldPath] = {
     "ResourceClaim": ("spec", "devices", "requests"),
     "ResourceClaimTemplate": ("spec", "spec", "devices", "requests"),
 }
-"""Where the requests of a kind stand."""
+"""The path of the requests, by kind."""
 _BETA_REQUEST = frozenset({"name", "firstAvailable", *FLAT_REQUEST})
 
 
 class UnfitError(Exception):
-    """The document does not have the shape of its version; internal to `manifests`."""
+    """A document without the shape of its version; internal to `manifests`."""
 
 
 def _mapping(value: object) -> Plain:
@@ -46,7 +46,7 @@ def _sequence(value: object) -> list[Any]:
 
 
 def _with(owner: Plain, key: str, change: Callable[[Any], Any]) -> Plain:
-    """A copy of `owner` with `change` applied to the field, or `owner` itself when the field is absent."""
+    """Return a copy of `owner` with `change` applied to the field, or `owner` itself if the field is absent."""
     if owner.get(key) is None:
         return owner
     return {**owner, key: change(owner[key])}
@@ -64,7 +64,7 @@ def _spec(change: Converter) -> Converter:
 
 
 def _beta_device(device: object, capacity: Converter) -> Plain:
-    """Lifts the payload out of `basic`; a device without it keeps only its name."""
+    """Move the payload out of `basic`; a device without it keeps only its name."""
     device = _mapping(device)
     if not device.keys() <= {"name", "basic"}:
         raise UnfitError
@@ -85,19 +85,19 @@ def _beta_slice_spec(spec: Plain, capacity: Converter) -> Plain:
 
 
 def _wrapped_capacity(capacity: Plain) -> Plain:
-    """v1alpha3 capacities are bare quantities."""
+    """Wrap the capacities of v1alpha3, which are bare quantities."""
     if any(isinstance(value, Mapping) for value in capacity.values()):
         raise UnfitError
     return {name: value if value is None else {"value": value} for name, value in capacity.items()}
 
 
 def slice_from_v1beta1(document: Plain) -> Plain:
-    """A v1beta1 slice as v1: devices lose their `basic` wrapper."""
+    """Return a v1beta1 slice as v1: devices lose their `basic` wrapper."""
     return _spec(lambda spec: _beta_slice_spec(spec, lambda capacity: capacity))(document)
 
 
 def slice_from_v1alpha3(document: Plain) -> Plain:
-    """A v1alpha3 slice as v1: as v1beta1, and bare capacities get their `value`."""
+    """Return a v1alpha3 slice as v1: as v1beta1, and bare capacities get their `value`."""
     return _spec(lambda spec: _beta_slice_spec(spec, _wrapped_capacity))(document)
 
 
@@ -105,9 +105,9 @@ def slice_from_v1alpha3(document: Plain) -> Plain:
 
 
 def _flat_request_is_set(request: Plain) -> bool:
-    """Whether v1 has an `exactly` for this flat request, after v1beta1's own defaulting."""
+    """Return whether v1 has an `exactly` for this flat request, after v1beta1's own defaulting."""
     if not request.get("firstAvailable"):
-        return True  # v1beta1 has set allocationMode by then
+        return True  # v1beta1 has already set allocationMode
     return bool(
         request.get("deviceClassName")
         or request.get("allocationMode")
@@ -136,17 +136,17 @@ def _beta_claim_spec(spec: Plain) -> Plain:
 
 
 def claim_from_v1beta1(document: Plain) -> Plain:
-    """A v1beta1 claim as v1: flat requests move into `exactly`."""
+    """Return a v1beta1 claim as v1: flat requests move into `exactly`."""
     return _spec(_beta_claim_spec)(document)
 
 
 def template_from_v1beta1(document: Plain) -> Plain:
-    """A v1beta1 claim template as v1."""
+    """Return a v1beta1 claim template as v1."""
     return _spec(_spec(_beta_claim_spec))(document)
 
 
 def _alpha_claim_spec(spec: Plain) -> Plain:
-    """Drops the classic-DRA `controller`; 1.31's `adminAccess: false` meant "not set"."""
+    """Drop the classic-DRA `controller`; in 1.31 `adminAccess: false` meant "not set"."""
     return _without(_with(spec, "devices", _alpha_devices), "controller")
 
 
@@ -166,18 +166,18 @@ def _alpha_status(status: object) -> Plain:
 
 
 def claim_from_v1alpha3(document: Plain) -> Plain:
-    """A v1alpha3 claim as v1: as v1beta1, without the fields of classic DRA."""
+    """Return a v1alpha3 claim as v1: as v1beta1, without the fields of classic DRA."""
     document = _with(document, "status", _alpha_status)
     return claim_from_v1beta1(_spec(_alpha_claim_spec)(document))
 
 
 def template_from_v1alpha3(document: Plain) -> Plain:
-    """A v1alpha3 claim template as v1."""
+    """Return a v1alpha3 claim template as v1."""
     return template_from_v1beta1(_spec(_spec(_alpha_claim_spec))(document))
 
 
 def class_from_v1alpha3(document: Plain) -> Plain:
-    """A v1alpha3 class as v1: `suitableNodes` had no effect on structured allocation, and is gone."""
+    """Return a v1alpha3 class as v1, without `suitableNodes`, which had no effect on structured allocation."""
     return _spec(lambda spec: _without(spec, "suitableNodes"))(document)
 
 
@@ -185,7 +185,7 @@ def class_from_v1alpha3(document: Plain) -> Plain:
 
 
 def taint_rule(document: Plain) -> Plain:
-    """The rule itself, if its selector has no field that was withdrawn in 1.35 (class and CEL selectors)."""
+    """Return the rule itself, if its selector has no field that was withdrawn in 1.35 (class and CEL selectors)."""
 
     def check(spec: Plain) -> Plain:
         if not _mapping(spec.get("deviceSelector") or {}).keys() <= {"driver", "pool", "device"}:
@@ -199,7 +199,7 @@ def taint_rule(document: Plain) -> Plain:
 
 
 def pod_group_from_v1beta1(document: Plain) -> Plain:
-    """A pod group of 1.37 as v1alpha2: `disruptionMode` is a struct there, with one field set."""
+    """Return a pod group of 1.37 as v1alpha2: `disruptionMode` is a struct there, with one field set."""
     return _spec(lambda spec: _with(spec, "disruptionMode", _disruption_mode))(document)
 
 
@@ -210,7 +210,7 @@ def _disruption_mode(mode: object) -> str:
 
 
 def group_workload(document: Plain) -> Plain:
-    """A Workload of any version as v1alpha2; v1alpha1 calls its templates `podGroups`, with a `policy` each."""
+    """Return a Workload of any version as v1alpha2; v1alpha1 calls its templates `podGroups`, with a `policy` each."""
 
     def template(value: object) -> Plain:
         value = dict(_mapping(value))
@@ -229,7 +229,7 @@ def group_workload(document: Plain) -> Plain:
 
 
 def lift_claim_sources(pod_spec: Plain) -> Plain:
-    """A pod spec whose `resourceClaims[].source` (before 1.31) is lifted one level up."""
+    """Return a pod spec whose `resourceClaims[].source` (before 1.31) is moved one level up."""
 
     def lift(claim: object) -> object:
         if not isinstance(claim, dict) or not isinstance(claim.get("source"), dict):

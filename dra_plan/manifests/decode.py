@@ -1,4 +1,4 @@
-"""Typed objects of plain dicts, for Python programs."""
+"""Build typed objects from plain dicts, for Python programs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .places import Place
 
 
 def from_dicts(objects: Iterable[dict[str, Any]], *, namespace: str = "default") -> Inventory:
-    """The typed objects, in order; Lists are taken apart. The dicts are left as they are.
+    """Return the typed objects, in order; Lists are unwrapped. The dicts are not changed.
 
-    Refuses only what can't be decoded: raises `ManifestErrors` (an `InputError`) that lists every fault.
-    Objects without a namespace are put into `namespace`; repeated objects are kept.
+    Rejects only what cannot be decoded: raises `ManifestErrors` (an `InputError`) that lists every fault. Objects
+    without a namespace are put into `namespace`; repeated objects are kept.
     """
     collector = Collector(namespace=namespace)
     for index, value in enumerate(objects):

@@ -1,6 +1,6 @@
-"""What the API server fills in when an object is stored (`timeAdded` of taints excepted: it decides nothing here).
+"""The defaults that the API server sets when it stores an object (except `timeAdded` of taints, which is not needed).
 
-Works on decoded objects; returns the same object when there is nothing to fill in.
+Works on decoded objects; returns the same object when there is nothing to set.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _Known = TypeVar("_Known", bound=Object)
 
 
 def apply(obj: _Known) -> _Known:
-    """The object with defaults set."""
+    """Return the object with defaults set."""
     default = _DEFAULTS.get(type(obj))
     return default(obj) if default else obj
 
 
 def _each(values: list[_T], default: Callable[[_T], _T]) -> list[_T]:
-    """The list with `default` applied, or the same list if that changes nothing."""
+    """Return the list with `default` applied, or the same list if that changes nothing."""
     for value in values:
         if default(value) is not value:
             return [default(each) for each in values]
@@ -97,7 +97,7 @@ def _pod(pod: Pod) -> Pod:
 
 
 def _templated(owner: Any) -> Any:
-    """A workload: any object with `spec.template.spec`."""
+    """Set the defaults of a workload: any object with `spec.template.spec`."""
     template: PodTemplateSpec = owner.spec.template
     spec = _pod_spec(template.spec)
     if spec is template.spec:
@@ -133,20 +133,20 @@ def _container(container: Container, *, host_network: bool) -> Container:
 
 
 def _host_port(port: ContainerPort) -> ContainerPort:
-    """On the host network every port is a host port."""
+    """Set the host port: on the host network every port is a host port."""
     return port if port.host_port else replace(port, host_port=port.container_port)
 
 
 def _limits_as_requests(resources: ResourceRequirements, limits: dict[str, QuantityText]) -> ResourceRequirements:
-    """A limit without a request is also the request."""
+    """Use a limit without a request as the request, too."""
     missing = {name: value for name, value in limits.items() if name not in resources.requests}
     return replace(resources, requests={**resources.requests, **missing}) if missing else resources
 
 
 def _pod_resources(resources: ResourceRequirements, containers: list[Container]) -> ResourceRequirements:
-    """A pod-level limit is the pod's request too, unless a container requests that resource.
+    """Use a pod-level limit as the pod's request, too, unless a container requests that resource.
 
-    With a container's request the API server writes the containers' total, which is what the pod requests anyway.
+    If a container requests it, the API server writes the containers' total, which is what the pod requests anyway.
     """
     requested = {name for container in containers for name in container.resources.requests}
     limits = {
@@ -161,7 +161,7 @@ def _pod_resources(resources: ResourceRequirements, containers: list[Container])
 
 
 def _volume(volume: Any) -> Any:
-    """A volume, or a claim on one."""
+    """Set the defaults of a volume, or of a volume claim."""
     return volume if volume.spec.volume_mode else replace(volume, spec=replace(volume.spec, volume_mode="Filesystem"))
 
 

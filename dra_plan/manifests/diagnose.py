@@ -1,9 +1,9 @@
-"""The slow path of reading: where one document departs from its schema, and what is left of it when that is put right.
+"""The slow path of reading: where a document departs from its schema, and the document without these faults.
 
-First the values that stand in for values of a wrong type, then the walk over the document, last the report that
-collects the faults and notices of a whole input. Follows the API server's decoder: null is "not set", a whole float is
-an integer, unknown fields are dropped, any other wrong type is a fault. Missing required fields are noted; decoding
-does not need them.
+First come the values that replace values of a wrong type, then the walk over the document, last the report that
+collects the faults and notices of a whole input. The rules are those of the API server's decoder: null is "not set", a
+whole float is an integer, unknown fields are dropped, any other wrong type is a fault. Missing required fields are
+recorded; decoding does not need them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .paths import pattern, render
 from .places import Place
 from .shapes import QUANTITY, Schema, may_be_empty, schema_of
 
-# -- values in place of values of the wrong type -----------------------------------------------------------------------
-# Only so that the rest of the document can be judged: nothing is ever planned with them.
+# -- replacements for values of the wrong type -------------------------------------------------------------------------
+# Used only to check the rest of the document: nothing is ever planned with them.
 
 _ZEROS: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "object": {}, "array": []}
 _LARGE = 10**30
@@ -37,7 +37,7 @@ _AMOUNT = re.compile(r"([0-9.]+)\s*([kmgtpe])?(i)?b?", re.ASCII | re.IGNORECASE)
 
 
 def zero_value(schema: Schema) -> Any:
-    """The zero value of the field's type; None where there is none."""
+    """Return the zero value of the field's type, or None if there is none."""
     types = schema.get("type")
     if types == QUANTITY:
         return "0"
@@ -45,7 +45,7 @@ def zero_value(schema: Schema) -> Any:
 
 
 def stand_in(value: Any, schema: Schema) -> Any:
-    """What was probably meant by a value of the wrong type; None if that can't be told."""
+    """Return the probable meaning of a value of the wrong type, or None if it is unclear."""
     types = schema.get("type")
     if types == QUANTITY:
         return _amount(value)
@@ -63,12 +63,12 @@ def stand_in(value: Any, schema: Schema) -> Any:
 
 
 def _number_text(value: float) -> str | None:
-    """Python refuses to write integers of thousands of digits."""
+    """Return the number as text, or None: Python refuses to write integers of thousands of digits."""
     return str(value) if isinstance(value, float) or abs(value) < _LARGE else None
 
 
 def _amount(value: Any) -> str | None:
-    """A quantity in its own notation, such as 80Gi for 80 GB and 80gi."""
+    """Return a quantity in its own notation, such as 80Gi for 80 GB and 80gi."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -98,22 +98,22 @@ _NAMES = {
 
 @dataclass(slots=True)
 class DecodedFields:
-    """The document as the API server would decode it, and its fields that are wrong, unknown or missing."""
+    """The document as the API server would decode it, and its wrong, unknown or missing fields."""
 
     value: Any = None
-    """Where a field is wrong, what stands in for it: what was probably meant, or the zero of the field's type."""
+    """The document with replacements for wrong fields: the probable meaning, or the zero value of the field's type."""
     lost: list[FieldPath] = field(default_factory=list)
-    """The wrong fields of which nobody can tell what was meant."""
+    """The wrong fields whose meaning is unclear."""
     wrong: list[tuple[FieldPath, str, str]] = field(default_factory=list)
     """(path, message, hint)."""
     unknown: dict[FieldPath, Collection[str]] = field(default_factory=dict)
     """Each with the fields that are known in its place."""
     missing: list[FieldPath] = field(default_factory=list)
-    """Lists and maps that are not there are empty to the API server, and real objects leave them out: not these."""
+    """Missing lists and maps are not included: the API server treats them as empty, and real objects omit them."""
 
 
 def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedFields:
-    """Walks the whole document; the document itself is not changed."""
+    """Walk the whole document; the document itself is not changed."""
     decoded = DecodedFields()
     schema = schema_of(kind, version)
     decoded.value = _SchemaWalk(schema.get("$defs", {}), decoded).value(document, schema, ())
@@ -121,14 +121,17 @@ def diagnose(document: dict[str, Any], kind: Kind, version: str) -> DecodedField
 
 
 def wrong_type(value: object, types: list[str]) -> tuple[str, str]:
-    """The message for a value of none of the schema's types, and a hint, which may be empty."""
+    """Return the message for a value of none of the schema's types, and a hint, which may be empty."""
     wanted = "a quantity" if types == QUANTITY else " or ".join(_NAMES[name] for name in types if name != "null")
     hint = "put it in quotes" if isinstance(value, bool | int | float) and types == ["string"] else ""
     return expected(wanted, value), hint
 
 
 def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str] | None:
-    """Message and hint for a value of a right type that no object can hold, or None; `form` is the schema's format."""
+    """Return message and hint for a value of the right type that no object can hold, or None.
+
+    `form` is the schema's format.
+    """
     if form == "date-time" and isinstance(value, str) and parse_timestamp(value) is None:
         return f"{describe(value)} is not a time", "such as 2026-01-31T12:00:00Z"
     if types == QUANTITY:
@@ -142,12 +145,12 @@ def wrong_value(value: Any, types: list[str], form: str = "") -> tuple[str, str]
 
 
 def expected(wanted: str, value: object) -> str:
-    """The message for a value of a wrong type."""
+    """Return the message for a value of a wrong type."""
     return f"expected {wanted}, got {describe(value)}"
 
 
 def describe(value: object) -> str:
-    """A value in the words of a message."""
+    """Return a value in the words of a message."""
     match value:
         case None:
             return "null"
@@ -166,12 +169,12 @@ def describe(value: object) -> str:
 
 
 def _number(value: float) -> str:
-    """A number as text; Python refuses to write integers of thousands of digits."""
+    """Return a number as text; Python refuses to write integers of thousands of digits."""
     return f"{value}" if isinstance(value, float) or abs(value) < 10**30 else f"a number of {_digits(value)} digits"
 
 
 def _digits(value: int) -> int:
-    """How many decimal digits a large integer has, give or take one."""
+    """Return the approximate number of decimal digits of a large integer, plus or minus one."""
     return round(abs(value).bit_length() * 0.30103)
 
 
@@ -234,7 +237,7 @@ class _SchemaWalk:
         return {key: self._item(item, inner, (*path, key)) for key, item in value.items()}
 
     def _item(self, value: Any, schema: Schema, path: FieldPath) -> Any:
-        """A list item or map value, for which null is the type's zero value."""
+        """Decode a list item or map value, for which null is the type's zero value."""
         if value is not None:
             return self.value(value, schema, path)
         return zero_value(self._resolve(schema))
@@ -267,13 +270,13 @@ def _is(value: object, name: str) -> bool:
 
 
 # -- faults and notices of an input ------------------------------------------------------------------------------------
-# A notice is made once, however many objects it is about.
+# Each notice is made once, even if it concerns many objects.
 
 _NO_PATH: FieldPath = ()
 
 
 class Report:
-    """Collects faults and notices in the order in which they are found."""
+    """The faults and notices of an input, in the order in which they are found."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
@@ -283,29 +286,29 @@ class Report:
         self._whole_lists: set[str] = set()
         self._pages: dict[str, tuple[int, Origin]] = {}
         self.as_written: dict[str, AsWritten] = {}
-        """By label, what objects have that their version does not have."""
+        """By label, the unusual forms of objects, such as fields that their version does not have."""
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(
         self, place: Place, message: str, *, label: str = "", path: FieldPath = _NO_PATH, hint: str = "", line: int = 0
     ) -> None:
-        """Notes a fault of the field at `path` below the place; its line is looked up unless it is given."""
+        """Record a fault of the field at `path` below the place; its line is looked up unless it is given."""
         line = line or (place.lines([path])[0] if path else place.line)
-        # An unnamed object is known by its position in the document.
+        # An unnamed object is identified by its position in the document.
         where = path if label else (*place.prefix, *path)
         self.faults.append(Fault(place.source, message, line, place.document, label, render(where), hint))
 
     def deprecated_version(self, kind: Kind, version: str, origin: Origin) -> None:
-        """An object of an old version was converted."""
+        """Record that an object of an old version was converted."""
         self._deprecated.setdefault((f"{kind.group}/{version}", kind.api_version), origin)
 
     def lifted_source(self, label: str, origin: Origin) -> None:
-        """A pod had the claim references of releases before 1.31."""
+        """Record that a pod had the claim references of releases before 1.31."""
         self._lifted.append((label, origin))
         self.as_written[label] = self.as_written.get(label, AsWritten())._replace(has_source=True)
 
     def unknown_fields(self, kind: Kind, version: str, paths: list[FieldPath], label: str, place: Place) -> None:
-        """An object had fields that its version does not have."""
+        """Record that an object had fields that its version does not have."""
         origin = Origin(place.source, place.lines(paths[:1])[0])
         patterns = tuple(dict.fromkeys(pattern(path) for path in paths))
         key = (f"{kind.group}/{version}", kind.name, patterns)
@@ -313,12 +316,12 @@ class Report:
         self.as_written[label] = self.as_written.get(label, AsWritten())._replace(unknown=tuple(paths))
 
     def not_planned(self, label: str, path: FieldPath, why: str, origin: Origin) -> None:
-        """An object of an unknown kind has a pod template that can't be read."""
+        """Record that an object of an unknown kind has a pod template that cannot be read."""
         message = f"{render(path)} looks like a pod template, but cannot be planned: {why}"
         self._not_planned.append(Notice("workload-not-planned", message, label, str(origin)))
 
     def list_read(self, kind: object, *, goes_on: bool, origin: Origin) -> None:
-        """A list, or a page of one, was read; `goes_on` if its metadata say that there are more pages."""
+        """Record a list, or a page of one; `goes_on` if its metadata indicate more pages."""
         if not goes_on:
             self._whole_lists.add(str(kind))
         else:
@@ -326,7 +329,7 @@ class Report:
             self._pages[str(kind)] = (number + 1, first)
 
     def _incomplete_lists(self) -> Iterator[Notice]:
-        """A notice for each list of which later pages are missing; the last page of a list has no continuation."""
+        """Yield a notice for each list with missing later pages; the last page of a list has no continuation."""
         for kind, (number, origin) in self._pages.items():
             if kind not in self._whole_lists:
                 pages = "1 page was" if number == 1 else f"{number} pages were"
@@ -337,7 +340,7 @@ class Report:
                 yield Notice("list-incomplete", message, "", str(origin))
 
     def notices(self) -> Iterator[Notice]:
-        """All notices; the same one for many objects is made once, for the first."""
+        """Yield all notices; one that concerns many objects is yielded once, for the first."""
         yield from self._incomplete_lists()
         yield from self._not_planned
         for (old, new), origin in self._deprecated.items():

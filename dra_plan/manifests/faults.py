@@ -1,4 +1,4 @@
-"""What is wrong with an input: one value per fault, and the error that carries them all."""
+"""The faults of an input: one value per fault, and the error that carries them all."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ NO_SUCH_PATH = "no such file or directory"
 
 
 def set_twice(key: str) -> str:
-    """The message for a map that sets a key twice."""
+    """Return the message for a map that sets a key twice."""
     return f"key {key!r} is set twice in one map"
 
 
 def given_twice(first: object) -> str:
-    """The message for an object that one source gives twice; `first` is the place of the first one."""
+    """Return the message for an object that occurs twice in one source; `first` is the place of the first one."""
     return f"given twice, first in {first}"
 
 
 def nothing_found(names: Iterable[str]) -> str:
-    """The message for sources that hold nothing to read."""
+    """Return the message for sources that contain nothing to read."""
     return f"no Kubernetes object found in {', '.join(names)}"
 
 
 class Fault(NamedTuple):
-    """One fault: where it is, and what it is. Lines and documents count from 1; 0 means unknown.
+    """One fault: its place and its message. Lines and documents count from 1; 0 means unknown.
 
     `object` is `KIND NAMESPACE/NAME` as far as known, `path` the field in JSON notation.
     """
@@ -42,14 +42,14 @@ class Fault(NamedTuple):
     hint: str = ""
 
     def text(self) -> str:
-        """`SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)` on one line, leaving out what is unknown."""
+        """Return `SOURCE:LINE: OBJECT: FIELD: MESSAGE (HINT)` on one line, without the unknown parts."""
         where = f"{self.source}:{self.line}" if self.line else self.source
         parts = [part for part in (where, self.object, self.path, self.message) if part]
         return shown.line(": ".join(parts) + (f" ({self.hint})" if self.hint else ""))
 
 
 class ManifestErrors(InputError):  # noqa: N818 - it carries many
-    """The input can't be read as Kubernetes objects; `faults` lists every reason that was found."""
+    """The input cannot be read as Kubernetes objects; `faults` lists every reason that was found."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults: list[Fault] = list(faults)

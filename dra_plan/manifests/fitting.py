@@ -1,6 +1,6 @@
-"""The fast path of reading: whether a document is exactly as its schema has it. Any departure is found by `diagnose`.
+"""The fast path of reading: check that a document matches its schema exactly. `diagnose` finds any departure.
 
-Schemas are compiled into nodes once; the walk allocates nothing, so that the many documents without fault cost little.
+Schemas are compiled into nodes once; the walk allocates nothing, so the many documents without fault cost little.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 class _Node:
-    """What a value may be. `plain` types need no closer look; None stands for any type."""
+    """The allowed forms of a value. `plain` types need no further check; None stands for any type."""
 
     __slots__ = ("closed", "entries", "fields", "form", "items", "names", "plain", "quantity", "required", "types")
 
@@ -44,7 +44,7 @@ class _Node:
 
 
 def fits(value: dict[str, Any], kind: Kind, version: str) -> bool:
-    """Whether nothing in the document is wrong, unknown, missing or in need of conversion; in doubt False."""
+    """Return whether nothing in the document is wrong, unknown, missing or to be converted; if in doubt False."""
     try:
         return _fits(value, _compiled(kind, version))
     except RecursionError:

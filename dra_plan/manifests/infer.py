@@ -11,9 +11,9 @@ from dra_plan.api.resource import ResourceSlice
 
 
 def infer_nodes(inventory: Inventory) -> tuple[list[Node], list[Notice]]:
-    """One node for each name that slices or their devices give, in input order, and the warning about them.
+    """Return one node for each name in slices or their devices, in input order, and a warning about them.
 
-    Nothing but the name is known of such a node: selectors on labels do not match it.
+    Only the name of such a node is known: selectors on labels do not match it.
     """
     names = dict.fromkeys(name for piece in inventory.slices for name in _names(piece))
     nodes = [Node(metadata=ObjectMeta(name=name)) for name in names]

@@ -1,4 +1,4 @@
-"""JSON lines files: one object per line, blank lines left out."""
+"""JSON lines files: one object per line, blank lines ignored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.errors import InputError
 from dra_plan.manifests.diagnose import expected
 
 MOST_BYTES = 256 * 2**20
-"""A larger file is refused."""
+"""The maximum size; a larger file is rejected."""
 
 
 class JsonLine(dict[str, Any]):
@@ -21,7 +21,10 @@ class JsonLine(dict[str, Any]):
 
 
 def read_lines(path: str) -> list[JsonLine]:
-    """The objects of the file. Raises InputError, with file and line, for what can't be read or is no JSON object."""
+    """Return the objects of the file.
+
+    Raises InputError, with file and line, for lines that cannot be read or are not a JSON object.
+    """
     file = Path(path)
     try:
         if file.stat().st_size > MOST_BYTES:

@@ -1,7 +1,7 @@
-"""JSON text cut into its values (a file may hold several), and these into objects.
+"""Split JSON text into its values (a file may hold several), and these into objects.
 
-First values, which are checked for syntax and not decoded, and keys set twice; then the lines of fields; then objects
-decoded straight from their bytes, so that most never become dicts.
+First come values, which are checked for syntax and not decoded, and keys set twice; then the lines of fields; then
+objects decoded straight from their bytes, so that most never become dicts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 
 
 class JsonError(Exception):
-    """Text that is not JSON, with the byte where that shows."""
+    """Text that is not JSON, with the byte where that becomes apparent."""
 
     def __init__(self, message: str, position: int) -> None:
         self.message = message
@@ -39,7 +39,7 @@ class JsonError(Exception):
 
 
 class ListMeta(msgspec.Struct):
-    """What a list says of itself."""
+    """The metadata of a list."""
 
     continue_: str | None = msgspec.field(default=None, name="continue")
 
@@ -57,12 +57,12 @@ _ENVELOPE = msgspec.json.Decoder(Envelope)
 
 
 def read_envelope(text: bytes | memoryview) -> Envelope:
-    """The value with its items undecoded. Raises msgspec's errors for malformed text, or no map of such fields."""
+    """Return the value with its items undecoded. Raises msgspec's errors for malformed text and for other values."""
     return _ENVELOPE.decode(text)
 
 
 class JsonExtent(NamedTuple):
-    """Where one value lies in the text, and the value as envelope if it is the only one and may be a list."""
+    """The extent of one value in the text, and its envelope if it is the only value and may be a list."""
 
     begin: int
     end: int
@@ -70,7 +70,7 @@ class JsonExtent(NamedTuple):
 
 
 def spans(data: bytes) -> Iterator[JsonExtent]:
-    """The values of the text, one after the other, checked for syntax. Raises `JsonError`."""
+    """Yield the values of the text, one after the other, checked for syntax. Raises `JsonError`."""
     view = memoryview(data)
     begin = _skip_space(data, 0)
     if (whole := _sole_list(view, begin)) is not None:
@@ -83,7 +83,7 @@ def spans(data: bytes) -> Iterator[JsonExtent]:
 
 
 def _sole_list(view: memoryview, begin: int) -> Envelope | None:
-    """The envelope of the only value of a text, which is the usual case; its syntax is checked as well."""
+    """Return the envelope of the only value of a text, the usual case; its syntax is checked as well."""
     try:
         return read_envelope(view[begin:])
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
@@ -96,7 +96,10 @@ def _skip_space(data: bytes, position: int) -> int:
 
 
 def _end_of_value(view: memoryview, begin: int) -> int:
-    """Lets the decoder check everything. What it calls trailing is the start of the next value, counted from 1."""
+    """Return the end of a value; the decoder checks everything.
+
+    The position that it reports as trailing is the start of the next value, counted from 1.
+    """
     try:
         try:
             msgspec.json.decode(view[begin:], type=msgspec.Raw)
@@ -125,7 +128,7 @@ def _json_error(error: msgspec.DecodeError, view: memoryview, begin: int) -> Jso
 
 
 def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
-    """The plain value of well-formed JSON. Raises `JsonError` for numbers that no float can hold, such as 1e999."""
+    """Return the plain value of well-formed JSON. Raises `JsonError` for numbers beyond any float, such as 1e999."""
     try:
         return msgspec.json.decode(text)
     except RecursionError:
@@ -136,7 +139,7 @@ def plain(text: bytes | memoryview | msgspec.Raw) -> Any:
 
 
 def has_repeated_keys(text: bytes) -> bool:
-    """Whether some map of a well-formed JSON value sets a key twice."""
+    """Return whether some map of a well-formed JSON value sets a key twice."""
     found = False
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -146,47 +149,47 @@ def has_repeated_keys(text: bytes) -> bool:
         return fields
 
     try:
-        # Numbers stay text: only keys are looked at, and numbers may be longer than Python converts.
+        # Numbers stay text: only keys are checked, and numbers may be longer than Python converts.
         json.loads(text, object_pairs_hook=look, parse_int=str, parse_float=str)
     except RecursionError:
-        return False  # decoding will say so
+        return False  # decoding reports it
     return found
 
 
 # -- lines of fields ---------------------------------------------------------------------------------------------------
-# Looked up only when something must be said about them: the text is read a second time for it.
+# Found only when a message needs them: this reads the text a second time.
 
 Lines = dict[FieldPath, int]
-"""Line of each field, from 1, by its path."""
+"""The line of each field, from 1, by its path."""
 
 
 class Line(int):
-    """A line number that also knows the column in it, from 1; 0 if unknown."""
+    """A line number that also has the column, from 1; 0 if unknown."""
 
     column: int = 0
 
     @classmethod
     def at(cls, line: int, column: int) -> Line:
-        """The place of a field."""
+        """Return the place of a field."""
         made = cls(line)
         made.column = column
         return made
 
 
 def of_extents(extents: Extents, text: LinedText) -> Lines:
-    """The lines in which fields begin, with their keys if they have any."""
+    """Return the lines in which fields begin, with their keys if they have any."""
     return {path: Line.at(*text.place(extent.start)) for path, extent in extents.items()}
 
 
 def of_json(text: str, first_line: int) -> Lines:
-    """The lines of everything in one well-formed JSON value, which starts in `first_line`."""
+    """Return the lines of everything in one well-formed JSON value, which starts in `first_line`."""
     lines = of_extents(places.of_json(text), LinedText(text, first_line))
-    # What stands before the text in its first line is not known here.
+    # The text before the value in its first line is unknown here.
     return {path: Line.at(line, 0) if line == first_line else line for path, line in lines.items()}
 
 
 def find(lines: Lines, path: FieldPath) -> int:
-    """The line of the field, or of the nearest outer field that is there; 0 if not even the root is."""
+    """Return the line of the field, or of the nearest existing outer field; 0 if there is not even a root."""
     for length in range(len(path), -1, -1):
         if line := lines.get(path[:length]):
             return line
@@ -194,9 +197,9 @@ def find(lines: Lines, path: FieldPath) -> int:
 
 
 class JsonLines:
-    """Finds the lines of fields in the text of one JSON value, which is read a second time when first asked.
+    """The lines of fields in the text of one JSON value, which is read a second time on first use.
 
-    `depth` is how many steps of the paths lead to the value.
+    `depth` is the number of path steps that lead to the value.
     """
 
     __slots__ = ("_depth", "_first_line", "_lines", "_text")
@@ -206,7 +209,7 @@ class JsonLines:
         self._lines: Lines | None = None
 
     def __call__(self, paths: list[FieldPath]) -> list[int]:
-        """The lines of the fields, or of the nearest outer ones; 0 where unknown."""
+        """Return the lines of the fields, or of the nearest outer ones; 0 where unknown."""
         if self._lines is None:
             self._lines = of_json(bytes(self._text).decode(), self._first_line)
         return [find(self._lines, path[self._depth :]) for path in paths]
@@ -226,14 +229,14 @@ _USUAL_START = re.compile(
     rb'\{[ \t\r\n]*"apiVersion"[ \t\r\n]*:[ \t\r\n]*("[a-z0-9./]+")[ \t\r\n]*,'
     rb'[ \t\r\n]*"kind"[ \t\r\n]*:[ \t\r\n]*("[A-Za-z]+")[ \t\r\n]*[,}]'
 )
-"""How every client writes objects: saves looking through the whole object for the two fields."""
+"""The usual start of objects from any client: avoids searching the whole object for the two fields."""
 _GAP = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
 _AFTER_BRACKET = re.compile(rb"\[[ \t\r\n]*\Z")
 _LONGEST_GAP = 256
 
 
 class Typed(NamedTuple):
-    """A decoded object, not yet defaulted unless it `is_settled`, which says that it is sound, too."""
+    """A decoded object, not yet defaulted unless it `is_settled`, which means that it is also sound."""
 
     value: Object
     kind: Kind
@@ -242,7 +245,7 @@ class Typed(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What objects of one header are decoded into."""
+    """The decoding target for objects of one header."""
 
     kind: Kind
     version: str
@@ -252,7 +255,7 @@ class _Target(NamedTuple):
 
 @functools.cache
 def _target(api_version: str | None, name: str | None) -> _Target | None:
-    """None for what is unknown, skipped, or to be converted first."""
+    """Return the target, or None for kinds that are unknown, skipped, or to be converted first."""
     kind = kinds.find(api_version, name) if api_version and name else None
     if kind is None or api_version is None:
         return None
@@ -264,12 +267,12 @@ def _target(api_version: str | None, name: str | None) -> _Target | None:
 
 @functools.lru_cache(maxsize=256)
 def _usual_target(api_version: bytes, name: bytes) -> _Target | None:
-    """The same for the quoted texts of both."""
+    """Return the target for the quoted texts of both."""
     return _target(api_version[1:-1].decode(), name[1:-1].decode())
 
 
 class JsonObject:
-    """The text of one object, or of a whole document that has to be looked at more closely."""
+    """The text of one object, or of a whole document that needs a closer check."""
 
     __slots__ = ("_document", "_line", "_steps", "_text", "inherited")
 
@@ -281,7 +284,10 @@ class JsonObject:
         self.inherited = inherited
 
     def typed(self, parts: SharedParts) -> Typed | None:
-        """The object, if it is of a known kind and needs neither conversion nor repair; with parts of others."""
+        """Return the object, if its kind is known and it needs no conversion or repair.
+
+        It may share parts with others.
+        """
         try:
             start = _USUAL_START.match(self._text)
             target = _usual_target(*start.groups()) if start is not None else None
@@ -289,7 +295,7 @@ class JsonObject:
                 kind = target.kind
                 shared: Any = parts.read(kind.type, self._text)
                 value: Any = target.decoder.decode(self._text) if shared is None else shared
-                # A key set twice may say something else further on.
+                # A key set twice may have a different value further on.
                 if value.kind == kind.name and value.api_version == target.api_version:
                     return Typed(value, kind, target.version, shared is not None)
             peek = _PEEK.decode(self._text)
@@ -299,24 +305,24 @@ class JsonObject:
             return None
 
     def plain(self) -> Any:
-        """The text as plain value. Raises `JsonError`."""
+        """Return the text as a plain value. Raises `JsonError`."""
         return plain(self._text)
 
     @property
     def text(self) -> bytes:
-        """The text, apart from the document's."""
+        """Return the text, separate from the document's."""
         return bytes(memoryview(self._text))
 
     @property
     def origin_place(self) -> Place:
-        """Where the object starts; knows no other lines."""
+        """Return the start of the object, without any other lines."""
         if self._line == self._document.line:
-            return self._document  # of a document in one line all objects have its place
+            return self._document  # all objects of a one-line document have its place
         return Place(self._document.source, self._document.document, self._line)
 
     @property
     def place(self) -> Place:
-        """The place of the object, with the lines of all its fields."""
+        """Return the place of the object, with the lines of all its fields."""
         finder = JsonLines(self._text, self._line, len(self._steps))
         return self.origin_place._replace(prefix=self._steps, find_lines=finder)
 
@@ -331,7 +337,7 @@ class JsonObjects:
         self._text = memoryview(data)[begin:end]
         self._place = Place(place.source, place.document, place.line)
         self.list_kind: str | None = None
-        """The kind of the list that the document is, once its objects were gone through, unless it goes on."""
+        """The kind of the document's list, set after its objects have been read, unless the list continues."""
 
     def __iter__(self) -> Iterator[JsonObject]:
         steps: FieldPath = ()
@@ -362,7 +368,7 @@ class JsonObjects:
     def _each(self, items: list[msgspec.Raw], steps: FieldPath, inherited: Header) -> Iterator[JsonObject]:
         position, line = self._begin, self._place.line
         if self._data.find(b"\n", self._begin, self._begin + len(self._text)) < 0:
-            # Everything is in one line: no need to know where in it.
+            # Everything is on one line: the position in it does not matter.
             for index, item in enumerate(items):
                 yield JsonObject(item, self._place, line, (*steps, index), inherited)
             return
@@ -375,7 +381,10 @@ class JsonObjects:
             start = gap.end() if gap else start
 
     def _start_of_first(self, items: list[msgspec.Raw]) -> int:
-        """Where the first item starts: raw values don't say, but it is the first such text after a bracket."""
+        """Return the start of the first item, which is the first such text after a bracket.
+
+        Raw values do not contain their position.
+        """
         start = self._begin
         while items and (start := self._data.find(items[0], start + 1)) > 0:
             if _AFTER_BRACKET.search(self._data, max(self._begin, start - _LONGEST_GAP), start):

@@ -1,4 +1,4 @@
-"""The table of kinds that planning reads: their API versions, types and where the inventory keeps them."""
+"""The table of kinds that planning reads: their API versions, their types and their fields in the inventory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .convert import Converter
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """One kind of one API group. `versions` maps each known version to its conversion, None if it is already as v1."""
+    """One kind of one API group. `versions` maps each known version to its conversion, None if it equals v1."""
 
     group: str
     name: str
@@ -27,7 +27,7 @@ class Kind:
     namespaced: bool = True
 
     current_versions: tuple[str, ...] = ("v1",)
-    """Versions that need no word of warning."""
+    """Versions that need no deprecation warning."""
 
     api_version: str = field(init=False)
     """The apiVersion after conversion."""
@@ -38,7 +38,7 @@ class Kind:
 
     @property
     def plural(self) -> str:
-        """What the API calls a list of them: `deviceclasses` for DeviceClass."""
+        """The plural name in the API: `deviceclasses` for DeviceClass."""
         name = self.name.lower()
         if name.endswith(("ty", "cy")):
             return f"{name[:-1]}ies"
@@ -46,7 +46,7 @@ class Kind:
 
     @property
     def known_versions(self) -> str:
-        """All known apiVersions, for messages."""
+        """Return all known apiVersions, for messages."""
         return ", ".join(f"{self.group}/{version}" if self.group else version for version in self.versions)
 
 
@@ -181,24 +181,24 @@ _SHORT_NAMES = {
     "sts": "StatefulSet",
     "svc": "Service",
 }
-"""What kubectl calls kinds for short; those of resource.k8s.io have no short names."""
+"""The short names of kinds in kubectl; those of resource.k8s.io have none."""
 
 
 def every() -> tuple[Kind, ...]:
-    """All kinds that planning reads."""
+    """Return all kinds that planning reads."""
     return _KINDS
 
 
 def split_version(api_version: str) -> tuple[str, str]:
-    """`GROUP/VERSION` as (group, version); the core group is empty."""
+    """Split `GROUP/VERSION` into (group, version); the core group is empty."""
     group, slash, version = api_version.rpartition("/")
     return (group, version) if slash else ("", api_version)
 
 
 def named(text: str) -> Kind | None:
-    """The kind as kubectl takes it: by name, plural or short name, in any case, perhaps with `.GROUP`.
+    """Return the kind for a kubectl-style name: name, plural or short name, in any case, optionally with `.GROUP`.
 
-    None for a kind that planning does not read.
+    Return None for a kind that planning does not read.
     """
     name, dot, group = text.lower().partition(".")
     name = _SHORT_NAMES.get(name, name).lower()
@@ -209,7 +209,7 @@ def named(text: str) -> Kind | None:
 
 
 def near(api_version: str, kind: str) -> str | None:
-    """The known kind that was probably meant: the same name in another case, or in another of Kubernetes' groups."""
+    """Return the known kind that was probably meant: the same name in another case, or in another Kubernetes group."""
     group = split_version(api_version)[0]
     if group not in {known.group for known in _KINDS}:
         return None
@@ -220,5 +220,5 @@ def near(api_version: str, kind: str) -> str | None:
 
 
 def find(api_version: str, kind: str) -> Kind | None:
-    """The kind of that name in the apiVersion's group, whatever the version; None for kinds that planning skips."""
+    """Return the kind of that name in the apiVersion's group, for any version; None for kinds that planning skips."""
     return _BY_GROUP_AND_NAME.get((split_version(api_version)[0], kind))

@@ -1,6 +1,6 @@
-"""Links that leave a checkout. Of a directory they are not followed: who writes it chooses where they lead.
+"""Links that lead out of a checkout. Links in a directory are not followed: its author chooses where they lead.
 
-A checkout is the nearest directory above with a `.git`; without one it is the directory that was named.
+A checkout is the nearest parent directory with a `.git`; without one it is the directory that was named.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from .faults import Fault
 
 
 def checkout_of(folder: str | os.PathLike[str]) -> Path:
-    """The checkout that a directory is part of, without links."""
+    """Return the checkout that a directory is part of, with links resolved."""
     place = Path(folder).resolve()
     return next((each for each in (place, *place.parents) if (each / ".git").exists()), place)
 
 
 def refused(file: Path, checkout: Path) -> Fault | None:
-    """The fault of a file of a directory that is a link out of the checkout; None for any other file."""
+    """Return the fault of a file in a directory that is a link out of the checkout; None for any other file."""
     target = _target(file)
     if target is None or target.is_relative_to(checkout):
         return None
@@ -27,7 +27,10 @@ def refused(file: Path, checkout: Path) -> Fault | None:
 
 
 def notes(paths: Iterable[str]) -> Iterator[str]:
-    """What is told of named files that are links out of their checkout: that they are followed, and where to."""
+    """Yield the notes about named files that are links out of their checkout; they are followed.
+
+    Each note says where the link leads.
+    """
     for name in paths:
         target = _target(Path(name))
         if target is not None and target.is_file() and not target.is_relative_to(checkout_of(Path(name).parent)):
@@ -35,7 +38,7 @@ def notes(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _target(file: Path) -> Path | None:
-    """Where a link leads; None for what is no link, or leads nowhere."""
+    """Return the target of a link; None for a file that is not a link, or leads nowhere."""
     try:
         return file.resolve(strict=True) if file.is_symlink() else None
     except (OSError, RuntimeError, ValueError):

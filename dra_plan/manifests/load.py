@@ -1,7 +1,7 @@
-"""Files, directories and standard input to typed objects, with every fault found in one run.
+"""Turn files, directories and standard input into typed objects, with every fault found in one run.
 
-First the functions of the command line; then those for Python programs, whose objects are plain dicts, made only when
-somebody looks at them.
+First come the functions of the command line; then those for Python programs, whose objects are plain dicts, made only
+when they are accessed.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def load(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Inventory:
-    """The objects of files, directories and `-` (standard input), in the order of reading; those of `before` first.
+    """Return the objects of files, directories and `-` (standard input), in reading order; those of `before` first.
 
     Raises `ManifestErrors` with every fault: unreadable files, malformed documents, wrong types, unknown versions,
-    objects without a name, objects given twice, or no object at all. Objects without a namespace get `namespace`.
+    objects without a name, repeated objects, or no object at all. Objects without a namespace get `namespace`.
     """
     with uncollected():
         sources = chain(map(_read_source, before), read(paths, recursive=recursive, stdin=stdin))
@@ -49,9 +49,9 @@ def load(
 
 
 def load_items(paths: Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None) -> list[Item]:
-    """The objects as plain dicts, of all kinds and versions, each with its place, which finds the lines of its fields.
+    """Return the objects of all kinds and versions as plain dicts, each with its place, which finds its lines.
 
-    Raises `ManifestErrors` for what can't be read as objects; what the objects say is not checked.
+    Raises `ManifestErrors` for anything that cannot be read as objects; their contents are not checked.
     """
     with uncollected():
         return items(read(paths, recursive=recursive, stdin=stdin), paths)
@@ -64,14 +64,14 @@ def _name(path: Any) -> str:
 
 
 class SourceRead(NamedTuple):
-    """The documents of one source, and the faults of those that can't be read."""
+    """The documents of one source, and the faults of those that cannot be read."""
 
     documents: list[Document]
     faults: list[Fault]
 
 
 def read(paths: Sequence[PathLike], *, recursive: bool, stdin: BinaryIO | None) -> Iterator[SourceRead]:
-    """The sources under the paths, in order."""
+    """Yield the sources under the paths, in order."""
     if not isinstance(paths, Iterable):
         raise UsageError(f"paths: expected paths, got {shown.value(paths)}")
     names = [_name(path) for path in paths]
@@ -91,7 +91,10 @@ def _read_source(source: Source) -> SourceRead:
 
 
 def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespace: str, strict: bool) -> Inventory:
-    """The typed objects of the sources. Raises `ManifestErrors` as `load` does, without `strict` as `from_dicts`."""
+    """Return the typed objects of the sources.
+
+    Raises `ManifestErrors` as `load` does, without `strict` as `from_dicts`.
+    """
     collector = Collector(namespace=namespace, strict=strict)
     faults = collector.report.faults
     for source in sources:
@@ -106,7 +109,7 @@ def collect(sources: Iterable[SourceRead], paths: Sequence[PathLike], *, namespa
 
 
 def items(sources: Iterable[SourceRead], paths: Sequence[PathLike]) -> list[Item]:
-    """The objects of the sources as they were read. Raises `ManifestErrors` as `load_items` does."""
+    """Return the objects of the sources as they were read. Raises `ManifestErrors` as `load_items` does."""
     faults: list[Fault] = []
     found: list[Item] = []
     for source in sources:
@@ -133,7 +136,7 @@ def _items(document: Document, faults: list[Fault]) -> Iterator[Item]:
 
 
 def _line(fault: Fault) -> int:
-    """Sorts the faults of one source: faults of syntax are found first, but reported in the order of lines."""
+    """Return the sort key for the faults of one source: syntax faults are found first, but reported in line order."""
     return fault.line
 
 
@@ -144,16 +147,16 @@ def _nothing(paths: Sequence[PathLike]) -> Fault:
 
 
 # -- objects for Python programs ---------------------------------------------------------------------------------------
-# Whoever only plans them gets typed objects straight from the text, with the places where they were read.
+# Programs that only plan the objects get them straight from the text, with the places where they were read.
 
 
 def load_objects(
     paths: PathLike | Sequence[PathLike], *, recursive: bool = False, stdin: BinaryIO | None = None
 ) -> LoadedObjects:
-    """The objects of one path or several as they were read, Lists unwrapped, of all kinds and versions.
+    """Return the objects of one or more paths as read, Lists unwrapped, of all kinds and versions.
 
-    Plain dicts are made when somebody looks at them; planning uses the typed objects until then. Raises
-    `ManifestErrors` for what can't be read as objects; what the objects say is not checked.
+    Plain dicts are made when they are accessed; until then planning uses the typed objects. Raises `ManifestErrors` for
+    anything that cannot be read as objects; their contents are not checked.
     """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
@@ -162,10 +165,10 @@ def load_objects(
 
 
 class LoadedObjects(MutableSequence[dict[str, Any]]):
-    """The objects of an input as plain dicts, in the order of reading.
+    """The objects of an input as plain dicts, in reading order.
 
-    A dict that was handed out may have been changed, and the change counts: from then on the objects are decoded from
-    the dicts.
+    A dict that was handed out may have been changed, and the change counts: afterwards the objects are decoded from the
+    dicts.
     """
 
     def __init__(self, sources: Sequence[SourceRead], paths: Sequence[PathLike]) -> None:
@@ -176,11 +179,14 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
         with contextlib.suppress(ManifestErrors):
             self._inventory = self._collected()
         if self._inventory is None:
-            self._made()  # refuses what holds no objects; what they say is for those to judge who ask
+            self._made()  # rejects input without objects; callers check the contents
 
     @property
     def inventory(self) -> Inventory:
-        """The typed objects. Raises `ManifestErrors` for what can't be decoded; repeated objects are kept."""
+        """Return the typed objects. Raises `ManifestErrors` for any that cannot be decoded.
+
+        Repeated objects are kept.
+        """
         if self._handed_out:
             return from_dicts(self._made())
         if self._inventory is None:
@@ -196,7 +202,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
         return self._dicts
 
     def _opened(self) -> list[dict[str, Any]]:
-        """The dicts, for somebody who may change them."""
+        """Return the dicts, for a caller that may change them."""
         dicts = self._made()
         self._handed_out, self._inventory, self._sources = True, None, ()
         return dicts
@@ -223,7 +229,7 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
         del self._opened()[index]
 
     def insert(self, index: int, value: dict[str, Any]) -> None:
-        """Inserts an object, as into a list."""
+        """Insert an object, as into a list."""
         self._opened().insert(index, value)
 
     def __len__(self) -> int:
@@ -245,17 +251,17 @@ class LoadedObjects(MutableSequence[dict[str, Any]]):
 
 
 def _with_header(item: Item) -> dict[str, Any]:
-    """The object, with what its List says of it."""
+    """Return the object, with the header of its List."""
     inherited = {"apiVersion": item.header.api_version, "kind": item.header.kind}
     missing = {key: value for key, value in inherited.items() if key not in item.value and value is not None}
     return {**missing, **item.value} if missing else item.value
 
 
 def inventory_of(objects: dict[str, Any] | Iterable[dict[str, Any]], *, argument: str = "objects") -> Inventory:
-    """The typed objects of plain dicts, or of one; what was loaded and not looked at is not decoded again.
+    """Return the typed objects of one or more plain dicts; loaded dicts that were not accessed are not decoded again.
 
-    Raises UsageError, naming the argument, for a string or path, InputError (`ManifestErrors`) for what can't be
-    decoded.
+    Raises UsageError, naming the argument, for a string or path, InputError (`ManifestErrors`) for values that cannot
+    be decoded.
     """
     if isinstance(objects, LoadedObjects):
         return objects.inventory

@@ -1,4 +1,4 @@
-"""Plain dicts to typed v1 objects: the fast way, and for what does not fit at once, field by field."""
+"""Turn plain dicts into typed v1 objects: directly, or field by field if they do not match their schema."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from .places import Place, label_of
 from .quantities import are_readable
 
 NOT_DECODED = (msgspec.MsgspecError, UnfitError, RecursionError, UnicodeError)
-"""What the fast way raises for objects that need a closer look."""
+"""The errors raised by the fast path for objects that need a closer check."""
 
 
 def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str) -> Object | None:
-    """The object as v1 type; None, with the faults in the report, if the API server could not decode it either."""
+    """Return the object as a v1 type.
+
+    None, with the faults in the report, if the API server could not decode it either.
+    """
     obj: Object | None
     try:
         obj = typed(value, kind, version)
@@ -38,7 +41,7 @@ def decode(value: dict[str, Any], kind: Kind, version: str, place: Place, report
 
 
 def typed(value: dict[str, Any], kind: Kind, version: str) -> Object:
-    """The value as v1 object, converted; raises one of `NOT_DECODED` unless all of it fits."""
+    """Return the value as a converted v1 object; raises one of `NOT_DECODED` unless all of it fits."""
     convert = kind.versions[version]
     return msgspec.convert(convert(value) if convert else value, kind.type)
 
@@ -46,7 +49,7 @@ def typed(value: dict[str, Any], kind: Kind, version: str) -> Object:
 def _repaired(
     value: dict[str, Any], kind: Kind, version: str, place: Place, report: Report, label: str
 ) -> Object | None:
-    """Decodes what the API server would accept of the object; None, with faults noted, if it would refuse it."""
+    """Decode the parts that the API server would accept; None, with faults recorded, if it would reject the object."""
     decoded = diagnose(value, kind, version)
     if decoded.wrong:
         lines = place.lines([path for path, _, _ in decoded.wrong])
@@ -64,12 +67,12 @@ def _repaired(
 
 
 def label_of_value(value: dict[str, Any], kind: Kind, namespace: str) -> str:
-    """`KIND NAMESPACE/NAME` of an object of a known kind."""
+    """Return `KIND NAMESPACE/NAME` of an object of a known kind."""
     return label_of(kind.name, value.get("metadata"), kind, namespace)
 
 
 def pod_spec_of(obj: Object) -> PodSpec:
-    """The pod spec of a pod, or of the pods that a workload makes."""
+    """Return the pod spec of a pod, or of a workload's pods."""
     spec: Any = obj.spec  # type: ignore[attr-defined]
     while not isinstance(spec, PodSpec):
         spec = (spec.template if hasattr(spec, "template") else spec.job_template).spec
@@ -77,7 +80,7 @@ def pod_spec_of(obj: Object) -> PodSpec:
 
 
 def has_unset_claims(obj: Object) -> bool:
-    """Whether a pod claim names neither claim nor template, as in the form before 1.31."""
+    """Return whether a pod claim names neither claim nor template, as in the form before 1.31."""
     return any(
         claim.resource_claim_name is None and claim.resource_claim_template_name is None
         for claim in pod_spec_of(obj).resource_claims

@@ -1,4 +1,4 @@
-"""Parameters that only drivers understand: kept as they are, so only their depth is looked at."""
+"""Parameters that only drivers understand: left unchanged, so only their depth is checked."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec,
 
 MAX_DEPTH = 200
 TOO_DEEP = f"data nested more than {MAX_DEPTH} levels deep"
-"""Nesting levels; what is deeper could not be printed again."""
+"""The message for data with too many nesting levels to be printed again."""
 
 
 def is_too_deep(obj: Object) -> bool:
-    """Whether opaque data of the object is nested too deeply to be handled safely."""
+    """Return whether opaque data of the object is nested too deeply to be handled safely."""
     find = _OPAQUE.get(type(obj))
     return find is not None and any(_depth_exceeds(value) for value in find(obj))
 

@@ -1,4 +1,4 @@
-"""Field paths: tuples of keys and list positions, and how they are written."""
+"""Field paths: tuples of keys and list positions, and their notation."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
 
 def is_plain_key(step: str | int) -> bool:
-    """Whether the step is a name that needs no brackets."""
+    """Return whether the step is a name that needs no brackets."""
     return isinstance(step, str) and _PLAIN_KEY.match(step) is not None
 
 
 def render(path: FieldPath) -> str:
-    """The path as Kubernetes writes it: `spec.devices[0].attributes[example.com/model]`."""
+    """Return the path as Kubernetes writes it: `spec.devices[0].attributes[example.com/model]`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -31,12 +31,12 @@ def render(path: FieldPath) -> str:
 
 
 def pattern(path: FieldPath) -> str:
-    """The path with list positions left open: `spec.devices[*].basic`."""
+    """Return the path without list positions: `spec.devices[*].basic`."""
     return render(tuple("*" if isinstance(step, int) else step for step in path))
 
 
 def value_at(value: Any, path: FieldPath) -> Any:
-    """The value at the path inside a plain value; None if there is nothing."""
+    """Return the value at the path inside a plain value; None if there is nothing."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)

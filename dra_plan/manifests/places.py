@@ -1,7 +1,7 @@
-"""Where values were read, what they say they are, and how objects are named in messages.
+"""The place and header of each value read, and the names of objects in messages.
 
-First where fields stand in a text, to the character; then the place and the header of an object; then how the fields
-of a JSON value, and the single characters of a YAML or JSON scalar, are found in the text.
+First come the positions of fields in a text, to the character; then the place and the header of an object; then the
+search for the fields of a JSON value, and for the single characters of a YAML or JSON scalar, in the text.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from dra_plan.api.meta import FieldPath
 from .kinds import Kind
 
 # -- fields in a text --------------------------------------------------------------------------------------------------
-# Found only when something must be said about them.
+# Found only when a message needs them.
 
 
 class Form(Enum):
-    """How a value is written."""
+    """The notation of a value."""
 
     PLAIN = "plain"
     """A scalar without quotes, of YAML or JSON."""
@@ -36,14 +36,14 @@ class Form(Enum):
     FLOW = "flow"
     """A map or list in brackets, of YAML or JSON."""
     NESTED = "nested"
-    """A map or list that YAML tells by its indentation."""
+    """A map or list marked by YAML indentation."""
     ALIAS = "alias"
 
 
 class Extent(NamedTuple):
-    """Where a field is in the text: positions of characters, ends not included.
+    """The extent of a field in the text: positions of characters, ends not included.
 
-    `key_begin` is -1 for what has no key: the root, and items of lists.
+    `key_begin` is -1 for a value without a key: the root, and items of lists.
     """
 
     begin: int
@@ -54,14 +54,14 @@ class Extent(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Where the field begins, with its key if it has one."""
+        """The start of the field, with its key if it has one."""
         return self.begin if self.key_begin < 0 else self.key_begin
 
 
 _LINE_END = re.compile(r"\r\n?|\n")
 
 Extents = dict[FieldPath, Extent]
-"""Of every field of a document by its path. What stands only in an anchor's value or a merged map is not there."""
+"""The extents of every field of a document by its path, except those only in an anchor's value or a merged map."""
 
 
 class LinedText:
@@ -79,26 +79,26 @@ class LinedText:
         return [0, *(end for _, end in self._line_ends)]
 
     def place(self, position: int) -> tuple[int, int]:
-        """The line and the column of a position."""
+        """Return the line and the column of a position."""
         index = bisect_right(self._starts, position) - 1
         return self.first_line + index, position - self._starts[index] + 1
 
     def line_of(self, position: int) -> tuple[int, int]:
-        """Where the line of a position begins and ends, without its line end."""
+        """Return the start and end of a position's line, without its line ending."""
         index = bisect_right(self._starts, position) - 1
         end = self._line_ends[index][0] if index < len(self._line_ends) else len(self.text)
         return self._starts[index], max(end, position)
 
 
 class DocumentText:
-    """The lines that hold a document, and where its fields are in them."""
+    """The lines that hold a document, and the extents of its fields in them."""
 
     def __init__(self, lines: LinedText, extents: Extents) -> None:
         self.lines, self.extents = lines, extents
 
     @cached_property
     def keys(self) -> dict[FieldPath, list[str]]:
-        """The keys of every map, in the order of the text."""
+        """The keys of every map, in text order."""
         found: dict[FieldPath, list[str]] = {}
         for path in self.extents:
             if path and isinstance(path[-1], str):
@@ -106,7 +106,7 @@ class DocumentText:
         return found
 
     def nearest(self, path: FieldPath) -> tuple[FieldPath, Extent] | None:
-        """The field, or the nearest outer one that is there; None if not even the root is."""
+        """Return the field, or the nearest existing outer one; None if there is not even a root."""
         for length in range(len(path), -1, -1):
             if extent := self.extents.get(path[:length]):
                 return path[:length], extent
@@ -114,13 +114,13 @@ class DocumentText:
 
 
 TextFinder = Callable[[], DocumentText | None]
-"""Gives the text of one document; it is read a second time for it, when first asked."""
+"""A function that returns the text of one document, which is read a second time on first use."""
 
 
 # -- places and labels of objects --------------------------------------------------------------------------------------
 
 LineFinder = Callable[[list[FieldPath]], list[int]]
-"""Gives the lines of fields of one document, 0 where unknown."""
+"""A function that returns the lines of fields of one document, 0 where unknown."""
 
 
 def _no_lines(paths: list[FieldPath]) -> list[int]:
@@ -136,7 +136,7 @@ def _no_start(_identity: int) -> int | None:
 
 
 class Place(NamedTuple):
-    """Where a value was read: the source, the document in it, and the path inside that document."""
+    """The place where a value was read: the source, the document in it, and the path inside that document."""
 
     source: str
     document: int = 0
@@ -144,22 +144,22 @@ class Place(NamedTuple):
     prefix: FieldPath = ()
     find_lines: LineFinder = _no_lines
     start_of: Callable[[int], int | None] = _no_start
-    """The line of a map of the document by its `id`, if the reader has noted it."""
+    """A function that returns the line of a map of the document by its `id`, if the reader has recorded it."""
     find_text: TextFinder = _no_text
-    """The text of the document; only for those who read manifests to judge them."""
+    """A function that returns the text of the document; only for callers that validate manifests."""
 
     def lines(self, paths: list[FieldPath]) -> list[int]:
-        """The lines of fields below this place; the place's own line where a field's is unknown."""
+        """Return the lines of fields below this place; the place's own line where a field's is unknown."""
         return [line or self.line for line in self.find_lines([(*self.prefix, *path) for path in paths])]
 
     @property
     def origin(self) -> Origin:
-        """The place as inventories and notices keep it."""
+        """Return the place as inventories and notices store it."""
         return Origin(self.source, self.line)
 
 
 class Header(NamedTuple):
-    """The apiVersion and kind of an object; None for one that it does not have."""
+    """The apiVersion and kind of an object; None if missing."""
 
     api_version: Any = None
     kind: Any = None
@@ -169,7 +169,7 @@ NO_HEADER = Header()
 
 
 class Item(Struct, frozen=True):
-    """One object of a document, with the header that it has or inherits from a typed List."""
+    """One object of a document, with its own header or the one inherited from a typed List."""
 
     value: dict[str, Any]
     header: Header
@@ -177,7 +177,7 @@ class Item(Struct, frozen=True):
 
 
 def label_of(kind: object, metadata: object, known: Kind | None = None, namespace: str = "") -> str:
-    """`KIND NAMESPACE/NAME` of an undecoded object, as far as it can be told."""
+    """Return `KIND NAMESPACE/NAME` of an undecoded object, as far as known."""
     metadata = metadata if isinstance(metadata, dict) else {}
     space, name = metadata.get("namespace"), metadata.get("name")
     if known is not None:
@@ -187,26 +187,26 @@ def label_of(kind: object, metadata: object, known: Kind | None = None, namespac
 
 
 def label(kind: str, namespace: str, name: str) -> str:
-    """`KIND NAMESPACE/NAME`, or less when there is less."""
+    """Return `KIND NAMESPACE/NAME`, or less if parts are missing."""
     if not name:
         return kind
     return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
 
 
 # -- fields in JSON text -----------------------------------------------------------------------------------------------
-# Of one JSON value that is known to be well-formed.
+# For one JSON value that is known to be well-formed.
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _TOKEN = re.compile(rf'[\s,]*(?:({_STRING})(\s*:)?|([{{\[])|([}}\]])|([^\s{{}}\[\],:"]+))', re.DOTALL)
 _TEXT, _KEY, _OPENING, _CLOSING = 1, 2, 3, 4
-"""The last group of `_TOKEN` that a token has."""
+"""The numbers of the last `_TOKEN` group that a token matches."""
 _NO_KEY = (-1, -1)
 _extent = partial(tuple.__new__, Extent)
-"""An extent of a tuple; a third of the time of a call by the fields, of which large files need many."""
+"""Builds an extent from a tuple, three times as fast as from its fields; large files need many extents."""
 
 
 class _Outer(NamedTuple):
-    """What goes on after a bracket is closed: where it was opened, its key and path, and those of the value around."""
+    """The state to restore after a bracket is closed: its start, key and path, and those of the outer value."""
 
     begin: int
     key: tuple[int, int]
@@ -218,7 +218,7 @@ class _Outer(NamedTuple):
 def of_json(
     text: str, begin: int = 0, end: int | None = None, repeated: list[tuple[FieldPath, int]] | None = None
 ) -> Extents:
-    """The fields of the value between two positions of a text.
+    """Return the fields of the value between two positions of a text.
 
     Keys set again in the same map are added to `repeated`, with their positions; the field is where it is set first.
     """
@@ -269,13 +269,13 @@ def _unquoted(token: str) -> str:
 _HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 _LINE_ENDS = "\r\n"
 _FOLD = re.compile(r"[ \t]*\r?\n[ \t]*(?![ \t\r\n])")
-"""One line end; an empty line means something else."""
+"""One line ending; an empty line means something else."""
 
 
 def positions(text: str, extent: Extent, value: str) -> list[int] | None:
-    """The position of each character of the value of the scalar, and last of its end.
+    """Return the position of each character of the value of the scalar, and of its end.
 
-    None for text written in a way that is not followed here: folded lines beyond the simple ones.
+    Return None for text in a notation that is not supported here: folded lines beyond the simple ones.
     """
     begin, end = extent.begin, extent.end
     if extent.form in (Form.SINGLE, Form.DOUBLE):
@@ -291,7 +291,7 @@ def positions(text: str, extent: Extent, value: str) -> list[int] | None:
 
 
 def _folded(text: str, begin: int, end: int, value: str, *, doubled: str) -> list[int] | None:
-    """A scalar without escapes but the doubled quote, of which a line end with its indentation is a space."""
+    """Return the positions in a scalar with only doubled quotes as escapes, and a space for each folded line ending."""
     found, at = [], begin
     for char in value:
         fold = _FOLD.match(text, at, end) if char == " " else None
@@ -315,13 +315,13 @@ def _double(text: str, begin: int, end: int, value: str) -> list[int] | None:
             continue
         step = 2 + _HEX_ESCAPES.get(text[at + 1], 0)
         if text[at + 1] == "u" and ord(char) > 0xFFFF:
-            step *= 2  # JSON writes what is beyond 16 bits as two halves
+            step *= 2  # JSON writes characters beyond 16 bits as two halves
         at += step
     return [*found, end] if at == end else None
 
 
 def _block(text: str, begin: int, end: int, value: str) -> list[int] | None:
-    """Lines after `|`, and after `>` where single line ends became spaces."""
+    """Return the positions in lines after `|`, and after `>` where single line endings became spaces."""
     first = begin
     while first < end and text[first] in " \r\n":
         first += 1
@@ -354,7 +354,7 @@ def _spaces(text: str, at: int, end: int) -> int:
 
 
 def _after_line(text: str, at: int) -> int:
-    """Where the next line begins."""
+    """Return the start of the next line."""
     while at < len(text) and text[at] not in _LINE_ENDS:
         at += 1
     return at + (2 if text[at : at + 2] == "\r\n" else 1)

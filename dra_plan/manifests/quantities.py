@@ -1,4 +1,4 @@
-"""Whether the quantities of a decoded object can be read; the API server refuses objects in which one can't."""
+"""Check that the quantities of a decoded object can be read; otherwise the API server rejects the object."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _readable: set[QuantityText | None] = {None}
 
 
 def are_readable(obj: Object) -> bool:
-    """Whether every quantity of the object is one."""
+    """Return whether every quantity of the object is valid."""
     quantities = _QUANTITIES.get(type(obj))
     if quantities is None:
         return True
     found = set(quantities(obj))
-    if found <= _readable:  # the same few amounts come again and again
+    if found <= _readable:  # the same few amounts occur again and again
         return True
     try:
         for quantity in found:

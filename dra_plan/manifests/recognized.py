@@ -1,6 +1,7 @@
-"""Texts that are given for manifests and are none: what kubectl prints for people, and templates of charts.
+"""Texts that are mistaken for manifests: kubectl's output for people, and templates of charts.
 
-Each is answered with what to run instead. Names from the text come into a command only if they are names of Kubernetes.
+For each the fault names the command to run instead. Names from the text are used in a command only if they are valid
+Kubernetes names.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from pathlib import Path
 from .faults import TEMPLATE, Fault
 
 MOST_LOOKED_AT = 64_000
-"""Bytes of a text in which its form is looked for."""
+"""The number of bytes of a text in which its form is recognized."""
 
 MOST_FOLDERS = 12
-"""Folders above a template among which its chart is looked for."""
+"""The number of folders above a template in which its chart is searched for."""
 
 CHART = "Chart.yaml"
 
@@ -27,7 +28,7 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", re.ASCII)
 
 
 def recognized(name: str, data: bytes) -> Fault | None:
-    """The fault of a text that is no manifest but has a known form; None for all else."""
+    """Return the fault of a text that is not a manifest but has a known form; None for everything else."""
     text = data[:MOST_LOOKED_AT].decode(errors="replace").lstrip("\ufeff \t\r\n").replace("\r\n", "\n")
     described = _DESCRIBED.match(text)
     if described is not None:
@@ -44,7 +45,7 @@ def recognized(name: str, data: bytes) -> Fault | None:
 
 
 def _what(name: str, fields: dict[str, str]) -> str:
-    """KIND NAME -n NAMESPACE, as far as the text has them."""
+    """Return KIND NAME -n NAMESPACE, as far as the text has them."""
     kind = fields.get("Kind", "").lower()
     if not kind:
         kind = "pod" if "Containers" in fields else "node" if "Roles" in fields else "KIND"
@@ -54,7 +55,7 @@ def _what(name: str, fields: dict[str, str]) -> str:
 
 
 def template_hint(name: str) -> str:
-    """What to do with a template: the command that renders its chart, if the file is part of one."""
+    """Return the hint for a template: the command that renders its chart, if the file is part of one."""
     if name != "-":
         for folder in list(Path(name).absolute().parents)[:MOST_FOLDERS]:
             if (folder / CHART).is_file():
@@ -63,7 +64,7 @@ def template_hint(name: str) -> str:
 
 
 def _short(folder: Path) -> str:
-    """The folder as seen from the one in which dra-plan runs, if it is in it."""
+    """Return the folder relative to the current one, if it is inside it."""
     try:
         return str(folder.relative_to(Path.cwd()))
     except (ValueError, OSError):

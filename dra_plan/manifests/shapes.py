@@ -1,6 +1,6 @@
-"""JSON schemas of the kinds that planning reads, used to say what is wrong with a document that can't be decoded.
+"""JSON schemas of the kinds that planning reads, used to describe the faults of a document that cannot be decoded.
 
-The published schemas are files in `dra_plan/schemas`; what they lack is put together here: first volumes and
+The published schemas are files in `dra_plan/schemas`; this module adds the missing ones: first volumes and
 storage.k8s.io, then workloads and v1alpha3.
 """
 
@@ -15,7 +15,7 @@ from dra_plan.api.meta import FieldPath
 
 from .kinds import Kind
 
-# -- volumes, claims on them and storage.k8s.io ------------------------------------------------------------------------
+# -- volumes, volume claims and storage.k8s.io -------------------------------------------------------------------------
 # Only the fields that planning reads.
 
 Schema = dict[str, Any]
@@ -96,7 +96,7 @@ STORAGE: dict[str, dict[str, Schema]] = {
 # -- all other kinds ---------------------------------------------------------------------------------------------------
 
 QUANTITY = ["string", "number"]
-"""How the schemas write a quantity."""
+"""The notation of a quantity in the schemas."""
 _INTEGER: Schema = {"type": "integer"}
 _QUANTITY: Schema = {"type": QUANTITY}
 _NUMBER_OR_SHARE: Schema = {"type": ["integer", "string"]}
@@ -185,7 +185,7 @@ _SPECS: dict[str, dict[str, Schema]] = {
     },
     "LimitRange": {"spec": _object(limits=_list(_LIMITS))},
 }
-"""The fields that planning reads of kinds without a published schema, beside metadata."""
+"""The fields that planning reads of kinds without a published schema, in addition to metadata."""
 
 _SAME = {("DeviceTaintRule", "v1"): "v1beta2"}
 """Versions without a published schema here, and the one that has the same fields."""
@@ -213,17 +213,17 @@ _NEW_FIELDS: dict[str, dict[str, Schema]] = {
     "DeviceSubRequest": {"derivedAttributes": _list(_object(name=_STRING, expression=_STRING))},
     "DeviceRequestAllocationResult": {"skipNodeOperations": _list(_STRING)},
 }
-"""Fields of v1 that 1.37 has and the published schemas, those of 1.36, have not."""
+"""Fields of v1 in 1.37 that the published schemas, those of 1.36, lack."""
 
 
 def may_be_empty(schema: Schema) -> bool:
-    """Whether a required field may be left out: lists and maps that are not there are empty to the API server."""
+    """Return whether a required field may be left out: the API server treats missing lists and maps as empty."""
     return schema.get("type") == "array" or "additionalProperties" in schema
 
 
 @functools.cache
 def schema_of(kind: Kind, version: str) -> Schema:
-    """The schema of a kind in one of its versions; `$ref` points into its own `$defs`."""
+    """Return the schema of a kind in one of its versions; `$ref` points into its own `$defs`."""
     if kind.name in _SPECS:
         pod = _read("v1_Pod")
         properties = {"apiVersion": _STRING, "kind": _STRING, "metadata": _META, **_SPECS[kind.name]}
@@ -245,7 +245,7 @@ def _read(name: str) -> Schema:
 
 
 def _with_fields(schema: Schema, version: str, fields: dict[str, dict[str, Schema]]) -> Schema:
-    """The schema with more fields, or other ones, of some of its types."""
+    """Return the schema with additional or replaced fields in some of its types."""
     definitions = dict(schema["$defs"])
     for name, properties in fields.items():
         key = f"api.resource.{version}.{name}"
@@ -255,7 +255,7 @@ def _with_fields(schema: Schema, version: str, fields: dict[str, dict[str, Schem
 
 
 def schema_at(kind: Kind, version: str, path: FieldPath) -> Schema | None:
-    """The schema of the field at a path, without references; None if the version has no such field."""
+    """Return the schema of the field at a path, without references; None if the version has no such field."""
     whole = schema_of(kind, version)
     found = _resolved(whole, whole)
     for step in path:

@@ -1,8 +1,8 @@
-"""Parts of objects that occur many times word for word: decoded, checked and defaulted once, and shared.
+"""Parts of objects that occur many times with the same text: decoded, checked and defaulted once, and shared.
 
-First the devices of slices, many of which are alike on nodes of one type; then whole slices and claims, of which only
-such devices, and what claims of one template ask for, are shared. Whatever does not fit, or needs a second look, is
-left to the usual way (`objects`).
+First come the devices of slices, many of which are alike on nodes of one type; then whole slices and claims, of which
+only such devices, and the requests of claims of one template, are shared. Everything that does not fit, or needs a
+further check, is left to the usual path (`objects`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from . import defaults, opaque, quantities
 from .quantities import are_readable
 
 # -- devices -----------------------------------------------------------------------------------------------------------
-# Lists of devices that are the same word for word become one list. Devices that differ only in attributes that no two
-# devices share, such as a UUID, are copies of one that was decoded, with these values replaced.
+# Lists of devices with identical text become one list. Devices that differ only in attributes that no two devices
+# share, such as a UUID, are copies of a decoded one, with these values replaced.
 
 _LIST, _EACH, _ONE = Decoder(list[Device]), Decoder(list[msgspec.Raw]), Decoder(Device)
 _MOST_KEPT, _MOST_CUTS = 20_000, 8
 _STAND_IN = "\x7f"
-"""Stands for a value that was cut out; checked to be where the value was."""
+"""A placeholder for a value that was cut out; it is checked to be where the value was."""
 
 
 class Cut(NamedTuple):
@@ -48,13 +48,13 @@ class Cut(NamedTuple):
 
 
 class _Model(NamedTuple):
-    """A device, and the attributes whose values are to be replaced in devices that are alike."""
+    """A device, and the attributes whose values are replaced in similar devices."""
 
     device: Device
     cuts: tuple[Cut, ...]
 
     def with_values(self, values: Sequence[bytes]) -> Device:
-        """A device that is alike but for these values."""
+        """Return a copy of the device with these values."""
         if not values:
             return self.device
         attributes = self.device.attributes.copy()
@@ -64,7 +64,7 @@ class _Model(NamedTuple):
 
 
 class DeviceTexts:
-    """The devices that were decoded so far from one input."""
+    """The devices decoded so far from one input."""
 
     def __init__(self) -> None:
         self._lists: dict[bytes, list[Device] | None] = {}
@@ -72,9 +72,9 @@ class DeviceTexts:
         self._cuts: list[Cut] = []
 
     def whole(self, text: bytes) -> tuple[list[Device] | None, bool]:
-        """The devices of a list, None if one has an amount that can't be read; and whether the list was seen before.
+        """Return the devices of a list, None if one has an unreadable amount; and whether the list was seen before.
 
-        Raises what msgspec does for text that is no list of devices, as the other methods do.
+        Raises msgspec's errors for text that is not a list of devices, as the other methods do.
         """
         if text in self._lists:
             return self._lists[text], True
@@ -85,7 +85,7 @@ class DeviceTexts:
         return found, False
 
     def one_by_one(self, text: bytes) -> tuple[list[Device] | None, int]:
-        """The devices of a list, None as for `whole`; and how many of them are like one that was seen before."""
+        """Return the devices of a list, None as for `whole`; and the number of them that resemble an earlier one."""
         if b"\\" in text:
             return None, 0
         found, new = [], 0
@@ -116,7 +116,7 @@ class DeviceTexts:
         return found, len(found) - new
 
     def _learn(self, text: bytes, devices: Sequence[Device]) -> None:
-        """Finds the attributes that are strings and in no two of the devices the same."""
+        """Find the attributes that are strings and differ between all of the devices."""
         known = {cut.name for cut in self._cuts}
         for name in devices[0].attributes:
             if name in known:
@@ -134,7 +134,7 @@ def _is_sound(devices: list[Device]) -> bool:
 
 
 def _model(raw: msgspec.Raw, device: Device, cuts: tuple[Cut, ...], values: Sequence[bytes]) -> _Model | None:
-    """The device as a model for others; None unless each value that was cut out is that of its attribute."""
+    """Return the device as a model for others; None unless each value that was cut out is that of its attribute."""
     made = _Model(device, cuts)
     if _ONE.decode(_marked(bytes(raw), cuts)) != made.with_values([_mark(cut).encode() for cut in cuts]):
         return None
@@ -157,7 +157,7 @@ def _mark(cut: Cut) -> str:
 
 _MOST_TEXTS = 20_000
 _SPAN = 64
-"""Slices are told apart by their length, in so many bytes: like devices make texts of like length."""
+"""Slices are grouped by their length in steps of this many bytes: similar devices have texts of similar length."""
 
 
 class _ClaimText(StrictObject, frozen=True):
@@ -184,7 +184,7 @@ _SLICE = msgspec.json.Decoder(_SliceText)
 
 
 class SharedParts:
-    """The parts of objects that were decoded so far from one input."""
+    """The parts of objects decoded so far from one input."""
 
     def __init__(self) -> None:
         self._specs: dict[bytes, ResourceClaimSpec | None] = {}
@@ -192,9 +192,9 @@ class SharedParts:
         self._claims, self._lists, self._models = _Yield(tries=256), _Yield(tries=4), _Yield(tries=64)
 
     def read(self, kind: type[Object], text: msgspec.Raw) -> Object | None:
-        """The object of this kind, sound and defaulted, with the parts that it shares; None to read it as usual.
+        """Return the object of this kind, sound and defaulted, with its shared parts; None to read it as usual.
 
-        Raises what msgspec does for text that is no such object.
+        Raises msgspec's errors for text that is not such an object.
         """
         if kind is ResourceClaim:
             return self._claim(text)
@@ -244,25 +244,28 @@ class SharedParts:
 
 
 class _Yield:
-    """Whether to look for shared parts in texts of about one length: they were mostly found, or hardly tried yet."""
+    """The yield of searching for shared parts in texts of similar length.
+
+    The search continues if most parts were found, or few were tried.
+    """
 
     def __init__(self, tries: int) -> None:
         self._tries = tries
         self._met: dict[int, tuple[int, int]] = {}
 
     def is_worth(self, length: int) -> bool:
-        """Whether to look in a text of this length."""
+        """Return whether to search in a text of this length."""
         looked, found = self._met.get(length, (0, 0))
         return looked < self._tries or 2 * found >= looked
 
     def met(self, length: int, looked: int, found: int) -> None:
-        """Notes how many were looked for, and how many of them found."""
+        """Record the number of parts searched for, and the number found."""
         before = self._met.get(length, (0, 0))
         self._met[length] = before[0] + looked, before[1] + found
 
 
 def _is_simple(status: ResourceClaimStatus) -> bool:
-    """Whether an allocation holds nothing that would have to be checked."""
+    """Return whether an allocation contains nothing that needs a check."""
     allocation = status.allocation
     if allocation is None:
         return True

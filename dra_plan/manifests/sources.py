@@ -1,7 +1,7 @@
-"""From paths and standard input to documents, each with its place.
+"""Turn paths and standard input into documents, each with its place.
 
-First what gzip compressed, within bounds; then files, directories and streams as texts; then the JSON or YAML
-documents of a text. What kinds of objects the documents hold is not known here.
+First comes gzip decompression, within bounds; then files, directories and streams as texts; then the JSON or YAML
+documents of a text. This module does not know the kinds of objects in the documents.
 """
 
 from __future__ import annotations
@@ -35,17 +35,19 @@ MAGIC = b"\x1f\x8b"
 SUFFIX = ".gz"
 
 _ALWAYS, _TIMES = 64 << 20, 200
-"""Bytes that any source may hold, and how much more of it there may be than there is compressed: dumps shrink to a
-thirtieth, bombs to a thousandth."""
+"""The size that any source may have, and the maximum compression factor beyond it.
+
+Dumps shrink to a thirtieth, bombs to a thousandth.
+"""
 
 
 def most(compressed: int, limit: int) -> int:
-    """How many bytes may be unpacked from this many compressed ones."""
+    """Return the maximum number of bytes that may be unpacked from this many compressed ones."""
     return min(limit, _ALWAYS + _TIMES * compressed)
 
 
 def unpacked(data: bytes, limit: int) -> bytes | None:
-    """The content, or None if it is longer than `limit`. Raises ValueError for data that gzip can't read."""
+    """Return the content, or None if it is longer than `limit`. Raises ValueError for data that gzip cannot read."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             content = file.read(limit + 1)
@@ -57,25 +59,25 @@ def unpacked(data: bytes, limit: int) -> bytes | None:
 # -- files and streams -------------------------------------------------------------------------------------------------
 
 MAX_BYTES = 1 << 30
-"""The largest source that is read."""
+"""The maximum size of a source."""
 STDIN = "-"
 _TEXTS = (".yaml", ".yml", ".json")
 SUFFIXES = (*_TEXTS, *(f"{suffix}{SUFFIX}" for suffix in _TEXTS))
-"""How files end that are read of a directory."""
+"""The suffixes of the files that are read from a directory."""
 _MADE_BY = {
     "kustomization.yaml": "kubectl kustomize",
     "kustomization.yml": "kubectl kustomize",
     "Kustomization": "kubectl kustomize",
     CHART: "helm template",
 }
-"""Files that say that manifests have to be made of a directory, and the command that makes them."""
+"""Files that show that a directory must be rendered to manifests, and the command for that."""
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Source(NamedTuple):
     """One file or stream: its name as the user wrote it, and its content as UTF-8 without byte order mark.
 
-    Without `has_lines` no user sees this text: places in it are reported without a line.
+    Without `has_lines` the user never sees this text: places in it are reported without a line.
     """
 
     name: str
@@ -86,12 +88,11 @@ class Source(NamedTuple):
 def read_sources(
     paths: Iterable[str | os.PathLike[str]], faults: list[Fault], *, recursive: bool, stdin: BinaryIO | None
 ) -> Iterator[Source]:
-    """Reads everything that the paths name, each file once; what can't be read becomes a fault.
+    """Yield every source that the paths name, each file once; unreadable ones become faults.
 
-    Directories stand for the .yaml, .yml and .json files in them, in name order, among which a link out of the checkout
-    is a fault; `-` is standard input. Files
-    compressed with gzip are unpacked, whatever their name. A kustomization or a chart is a fault, wherever it is: the
-    files in it are not what a cluster gets.
+    Directories stand for the .yaml, .yml and .json files in them, in name order; a link out of the checkout among them
+    is a fault; `-` is standard input. Files compressed with gzip are unpacked, whatever their name. A kustomization or
+    a chart is a fault, wherever it is: its files are not what a cluster gets.
     """
     seen: set[str] = set()
     for given in paths:
@@ -122,7 +123,7 @@ def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
 
 
 def _to_be_made(name: str, path: Path) -> Fault | None:
-    """The fault of a path that is a kustomization or a chart, which has to be rendered first; None if it is neither."""
+    """Return the fault of a kustomization or a chart, which must be rendered first; None for any other path."""
     folder = path if path.is_dir() else path.parent
     if path.name == "values.yaml" and (folder / CHART).is_file():
         return _to_be_made(name, folder)
@@ -136,12 +137,12 @@ def _to_be_made(name: str, path: Path) -> Fault | None:
 
 
 def is_meant_as_path(name: str) -> bool:
-    """Whether a text, by its form, can only be meant as a path, even if there is no such file."""
+    """Return whether the form of a text shows that it can only be a path, even if there is no such file."""
     return name == STDIN or name.endswith((*SUFFIXES, SUFFIX, "/")) or name.startswith((".", "/", "~"))
 
 
 def is_there(name: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of a file or directory; not if it is too long to be one."""
+    """Return whether a path is that of a file or directory; False if it is too long to be one."""
     try:
         return Path(name).exists()
     except OSError:
@@ -181,7 +182,7 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
             folders.clear()
             continue
         for file in sorted(Path(folder, file) for file in files if file.endswith(SUFFIXES)):
-            # A pipe or device that is named as a path is read; one that happens to lie in a directory may block.
+            # A pipe or device that is named as a path is read; one in a directory may block.
             if file.exists() and not file.is_file():
                 faults.append(Fault(str(file), "not a regular file"))
             elif (outside := links.refused(file, checkout)) is not None:
@@ -199,7 +200,7 @@ def _directory(name: str, path: Path, faults: list[Fault], *, recursive: bool) -
 
 
 def _reason(error: OSError) -> str:
-    """The system's words, as they are on every system."""
+    """Return the system's message, independent of the platform."""
     text = error.strerror or str(error)
     return text[:1].lower() + text[1:]
 
@@ -213,7 +214,7 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
             return None
         else:
             with Path(name).open("rb") as file:
-                # The size of a regular file is known; pipes and devices may go on for ever.
+                # The size of a regular file is known; pipes and devices may never end.
                 data = file.read() if 0 < os.fstat(file.fileno()).st_size <= MAX_BYTES else _limited(file)
     except OSError as error:
         faults.append(Fault(name, _reason(error)))
@@ -225,34 +226,34 @@ def _read(name: str, faults: list[Fault], stdin: BinaryIO | None) -> Source | No
 
 
 class RecordedInput(io.RawIOBase, BinaryIO):
-    """A stream that can be read only once, and keeps what was read so that it can be read again."""
+    """A stream that can be read only once, and stores its content so that it can be read again."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._read = stream, bytearray()
 
     def read(self, size: int = -1) -> bytes:
-        """Reads as a file does, and keeps what was read."""
+        """Read as a file does, and store the content."""
         data = self._stream.read(size)
         self._read += data
         return data
 
     def again(self) -> BinaryIO:
-        """What was read so far, from its beginning."""
+        """Return everything read so far, from its beginning."""
         return io.BytesIO(self._read)
 
 
 def _limited(file: BinaryIO) -> bytes:
-    """The content, or a little more than may be read of it."""
+    """Return the content, or slightly more than the limit."""
     data = bytearray()
     while len(data) <= MAX_BYTES and (piece := file.read(1 << 20)):
         data += piece
         if b"\0" in piece and not data.startswith((*_UTF16, MAGIC)):
-            break  # no text, so the rest of it need not be known
+            break  # not text, so the rest does not matter
     return bytes(data)
 
 
 def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
-    """Unpacks, removes byte order marks and refuses what is not text."""
+    """Unpack the data, remove byte order marks and reject anything that is not text."""
     if data.startswith(MAGIC):
         limit = most(len(data), MAX_BYTES)
         try:
@@ -286,7 +287,7 @@ def _as_text(name: str, data: bytes, faults: list[Fault]) -> Source | None:
 
 
 def _invalid_utf8(data: bytes) -> int | None:
-    """The position of the first byte that is not UTF-8; in pieces, so that no second copy of the text is held."""
+    """Return the position of the first byte that is not UTF-8; reads in pieces, to avoid a second copy of the text."""
     if data.isascii():
         return None
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -302,7 +303,10 @@ def _invalid_utf8(data: bytes) -> int | None:
 # -- documents of a source ---------------------------------------------------------------------------------------------
 
 _MAX_CHECKED = 1 << 20
-"""Bytes of JSON up to which keys set twice are looked for; longer texts are dumps by programs, which have none."""
+"""The maximum number of bytes of JSON in which repeated keys are searched for.
+
+Longer texts are dumps by programs, which have none.
+"""
 _JSON_SPACE = b" \t\r\n"
 
 
@@ -317,20 +321,20 @@ class Document(msgspec.Struct, frozen=True, eq=False):
     envelope: json_reader.Envelope | None = None
 
     def hand_to(self, collector: Collector) -> None:
-        """Gives the document to the collector."""
+        """Pass the document to the collector."""
         if self.data is None:
             collector.add(self.value, self.place)
         else:
             collector.add_json(self.data, self.begin, self.end, self.place, self.envelope)
 
     def plain(self) -> Any:
-        """The document as plain value. Raises `JsonError`."""
+        """Return the document as a plain value. Raises `JsonError`."""
         if self.data is None:
             return self.value
         return json_reader.plain(memoryview(self.data)[self.begin : self.end])
 
     def place_of_fields(self) -> Place:
-        """The place, able to find the lines of fields in JSON too."""
+        """Return the place, which can also find the lines of fields in JSON."""
         if self.data is None:
             return self.place
         text = _JsonText(self.data, self.begin, self.end, self.place.line)
@@ -338,7 +342,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_documents(source: Source, faults: list[Fault]) -> list[Document]:
-    """All documents of the source that can be read; the others become faults."""
+    """Return all documents of the source that can be read; the others become faults."""
     head = source.data[:4096].lstrip(_JSON_SPACE)[:1]
     if head not in (b"{", b"["):
         known = recognized(source.name, source.data)
@@ -373,7 +377,10 @@ def _line_at(data: bytes, position: int) -> int:
 
 
 def _yaml_instead(source: Source, error: JsonError, read: list[Document], faults: list[Fault]) -> list[Document]:
-    """What starts like JSON may be flow-style YAML (KYAML); if it is neither, the reader that got further is right."""
+    """Read a text that starts like JSON as flow-style YAML (KYAML).
+
+    If both fail, report the reader that got further.
+    """
     line = _line_at(source.data, error.position)
     hint = template_hint(source.name) if source.data.lstrip(_JSON_SPACE).startswith(b"{{") else ""
     as_json = Fault(source.name, f"JSON: {error.message}", line, len(read) + 1, hint=hint)
@@ -410,14 +417,14 @@ def _yaml(source: Source, faults: list[Fault]) -> Iterator[Document]:
 
 
 class _DocumentText:
-    """Finds the fields of one document in its text, which is read a second time when first asked."""
+    """The text and fields of one document, which is read a second time on first use."""
 
     def __call__(self) -> DocumentText:
-        """The text of the document."""
+        """Return the text of the document."""
         return self._read
 
     def lines(self, paths: list[FieldPath]) -> list[int]:
-        """The lines of the fields, or of the nearest outer ones; 0 where unknown."""
+        """Return the lines of the fields, or of the nearest outer ones; 0 where unknown."""
         return [find(self._lines, path) for path in paths]
 
     @functools.cached_property
@@ -442,7 +449,7 @@ class _YamlText(_DocumentText):
 
 
 class _JsonText(_DocumentText):
-    """`line` is the one in which the value begins, which may not be the first in it."""
+    """The text of one JSON value; `line` is the one in which it begins, which may not be the first in the text."""
 
     def __init__(self, data: bytes, begin: int, end: int, line: int) -> None:
         self._where = (data, begin, end, line)
@@ -453,7 +460,7 @@ class _JsonText(_DocumentText):
 
     @property
     def repeated(self) -> list[tuple[FieldPath, Line]]:
-        """Keys that are set again in the same map, with their places."""
+        """Return the keys that are set again in the same map, with their places."""
         found: list[tuple[FieldPath, int]] = []
         text = self._extents(found).lines
         return [(path, Line.at(*text.place(position))) for path, position in found]

@@ -1,7 +1,7 @@
-"""Lists and arrays taken apart into objects, and what is special about reading dumps of a cluster.
+"""Unwrap Lists and arrays into objects, and handle the special cases of cluster dumps.
 
-In this order: answers of an API server that hold no objects, Lists, objects that occur in two sources, and the notices
-about what a snapshot could not list. Decoding the objects is not done here.
+In this order: API server responses without objects, Lists, objects that occur in two sources, and the notices about
+resources that a snapshot could not list. Decoding the objects is done elsewhere.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .diagnose import Report, describe
 from .places import NO_HEADER, Header, Item, Place, label, label_of
 
 # -- answers without objects -------------------------------------------------------------------------------------------
-# Status, tables for printing, metadata alone: kept in a file they are no cluster, and reading has to say so.
+# Status, tables for printing, metadata alone: saved in a file they are not a cluster, and reading must report that.
 
 _META = "meta.k8s.io/"
 
 
 def is_no_objects(api_version: object, kind: object) -> bool:
-    """Whether the header is that of an answer without objects."""
+    """Return whether the header is that of a response without objects."""
     if kind == "Status":
         return api_version == "v1"
     named = kind in ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
@@ -33,7 +33,7 @@ def is_no_objects(api_version: object, kind: object) -> bool:
 
 
 def explained(value: Mapping[str, Any], header: Header) -> str:
-    """What the answer is, and what to ask for instead."""
+    """Return what the response is, and what to request instead."""
     if header.kind == "Status":
         said = ", ".join(str(value[key]) for key in ("reason", "code") if value.get(key))
         return (f"an error of the API server instead of objects: {value.get('message') or 'no message'}") + (
@@ -47,12 +47,12 @@ def explained(value: Mapping[str, Any], header: Header) -> str:
 # -- Lists and arrays --------------------------------------------------------------------------------------------------
 
 MAX_DEPTH = 20
-"""Steps into Lists: two for each List."""
+"""The maximum number of steps into Lists: two for each List."""
 _NO_STEPS: FieldPath = ()
 
 
 def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_HEADER) -> Iterator[Item]:
-    """The objects of a document, those in Lists and arrays included; anything else is noted as a fault."""
+    """Yield the objects of a document, including those in Lists and arrays; anything else is recorded as a fault."""
     pending: list[tuple[object, Place, Header]] = [(value, place, inherited)]
     while pending:
         value, place, inherited = pending.pop()
@@ -83,12 +83,12 @@ def unwrap(value: object, place: Place, report: Report, inherited: Header = NO_H
 
 
 def is_list(kind: object, has_items: bool) -> bool:
-    """Whether an object is a List, of anything or of one kind."""
+    """Return whether an object is a List, of any objects or of one kind."""
     return kind == "List" or (isinstance(kind, str) and kind.endswith("List") and has_items)
 
 
 def header_of_items(header: Header) -> Header:
-    """What the items of a List are when they don't say it themselves, as in raw API responses."""
+    """Return the header of a List's items if they have none, as in raw API responses."""
     if header.kind == "List" or not isinstance(header.kind, str):
         return NO_HEADER
     return Header(header.api_version, header.kind.removesuffix("List"))
@@ -121,23 +121,23 @@ def _line_of_item(place: Place) -> int:
 # The later one overrides, as `kubectl apply` would.
 
 _MOST_NAMED = 5
-"""How many objects that two sources have are named one by one."""
+"""The maximum number of objects in two sources that are named individually."""
 
 _Known = TypeVar("_Known", bound=Object)
 
 _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_references")
-"""Metadata that manifests leave to the cluster."""
+"""Metadata that only the cluster sets."""
 
 
 def contradict(earlier: Object, later: Object) -> bool:
-    """Whether two objects differ and nothing says which one is meant; a manifest over a cluster's object does."""
+    """Return whether two objects differ and it is unclear which one counts; a manifest overrides a cluster's object."""
     old: Any = earlier
     new: Any = later
     return not (old.metadata.is_stored and not new.metadata.is_stored)
 
 
 def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) -> Iterator[Notice]:
-    """A warning for each object that two sources give with different content, one for all if there are many."""
+    """Yield a warning for each object with different content in two sources, one for all if there are many."""
     code = "object-overridden"
     for key, (first, later) in list(contradicted.items())[:_MOST_NAMED]:
         text = f"different content in two sources; {later} is used, not {first}"
@@ -150,10 +150,10 @@ def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) 
 
 
 def merged(earlier: _Known, later: _Known) -> _Known:
-    """The later object with what only the cluster says: status, uid, times, owners, and the node that a pod is on.
+    """Return the later object with the fields only the cluster sets: status, uid, times, owners, and the pod's node.
 
-    What the later one says itself stays as it says. A pod that waits and asks for other claims than before can only be
-    another pod, as these can't be edited: it has a uid of its own, and its claims are not made yet.
+    Fields that the later one sets stay unchanged. A pending pod that uses different claims than before can only be
+    another pod, because these cannot be edited: it has its own uid, and its claims do not exist yet.
     """
     old: Any = earlier
     new: Any = later
@@ -180,14 +180,14 @@ def _asks_for_others(earlier: Pod, later: Pod) -> bool:
 
 
 def _as_another(pod: Pod) -> Pod:
-    """The pod as it is after it was deleted and recreated."""
+    """Return the pod as it is after it was deleted and recreated."""
     uid = f"{pod.metadata.uid}-anew" if pod.metadata.uid else ""
     status = replace(pod.status, resource_claim_statuses=[], conditions=[], nominated_node_name="")
     return replace(pod, metadata=replace(pod.metadata, uid=uid), status=status)
 
 
-# -- what a snapshot could not list ------------------------------------------------------------------------------------
-# What was not listed counts as not there, so it has to be said. A resource that a server does not have is no gap, but
+# -- resources that a snapshot could not list --------------------------------------------------------------------------
+# Unlisted resources count as missing, so the user must know. A resource that a server does not have is no gap, but
 # without resource.k8s.io there are no devices at all.
 
 _GROUP = "resource.k8s.io"
@@ -195,7 +195,7 @@ _OF_DEVICES = frozenset(f"{name}.{_GROUP}" for name in ("resourceslices", "devic
 
 
 def notices(info: ClusterInfo) -> Iterator[Notice]:
-    """A notice for each group of the API that may not be listed, and for each list that failed."""
+    """Yield a notice for each API group that may not be listed, and for each list that failed."""
     forbidden: dict[str, list[str]] = {}
     for entry in info.not_listed:
         if entry.reason == FORBIDDEN:
@@ -218,7 +218,7 @@ def notices(info: ClusterInfo) -> Iterator[Notice]:
 
 
 def rule(group: str, plurals: list[str]) -> str:
-    """The rule of a role that allows resources of a group to be listed."""
+    """Return the rule of a role that allows resources of a group to be listed."""
     return f'{{apiGroups: ["{group}"], resources: [{", ".join(plurals)}], verbs: [list]}}'
 
 

@@ -1,7 +1,8 @@
-"""YAML parser events to plain values, without recursion, so that depth and what aliases repeat are bounded.
+"""Build plain values from YAML parser events without recursion, so that depth and repetition by aliases are bounded.
 
-First merged maps and copied aliases, then what a plain scalar means, last the builder. Knows YAML as Kubernetes reads
-it, which is neither YAML 1.1 nor 1.2 (sigs.k8s.io/yaml, go-yaml v2), but neither files nor Kubernetes objects.
+First come merged maps and copied aliases, then the meaning of plain scalars, last the builder. It follows YAML as
+Kubernetes reads it, which is neither YAML 1.1 nor 1.2 (sigs.k8s.io/yaml, go-yaml v2), but knows neither files nor
+Kubernetes objects.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .faults import TEMPLATE, set_twice
 
 
 class YamlError(Exception):
-    """A document that can't be read, with the line of the fault from 1."""
+    """A document that cannot be read, with the line of the fault from 1."""
 
     def __init__(self, message: str, line: int, hint: str = "") -> None:
         self.message = message
@@ -40,7 +41,7 @@ class YamlError(Exception):
 
 
 def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
-    """Adds merged entries to a map; its own keys win, then earlier sources. Raises `YamlError`."""
+    """Add merged entries to a map; its own keys take precedence, then earlier sources. Raises `YamlError`."""
     for merged in merges:
         for source in merged if isinstance(merged, list) else [merged]:
             if not isinstance(source, dict):
@@ -50,7 +51,7 @@ def merge(container: dict[str, Any], merges: list[Any], line: int) -> None:
 
 
 def copied(value: Any) -> Any:
-    """A copy of a plain value, so that no two places of the result share maps or lists. Depth is bounded by now."""
+    """Return a copy of a plain value, so that no two places share maps or lists. Its depth is already bounded."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -73,13 +74,13 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
 SPECIAL_WORDS = frozenset(_WORDS)
-"""Plain scalars that are no text."""
+"""Plain scalars that are not text."""
 BOOLEAN_WORDS = frozenset(text for text, value in _WORDS.items() if isinstance(value, bool)) - {
     *("true", "True", "TRUE", "false", "False", "FALSE")
 }
-"""Plain scalars that are booleans, and look like text."""
+"""Plain scalars that are booleans but look like text."""
 LETTERS = frozenset("abcdeghijklmpqrsuvwxzABCDEGHIJKLMPQRSUVWXZ/")
-"""What no word and no number begins with."""
+"""Characters with which no special word and no number begins."""
 _NUMBER_START = frozenset("0123456789+-.")
 _INTEGER = re.compile(
     r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)|(?P<dec>0|[1-9][0-9]*))\Z"
@@ -87,11 +88,11 @@ _INTEGER = re.compile(
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 _MAX_DIGITS = 400
-"""More digits than any number has; keeps conversion of hostile input cheap."""
+"""More digits than any number has; limits the cost of converting hostile input."""
 
 
 def resolve(text: str) -> Scalar:
-    """The value of a plain scalar; NaN and infinities come out as floats, which JSON and so Kubernetes can't hold."""
+    """Return the value of a plain scalar; NaN and infinities are floats, which JSON and so Kubernetes cannot hold."""
     if text[:1] in LETTERS:
         return text
     if text in _WORDS:
@@ -109,7 +110,7 @@ def resolve(text: str) -> Scalar:
 
 
 def _as_float(text: str) -> Scalar:
-    """A float; a number too big for one is text, as go-yaml leaves it."""
+    """Return a float; a number too big for one is text, as in go-yaml."""
     value = float(text)
     if math.isinf(value):
         return text
@@ -117,13 +118,13 @@ def _as_float(text: str) -> Scalar:
 
 
 def plain_key(text: str) -> str | None:
-    """The text of a map key that is a plain scalar; None for null."""
+    """Return the text of a map key that is a plain scalar; None for null."""
     value = resolve(text)
     return value if type(value) is str else key_text(value)
 
 
 def key_text(value: Scalar) -> str | None:
-    """The text of a map key, since JSON has only text keys; None for null, which can't be one."""
+    """Return the text of a map key, because JSON has only text keys; None for null, which cannot be one."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -141,7 +142,7 @@ def key_text(value: Scalar) -> str | None:
 MAX_DEPTH = 200
 """Nesting levels; Kubernetes objects need about 20."""
 MAX_ALIASED = 400_000
-"""Values that the aliases of one document may repeat."""
+"""The maximum number of values that the aliases of one document may repeat."""
 
 _TAG = "tag:yaml.org,2002:"
 _SCALAR_TAGS: dict[str, tuple[type, ...]] = {
@@ -151,7 +152,7 @@ _SCALAR_TAGS: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 _MERGE = object()
-"""Stands for the key `<<`."""
+"""A marker for the key `<<`."""
 _FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\x7e\\x85\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
@@ -164,19 +165,19 @@ class _Level:
     anchor: str | None
     line: int
     before: int
-    """How many values the document had when this one began."""
+    """The number of values in the document when this one began."""
     key: Any = None
     has_key: bool = False
     merges: list[Any] = field(default_factory=list)
 
     @property
     def expects_key(self) -> bool:
-        """Whether the next value is a map's key."""
+        """Return whether the next value is a map's key."""
         return self.is_map and not self.has_key
 
 
 class Builder:
-    """Builds the documents of one text, one after the other."""
+    """A builder of the documents of one text, one after the other."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self._parser = CParser(text)
@@ -195,7 +196,7 @@ class Builder:
         self._aliased = 0
 
     def next_document(self) -> bool:
-        """Reads the next document into `value`; False at the end. Raises `YamlError`.
+        """Read the next document into `value`; return False at the end. Raises `YamlError`.
 
         `start` is the document's line, and `starts` has the lines of its outer maps by `id`.
         """
@@ -228,7 +229,7 @@ class Builder:
         return YamlError(message, self._first_line + event.start_mark.line, self._hint(event.start_mark))
 
     def _hint(self, mark: Any) -> str:
-        """What is usually meant by the text at the mark."""
+        """Return the usual meaning of the text at the mark."""
         lines = self._text.split("\n", mark.line + 1)
         line = lines[mark.line] if mark.line < len(lines) else ""
         if line[mark.column : mark.column + 1] == "\t":
@@ -275,7 +276,7 @@ class Builder:
             self._anchors[event.anchor] = (value, 1)
 
     def _word(self, level: _Level, event: Any) -> None:
-        """Most scalars: plain text that can mean nothing but itself, as key or as value."""
+        """Handle most scalars: plain text with only one possible meaning, as a key or as a value."""
         text = event.value
         if not level.is_map:
             level.container.append(text)
@@ -291,7 +292,7 @@ class Builder:
             level.has_key = False
 
     def _take(self, value: Any, event: Any) -> None:
-        """Puts a complete value into the map or list that is open, or makes it the document."""
+        """Add a complete value to the open map or list, or make it the document."""
         level = self._stack[-1] if self._stack else None
         if level is None:
             self.value = value
@@ -371,7 +372,7 @@ class Builder:
     # Map keys
 
     def _plain_key(self, level: _Level, event: Any) -> None:
-        """A plain scalar as key, the usual case."""
+        """Use a plain scalar as a key, the usual case."""
         text = event.value
         if text == "<<":
             level.key, level.has_key = _MERGE, True

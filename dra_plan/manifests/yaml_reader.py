@@ -1,7 +1,7 @@
-"""YAML text cut into documents. Each document is read on its own: a fault in one does not hide the next.
+"""Split YAML text into documents. Each document is read separately: a fault in one does not hide the next.
 
-First the shortcut for documents that differ only in words, then the ordinary reader, last the places of fields in the
-text. How one document becomes a plain value is in `yaml_builder`.
+First comes the shortcut for documents that differ only in words, then the ordinary reader, last the places of fields in
+the text. `yaml_builder` turns one document into a plain value.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from .places import _NO_KEY, Extent, Extents, Form
 from .yaml_builder import SPECIAL_WORDS, Builder, YamlError, key_text, resolve
 
 # -- documents of one layout -------------------------------------------------------------------------------------------
-# Dumps and generated manifests are many documents of few layouts. A layout is the text with each word or whole number
-# replaced by a mark; it is read once, by the same reader as everything, and a document of that layout is its value with
-# the words put back. That is exact, since nothing of YAML depends on which word it is: a word here has only letters,
-# digits and `_ . / -`, is none that means something else (`true`, `1e3`, ...), and stands between spaces or signs that
-# end it. Keys of maps must differ from each other, so a layout with a word in a key is not used.
+# Dumps and generated manifests are many documents with few layouts. A layout is the text with each word or whole number
+# replaced by a mark; it is read once, by the ordinary reader, and a document of that layout is its value with the words
+# put back. That is exact, because nothing in YAML depends on the particular word: a word here has only letters, digits
+# and `_ . / -`, has no special meaning (`true`, `1e3`, ...), and stands between spaces or characters that end it. Keys
+# of maps must differ from each other, so a layout with a word in a key is not used.
 
 MAX_LENGTH = 1 << 16
-"""Characters of a document that is looked at."""
+"""The maximum length of a document, in characters."""
 MAX_LAYOUTS = 256
-"""Layouts that are kept of one source."""
+"""The maximum number of stored layouts of one source."""
 
 _SPECIAL = "|".join(sorted((re.escape(word) for word in SPECIAL_WORDS if word[:1].isalpha()), key=len, reverse=True))
 _FIRST = "".join(sorted({word[0] for word in SPECIAL_WORDS if word[:1].isalpha()}))
-"""What special words begin with: few words do, and only those are compared with each of them."""
+"""The first characters of special words: few words begin with them, and only those are compared with each of them."""
 _END = r"(?=[\s,\]}]|\Z)"
 _NO_NUMBER = (
     r"[0-9]{1,15}(?:[KMGTPE]i|[numkMGTP])"  # a quantity
@@ -56,7 +56,10 @@ _MARK = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 
 Words = list[str]
 _Made = Callable[[Words, dict[int, int], int], Any]
-"""Makes a value of the words of a document; notes the lines of outer maps, counted from the document's first line."""
+"""A function that builds a value from the words of a document.
+
+It records the lines of outer maps, counted from the document's first line.
+"""
 
 
 class LaidOut(Struct, frozen=True):
@@ -80,9 +83,9 @@ class Layouts:
         self._met: set[tuple[str, ...]] = set()
 
     def read(self, text: str, first_line: int) -> LaidOut | None:
-        """The one document of a text that begins in this line; None if the ordinary reader has to read it."""
+        """Return the only document of a text that begins on this line; None if the ordinary reader must read it."""
         if len(text) > MAX_LENGTH or _OPEN in text or "%" in text:
-            return None  # a directive could say what words mean
+            return None  # a directive could change the meaning of words
         parts = _WORDS.split(text)
         key, words = tuple(parts[::2]), parts[1::2]
         if key not in self._known and not self._meet(key):
@@ -94,7 +97,7 @@ class Layouts:
         return LaidOut(layout.make(words, starts, first_line), first_line + layout.line, starts)
 
     def _meet(self, key: tuple[str, ...]) -> bool:
-        """Whether the layout is to be read now: it is when it is seen a second time."""
+        """Return whether to read the layout now, which is when it is seen a second time."""
         if key not in self._met:
             if len(self._met) < MAX_LAYOUTS:
                 self._met.add(key)
@@ -104,7 +107,7 @@ class Layouts:
 
 
 def _layout(literals: tuple[str, ...]) -> _Layout | None:
-    """How to make documents that have these texts between their words; None if it takes the ordinary reader."""
+    """Return the layout of documents with these texts between their words; None if it needs the ordinary reader."""
     marks = (f"{_OPEN}{number}{_CLOSE}" for number in range(len(literals) - 1))
     text = literals[0] + "".join(mark + literal for mark, literal in zip(marks, literals[1:], strict=True))
     builder = Builder(text, 0)
@@ -122,7 +125,7 @@ def _layout(literals: tuple[str, ...]) -> _Layout | None:
 
 
 def _maker(value: Any, starts: dict[int, int], quoted: frozenset[int]) -> _Made | None:
-    """What makes such a value; None if a key has a word in it."""
+    """Return a function that builds such a value; None if a key has a word in it."""
     if isinstance(value, str):
         return _text_maker(value, quoted)
     if not isinstance(value, dict | list):
@@ -170,7 +173,7 @@ def _text_maker(text: str, quoted: frozenset[int]) -> _Made:
 # -- reading documents -------------------------------------------------------------------------------------------------
 
 MAX_LINE = 16 * 1024 * 1024
-"""Characters in one line."""
+"""The maximum number of characters on one line."""
 
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?!---(?:\s|\Z))[ \t]*[^\s#%]|^[ \t]+%|^---[ \t]+[^#\s]", re.MULTILINE)
@@ -193,7 +196,7 @@ class YamlDocument(Struct, frozen=True):
 
 
 def read_documents(text: str) -> Iterator[YamlDocument]:
-    """All documents of a text that hold something, faulty ones included, in order."""
+    """Yield all non-empty documents of a text, including faulty ones, in order."""
     number = 0
     layouts = Layouts()
     for line, chunk in split(text):
@@ -215,7 +218,7 @@ def read_documents(text: str) -> Iterator[YamlDocument]:
 
 
 def split(text: str) -> Iterator[tuple[int, str]]:
-    """The text cut at lines that start with `---`, as kubectl cuts it, with line numbers from 1.
+    """Split the text at lines that start with `---`, as kubectl does, with line numbers from 1.
 
     Parts without content are left out; directives stay with the document that they precede.
     """
@@ -246,13 +249,13 @@ def _check_lines(text: str, first: int) -> None:
 
 
 # -- places of fields --------------------------------------------------------------------------------------------------
-# Of one YAML document that is known to be readable.
+# For one YAML document that is known to be readable.
 
 _FORMS = {"'": Form.SINGLE, '"': Form.DOUBLE, "|": Form.BLOCK, ">": Form.BLOCK}
 
 
 def of_yaml(text: str, start_line: int) -> Extents:
-    """The fields of the document that starts in that line of the text, from 0."""
+    """Return the fields of the document that starts on that line of the text, from 0."""
     finder = _ExtentFinder()
     parser: Any = CParser(text)
     inside = False
@@ -278,7 +281,7 @@ class _Opened(NamedTuple):
 
 
 class _ExtentFinder:
-    """Follows the events with the path they are at."""
+    """A finder of extents, which follows the events with their current path."""
 
     def __init__(self) -> None:
         self.found: Extents = {}
@@ -287,7 +290,7 @@ class _ExtentFinder:
         self._key = _NO_KEY
         self._expects_key = False
         self._end = 0
-        """Where the last value ended."""
+        """The end of the last value."""
 
     def see(self, event: Any) -> None:
         begin, end = event.start_mark.index, event.end_mark.index

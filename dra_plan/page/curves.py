@@ -11,7 +11,7 @@ HEIGHT = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CurveLine:
     """One line: its name, its values, and where several runs are told, the least and the most of each."""
 
     name: str
@@ -26,7 +26,7 @@ class Curve:
 
     title: str
     unit: str
-    lines: Sequence[Line]
+    lines: Sequence[CurveLine]
     all: float = 0.0
     """What there is of it at most; 0 where that is not known."""
 
@@ -64,7 +64,7 @@ class Curves:
         points = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, values, strict=True)]
         return f"M{'L'.join(points)}" + ("h100" if len(points) == 1 else "")
 
-    def band(self, of: Curve, line: Line) -> str:
+    def band(self, of: Curve, line: CurveLine) -> str:
         """The area between the least and the most."""
         low = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, line.least, strict=True)]
         high = [f"{x:g} {_y(of, value):g}" for x, value in zip(self.at, line.most, strict=True)]

@@ -13,6 +13,8 @@ from dra_plan.page.scene import Scene, ScenePlace
 from dra_plan.text import words
 from dra_plan.text.naming import device_name
 
+HOLDS_NONE = "holds none of the pods"
+
 MOST_NAMED = 8
 """Pods of a node that are named; of more, their number is told."""
 

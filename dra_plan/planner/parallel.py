@@ -55,14 +55,17 @@ def in_shares(
     items: Sequence[Item],
     jobs: int,
     heard: Callable[[Result], None] = lambda _: None,
+    first: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """What `work` makes of the items, in order, with `jobs` processes.
 
     `work` is a function of a module, and yields what it makes of an item before it takes the next one. What it is given
     may be written and read by pickle, as may its answers. `heard` is called here with each answer, when it is there.
+    `first` is what this process has to do itself, while others have begun if possible.
     """
     if _may_fork():
-        return _forked(work, given, items, jobs, heard)
+        return _forked(work, given, items, jobs, heard, first)
+    first()
     answers = _started(work, given, items, jobs)
     for answer in answers:
         heard(answer)
@@ -95,6 +98,7 @@ def _forked(
     items: Sequence[Item],
     jobs: int,
     heard: Callable[[Result], None],
+    first: Callable[[], None],
 ) -> list[Result]:
     """What becomes of the items, of which each process takes a portion whenever it has done one.
 
@@ -112,6 +116,7 @@ def _forked(
         os.write(issued, bytes(range(min(len(items), MOST_PORTIONS))))
         os.close(issued)  # who reads after the last ticket finds the end
         others = [_start(work, given, items, tickets) for _ in range(jobs - 1)]
+        first()
         for answer in _answers(work, given, items, tickets):
             keep([answer])
             keep(_received(others, waits=False))

@@ -6,7 +6,7 @@ answers that let pods compete. The rules are those of `validate`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +134,22 @@ def entries(refused: Iterable[RefusedOwner]) -> Refusals:
         for finding in each.findings:
             owners.setdefault(finding, []).append(each.owner)
     return [_entry(finding, named) for finding, named in owners.items()] or UNSET
+
+
+def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[ApiServerRefusal]:
+    """Of findings about manifests those for which the API server refuses an object; kinds that are `spared` left out.
+
+    What can't be for it is the object itself.
+    """
+    from dra_plan.validation.rule import Severity
+
+    found = []
+    for finding in findings:
+        kind, _, name = finding.object.partition(" ")
+        if finding.severity is Severity.ERROR and finding.rule.refused_by == "APIServer" and kind not in spared:
+            namespace, _, own = name.rpartition("/")
+            found.append(_entry(finding, [ObjectName(kind=kind, namespace=namespace, name=own)]))
+    return found
 
 
 def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:

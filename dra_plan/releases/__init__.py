@@ -1,7 +1,7 @@
-"""What each Kubernetes release does: gates and their defaults, allocator variants, rules and known defects.
+"""The behaviour of each Kubernetes release: gates and their defaults, allocator variants, rules and known defects.
 
-Literal tables and their look-up, nothing else. All other code asks `features.x`, `rules.x` or `quirks.x`
-and never compares a version. `docs/releases.md` says how a release is added.
+Literal tables and their look-up, nothing else. All other code reads `features.x`, `rules.x` or `quirks.x` and never
+compares a version. `docs/releases.md` explains how to add a release.
 """
 
 from .autoscaler import (

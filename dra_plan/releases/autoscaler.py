@@ -1,6 +1,6 @@
-"""Known defects of the Cluster Autoscaler (1.36.1): the switches, and for each what it is and which issue tells of it.
+"""Known defects of the Cluster Autoscaler (1.36.1): the switches, and a description and issue for each.
 
-They are apart from those of Kubernetes, as the autoscaler has releases of its own. `--quirks` switches both.
+They are separate from those of Kubernetes because the autoscaler has its own releases. `--quirks` switches both.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ AutoscalerQuirk = Literal[
 
 
 class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
-    """True does as the release does, False as it should."""
+    """Switches for the autoscaler's defects: True behaves as the release does, False as it should."""
 
     extended_devices_free: bool = True
     idle_claims_stay: bool = True
@@ -45,26 +45,29 @@ class AutoscalerQuirks(Struct, frozen=True, kw_only=True):
     similar_without_devices: bool = True
 
     def without(self, *names: AutoscalerQuirk) -> AutoscalerQuirks:
-        """The same with the named ones repaired."""
+        """Return the same switches with the named ones repaired."""
         return replace(self, **dict.fromkeys(names, False))
 
 
 AUTOSCALER = AutoscalerQuirks()
-"""All defects, as the release has them."""
+"""All defects of the release."""
 
 FIXED_AUTOSCALER = AUTOSCALER.without(*AUTOSCALER.__struct_fields__)  # type: ignore[arg-type]
-"""No defect at all."""
+"""No defects."""
 
 
 class AutoscalerDefect(NamedTuple):
-    """A defect: its id here, its switch, upstream's issues (OWNER/REPOSITORY#N, parted by commas; "" if none is known), what happens."""
+    """A defect: its id here, its switch, upstream's issues and its effect.
+
+    The issues are OWNER/REPOSITORY#N, separated by commas; "" if none is known.
+    """
 
     id: str
     quirk: AutoscalerQuirk
     issue: str
     title: str
     instead: str
-    """What is done with `--quirks fixed`."""
+    """The behaviour with `--quirks fixed`."""
 
 
 _CORE, _NEW = "kubernetes/autoscaler", "kubernetes-sigs/cluster-autoscaler"
@@ -93,4 +96,4 @@ NOT_SWITCHED = {
     f"{_NEW}#120": "node resources that devices take (node allocatable) are not simulated",
     f"{_NEW}#22": "ProvisioningRequests are not simulated",
 }
-"""What else is known, and why it has no switch."""
+"""Other known differences, and the reason why each has no switch."""

@@ -1,4 +1,4 @@
-"""Fields of resource.k8s.io that not every release has: since when, up to when, and which gate keeps them.
+"""Fields of resource.k8s.io that not every release has: the first and last versions, and the gate that keeps them.
 
 Fields that all recorded releases have are not listed, whatever gate they need.
 """
@@ -22,7 +22,7 @@ class ApiField(NamedTuple):
     """The first version that no longer has it; empty if the newest has it."""
 
     def exists_in(self, version: str) -> bool:
-        """Whether a minor version has the field."""
+        """Return whether a minor version has the field."""
         place = MINORS.index(version)
         return MINORS.index(self.since) <= place and (not self.until or place < MINORS.index(self.until))
 
@@ -38,12 +38,12 @@ FIELDS = (
 
 
 def does_not_have(version: str) -> str:
-    """Why a field does not count in a release that is older or newer than it."""
+    """Return why a field does not count in a release that is older or newer than it."""
     return f"Kubernetes {version} does not have the field and drops it"
 
 
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
-    """Why a field that an input has does not count, as a code and words; both empty if it counts."""
+    """Return why a field of an input does not count, as a code and a text; both are empty if it counts."""
     if not field.exists_in(version):
         return "field-dropped", does_not_have(version)
     if not gates.get(field.gate, False):

@@ -1,9 +1,9 @@
-"""Feature gates: in which stage each is in each minor version, whether it can be changed, and which gates it needs.
+"""Feature gates: the stage of each in each minor version, whether it can be changed, and the gates it needs.
 
-At the end, the features: optional behaviour that gates switch on. A version that is not named does not know the gate.
-Sources: the feature gate tables of the releases; of 1.37 that of kube-scheduler, and for the gates of the API server
-alone (DRAResourcePoolStatus, DRAResourceClaimGranularStatusAuthorization) the pages of the website, which name no stage
-after that of 1.36.
+The features, optional behaviour that gates switch on, are at the end. A version that is not listed does not know the
+gate. Sources: the feature gate tables of the releases; for 1.37 that of kube-scheduler, and for the gates that only the
+API server has (DRAResourcePoolStatus, DRAResourceClaimGranularStatusAuthorization) the pages of the website, which name
+no stage after the one in 1.36.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ OTHERS = {
 
 
 class FeatureGate(NamedTuple):
-    """A feature gate in one release: alpha, beta or GA, its default, and whether it is locked to it."""
+    """A feature gate in one release: alpha, beta or GA, its default, and whether it is locked to the default."""
 
     stage: str
     default: bool
@@ -106,21 +106,21 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
     "WorkloadAwarePreemption": ("GangScheduling",),
 }
-"""Gate -> the gates without which it has no effect, where the release knows these."""
+"""Gate -> the gates without which it has no effect, if the release knows them."""
 
 
 def gates_of(version: str) -> dict[str, FeatureGate]:
-    """The gates that a minor version knows, in name order."""
+    """Return the gates that a minor version knows, in name order."""
     return {name: stages[version] for name, stages in sorted(GATES.items()) if version in stages}
 
 
 def gate_defaults(version: str) -> dict[str, bool]:
-    """The known gates of a minor version and their defaults, in name order."""
+    """Return the known gates of a minor version and their defaults, in name order."""
     return {name: gate.default for name, gate in gates_of(version).items()}
 
 
 def _meant(name: str, version: str) -> str:
-    """What may help with a gate that a release does not know: where it is known, or how it is written."""
+    """Return a hint about a gate that a release does not know: the releases that know it, or its correct spelling."""
     since = MINORS.index(OTHERS[name]) if name in OTHERS else len(MINORS)
     others = [minor for at, minor in enumerate(MINORS) if name in gates_of(minor) or at >= since]
     if others:
@@ -131,7 +131,7 @@ def _meant(name: str, version: str) -> str:
 
 
 def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool], list[Notice]]:
-    """All gates of a minor version with the changes made, and the notices about these.
+    """Return all gates of a minor version after the changes, and the notices about these.
 
     Raises UsageError for a gate that the version does not know.
     """
@@ -168,7 +168,7 @@ def set_gates(version: str, changed: Mapping[str, bool]) -> tuple[dict[str, bool
     return gates, notices
 
 
-# -- features that gates switch on -------------------------------------------------------------------------------------
+# -- features switched by gates ----------------------------------------------------------------------------------------
 
 
 class Features(Struct, frozen=True, kw_only=True):
@@ -194,7 +194,7 @@ class Features(Struct, frozen=True, kw_only=True):
     group_claims: bool = False
 
     def without_pod_groups(self) -> Features:
-        """The same features, with every pod scheduled by itself."""
+        """Return the same features, with every pod scheduled separately."""
         return replace(
             self,
             pod_groups=False,
@@ -206,7 +206,7 @@ class Features(Struct, frozen=True, kw_only=True):
 
 
 def features_of(gates: Mapping[str, bool]) -> Features:
-    """What the gates switch on; a gate that the release does not know is off."""
+    """Return the features that the gates switch on; a gate that the release does not know is off."""
     on = gates.get
     taints = bool(on("DRADeviceTaints"))
     groups = bool(on("GenericWorkload"))
@@ -216,7 +216,7 @@ def features_of(gates: Mapping[str, bool]) -> Features:
         prioritized_list=bool(on("DRAPrioritizedList")),
         partitionable_devices=bool(on("DRAPartitionableDevices")),
         device_taints=taints,
-        # 1.34 has no gate of its own for the rules: they come with the taints
+        # 1.34 has no separate gate for the rules: they come with the taints
         device_taint_rules=taints and bool(on("DRADeviceTaintRules", taints)),
         binding_conditions=bool(on("DRADeviceBindingConditions")) and bool(on("DRAResourceClaimDeviceStatus")),
         consumable_capacity=bool(on("DRAConsumableCapacity")),

@@ -1,4 +1,4 @@
-"""Known defects of upstream: the switches, and for each defect what it is and which recorded releases have it."""
+"""Known defects of upstream: the switches, and for each defect a description and the recorded releases that have it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Quirk = Literal[
     "group_reservations_shifted",
     "group_evicts_its_own",
 ]
-"""The names of the known defects: the fields of `Quirks`, written out so that the type checker knows them."""
+"""The names of the known defects: the fields of `Quirks`, written out for the type checker."""
 
 
 class Quirks(Struct, frozen=True, kw_only=True):
@@ -92,26 +92,26 @@ class Quirks(Struct, frozen=True, kw_only=True):
     group_evicts_its_own: bool = False
 
     def among(self, names: Iterable[Quirk]) -> tuple[Quirk, ...]:
-        """Those of the names that the release has, in name order."""
+        """Return the quirks among the names that the release has, in name order."""
         return tuple(sorted(name for name in names if getattr(self, name)))
 
     def without(self, *names: Quirk) -> Quirks:
-        """The same quirks with the named ones repaired."""
+        """Return the same quirks with the named ones repaired."""
         return replace(self, **dict.fromkeys(names, False))
 
 
 FIXED = Quirks()
-"""No defect at all: what the API promises."""
+"""No defects: the behaviour that the API promises."""
 
 
 # -- the defects -------------------------------------------------------------------------------------------------------
-# A defect is named where it is first switched on, and ends with the release whose line no longer has it. E1 and E2 are
-# of the API server's controllers and the scheduler's class cache, P11, P12 and G of the scheduler (G of pod groups),
-# C1 is our own number: it was seen in the outcomes of 1.34 only.
+# A defect is named where it is first switched on, and ends with the first release whose line no longer has it. E1 and
+# E2 concern the API server's controllers and the scheduler's class cache; P11, P12 and G the scheduler (G pod groups).
+# C1 is our own number: it was only seen in the outcomes of 1.34.
 
 
 class Defect(NamedTuple):
-    """A defect of upstream: its id here, the field of `Quirks`, the upstream issue (0: none filed) and what happens."""
+    """A defect of upstream: its id here, the field of `Quirks`, the upstream issue (0: none filed) and its effect."""
 
     id: str
     quirk: Quirk
@@ -120,7 +120,7 @@ class Defect(NamedTuple):
     releases: tuple[str, ...]
     """The recorded patch releases that have it."""
     remark: str = ""
-    """What newer ones of these do about it."""
+    """The behaviour of the newer ones of these releases."""
 
     @property
     def began(self) -> str:
@@ -137,7 +137,7 @@ class Defect(NamedTuple):
 _TO_1_36_2 = RECORDED[: RECORDED.index("1.36.2") + 1]
 _TO_1_36_3 = RECORDED[: RECORDED.index("1.36.3") + 1]
 _GROUPS = ("1.36.2", "1.36.3")
-"""Those in which pods are scheduled in groups, if gates say so."""
+"""The releases that schedule pods in groups if gates enable it."""
 
 DEFECTS = (
     Defect("Q1", "counters_by_pool_name", 140434, "counter totals are kept per pool name, so drivers that share a pool name share them", _TO_1_36_3),
@@ -187,9 +187,9 @@ NOT_APPLICABLE = {
     "Q26": "the stable variant is a choice by gates, not a defect; the plan names the variant",
     "Q27": "All and a device that consumes counters crash 1.35 before 1.35.6 and 1.36.0, 1.36.1; the recorded ones do not",
 }
-"""Defects without a switch, and why."""
+"""Defects without a switch, and the reason."""
 
 
 def quirks_of(release: str) -> Quirks:
-    """The defects that a recorded release has."""
+    """Return the defects that a recorded release has."""
     return Quirks(**{defect.quirk: True for defect in DEFECTS if release in defect.releases})

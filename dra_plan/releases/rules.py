@@ -1,6 +1,6 @@
-"""How releases work where they differ without being defective: one switch a rule.
+"""Differences between releases that are not defects: one switch per rule.
 
-After the switches, the allocator variants of each release: the features that each supports, and its rules.
+After the switches come the allocator variants of each release: the features that each supports, and its rules.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from .gates import Features
 
 
 class Rules(Struct, frozen=True, kw_only=True):
-    """How a release's allocator variant works where releases differ without either being defective."""
+    """The behaviour of a release's allocator variant where releases differ and neither is defective."""
 
     ordered: bool = True
     """Upstream searches pools by driver and name, and their slices by object name; otherwise in random order."""
     sorted: bool = True
-    """This tool takes them in that order, also where upstream's is random; otherwise in the order of the input."""
+    """This tool searches pools in that order, even where upstream's is random; otherwise in input order."""
     bound_slices_last: bool = False
-    """Slices whose devices have binding conditions are met after all others."""
+    """Slices whose devices have binding conditions come after all others."""
     bound_pools_last: bool = True
     """Pools with binding conditions come after all others."""
     counts_all_slices: bool = True
     """A pool that looks incomplete on the node is counted again over all slices of the cluster."""
     skips_unusable_pools: bool = True
-    """Incomplete and invalid pools are passed over; otherwise incomplete ones are used and invalid ones are fatal."""
+    """Incomplete and invalid pools are skipped; otherwise incomplete ones are used and invalid ones are fatal."""
     counter_slices: bool = True
-    """Counter sets stand in slices of their own and hold for the pool; otherwise in, and for, the device's slice."""
+    """Counter sets are in slices of their own and apply to the pool; otherwise in, and to, the device's slice."""
     checks_counter_references: bool = True
     """Duplicate counter sets and dangling counter references make a pool invalid."""
     unknown_effects_block: bool = False
     """Every untolerated taint blocks; otherwise only those with effect NoSchedule or NoExecute."""
     resumes_scan: bool = True
-    """The search for a request's next device starts behind the previous one; otherwise from the beginning."""
+    """The search for a request's next device starts after the previous one; otherwise from the beginning."""
     tolerations_in_result: bool = True
     shared_devices_hold_counters: bool = True
     """Devices with allocated shares count as allocated for counters; otherwise only dedicated ones do."""
@@ -44,23 +44,26 @@ class Rules(Struct, frozen=True, kw_only=True):
     timeout_ends_attempt: bool = True
     """A filter that takes too long on one node is an error for the pod; otherwise it rejects that node."""
     names_untolerated_taint: bool = False
-    """The scheduler says which taint of a node is not tolerated."""
+    """The scheduler's message names the taint of a node that is not tolerated."""
     explains_selector_errors: bool = True
-    """A selector that fails names the device, and advises on keys that are missing."""
+    """The error of a failing selector names the device, and gives advice about missing keys."""
     checks_amounts: bool = True
-    """A capacity request that is negative, or that steps can't be counted for, is an error for the pod."""
+    """A capacity request that is negative, or whose steps cannot be counted, is an error for the pod."""
     steps_keep_notation: bool = True
-    """An amount rounded up to a step is written as the step is; otherwise in binary form."""
+    """An amount rounded up to a step is written like the step; otherwise in binary form."""
     leaves_out_all_requests: bool = True
-    """Configuration for all requests of a claim names none in the result."""
+    """Configuration for all requests of a claim names no requests in the result."""
     ignores_compatibility_groups: bool = True
-    """Without the gate, slices with compatibility groups do not exist; otherwise nobody knows the field."""
+    """Without the gate, slices with compatibility groups are ignored; otherwise the field is unknown."""
     missing_class_in_plural: bool = True
-    """A class that does not exist is one of `deviceclasses.resource.k8s.io`; otherwise of `deviceclass.resource...`."""
+    """A missing class is reported as `deviceclasses.resource.k8s.io`; otherwise as `deviceclass.resource...`."""
     scores_devices: bool = True
-    """The chosen alternatives of claims, and extended resources that devices serve, count in the scheduler's scores."""
+    """The chosen alternatives of claims, and extended resources served by devices, count in the scheduler's scores."""
     pod_groups: bool = False
-    """PodGroups exist, and their pods are scheduled in one cycle; gates switch it. Otherwise pods come one by one."""
+    """PodGroups exist, and their pods are scheduled in one cycle, depending on gates.
+
+    Otherwise pods are scheduled one by one.
+    """
 
 
 # -- allocator variants ------------------------------------------------------------------------------------------------
@@ -118,7 +121,7 @@ _RULES_134_STABLE = replace(_RULES_134, distinct_attribute=False, binds_to_node=
 
 
 def _stable(rules: Rules) -> Rules:
-    """The rules of the stable variants of 1.36, where the other two have these."""
+    """Return the rules of the stable variants of 1.36, given those of the other two."""
     return replace(
         rules,
         ordered=False,
@@ -130,7 +133,7 @@ def _stable(rules: Rules) -> Rules:
 
 
 def _since_136(rules: Rules) -> tuple[Variant, ...]:
-    """The variants of a release since 1.36, by the rules of its incubating one."""
+    """Return the variants of a release since 1.36, given the rules of its incubating one."""
     return (
         Variant("stable", _FOUR, _stable(rules)),
         Variant("incubating", _INCUBATING_136, rules),
@@ -139,7 +142,7 @@ def _since_136(rules: Rules) -> tuple[Variant, ...]:
 
 
 def _experimental(rules: Rules) -> Rules:
-    """The rules of the experimental variants of 1.34 and 1.35, where the other two have these."""
+    """Return the rules of the experimental variants of 1.34 and 1.35, given those of the other two."""
     return replace(rules, bound_slices_last=True, bound_pools_last=True)
 
 
@@ -161,11 +164,11 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
 
 
 _TELLS_OF_LISTS = frozenset({"1.37.0"})
-"""The releases whose scheduler tells the allocator of list attributes; in the others they choose no variant (P11)."""
+"""The releases whose scheduler passes list attributes to the allocator; in the others they select no variant (P11)."""
 
 
 def variant_of(release: str, features: Features) -> Variant:
-    """The first variant of a recorded release that supports all optional features that the scheduler tells it of."""
+    """Return the first variant of a recorded release that supports all optional features that the scheduler enables."""
     told = _OPTIONAL if release in _TELLS_OF_LISTS else _INCUBATING_136
     enabled = {name for name in told if getattr(features, name)}
     return next(variant for variant in VARIANTS[release] if enabled <= variant.supports)

@@ -1,4 +1,4 @@
-"""The target of an answer: a release with its gates, and what follows from both."""
+"""The target of an answer: a release with its gates, and the settings derived from both."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ QUIRK_MODES = ("upstream", "fixed")
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """What an answer is for: `version` is the minor one, `release` the patch.
+    """The target of an answer: `version` is the minor one, `release` the patch.
 
-    `notices` are the warnings of choosing it.
+    `notices` are the warnings about its selection.
     """
 
     version: str
@@ -37,20 +37,20 @@ class Target(Struct, frozen=True, kw_only=True):
 
     @property
     def ordered(self) -> bool:
-        """Whether upstream's order of pools is fixed; otherwise the answer is one of several possible."""
+        """True if upstream's order of pools is fixed; otherwise the answer is one of several possible."""
         return self.rules.ordered
 
     @property
     def coverage(self) -> Coverage:
-        """What is known of the release."""
+        """The coverage of the release."""
         return COVERAGE[self.release]
 
     def with_quirks(self, quirks: Quirks) -> Target:
-        """The same target with other quirks."""
+        """Return the same target with other quirks."""
         return replace(self, quirks=quirks)
 
     def repaired(self, *quirks: Quirk) -> Target:
-        """The same target without the named quirks; without any name, without all of them."""
+        """Return the same target without the named quirks; without any names, without all of them."""
         return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
 
 
@@ -61,10 +61,10 @@ def target(
     *,
     strict_version: bool = False,
 ) -> Target:
-    """The target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), gates that differ from its defaults, and quirks.
+    """Return the target for a version (`1.36`, `v1.36.3`, `1.36.2-eks-1`), changed feature gates, and quirks.
 
-    For a version that was not recorded the nearest one that was, with a notice; with `strict_version` it is refused.
-    Raises UsageError for what is no version, an unknown gate, and an unknown quirk mode.
+    A version that was not recorded is replaced by the nearest recorded one, with a notice; with `strict_version` it is
+    an error. Raises UsageError for an invalid version, an unknown gate, and an unknown quirk mode.
     """
     changed = tuple(sorted((feature_gates or {}).items()))
     return _target(str(kubernetes_version), changed, quirks, strict_version)

@@ -1,7 +1,7 @@
-"""Which releases were recorded, which of them answers for a version that a user names, and what is known of each.
+"""The recorded releases, the one that answers for a version named by the user, and the coverage of each.
 
-What is known: what a release's answers rest on, and which of its features are not simulated. These are facts about our
-knowledge, not about Kubernetes; `docs/releases.md` has them for readers.
+The coverage is the basis of a release's answers, and the features that are not simulated. These are facts about our
+knowledge, not about Kubernetes; `docs/releases.md` lists them for readers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ RECORDED = ("1.34.9", "1.35.6", "1.36.2", "1.36.3", "1.37.0")
 """The patch releases whose outcomes were recorded, oldest first."""
 
 NEWEST = "1.36"
-"""The newest minor version that was recorded whole, which is answered for unless another is named."""
+"""The newest minor version that was recorded completely, which is the default target."""
 
 MINORS = tuple(dict.fromkeys(release.rpartition(".")[0] for release in RECORDED))
 """The minor versions that were recorded, oldest first."""
@@ -27,9 +27,9 @@ _MANY = 1_000_000_000
 
 
 class FoundRelease(NamedTuple):
-    """The recorded release that answers for a version: `known` unless outcomes of that very version are missing.
+    """The recorded release that answers for a version: `known` unless outcomes of that exact version are missing.
 
-    `asked` is the version as it was named, without what a vendor added; `minor` that of the release.
+    `asked` is the requested version without a vendor suffix; `minor` that of the release.
     """
 
     asked: str
@@ -48,16 +48,16 @@ class FoundRelease(NamedTuple):
 
 
 def newest_patch(minor: str) -> str:
-    """The newest recorded patch release of a recorded minor version."""
+    """Return the newest recorded patch release of a recorded minor version."""
     return [release for release in RECORDED if release.rpartition(".")[0] == minor][-1]
 
 
 def find_release(text: str) -> FoundRelease:
-    """The release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`: itself, or else the nearest recorded one.
+    """Return the release for a version such as `1.36`, `v1.36.3` or `1.36.2-eks-1`: itself, or the nearest one.
 
-    A minor version means its newest recorded patch. For a patch that was not recorded the nearest of its minor
-    version answers, the newer of two as near; for a minor version the newest patch of the nearest, the older of two.
-    Raises UsageError for a text that is no version.
+    A minor version means its newest recorded patch. A patch that was not recorded is replaced by the nearest of its
+    minor version, the newer of two equally near; a minor version by the newest patch of the nearest, the older of two.
+    Raises UsageError for a text that is not a version.
     """
     match = _VERSION.match(text.strip())
     if match is None or max(map(len, match.groups(""))) > _DIGITS:
@@ -77,7 +77,7 @@ def find_release(text: str) -> FoundRelease:
 
 
 def _distance(minor: str, asked: tuple[int, ...]) -> int:
-    """How far a recorded minor version is from another; one of another major version is further than any."""
+    """Return the distance between two minor versions; a different major version is further away than any."""
     major, number = _numbers(minor)
     return abs((major - asked[0]) * _MANY + number - asked[1])
 
@@ -86,7 +86,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-# -- what is known of each release -------------------------------------------------------------------------------------
+# -- the coverage of each release --------------------------------------------------------------------------------------
 
 
 class SchedulerPart(StrEnum):
@@ -102,11 +102,11 @@ class SchedulerPart(StrEnum):
 
 
 class Coverage(NamedTuple):
-    """How much of a release was recorded.
+    """The extent to which a release was recorded.
 
-    `basis` says what answers of the allocator rest on, empty where the release itself was run; `scheduler` the release
-    whose scheduler stands for this one's, empty where it was recorded, and `changed` which parts of it are known to be
-    different in this one. `validation` is the release whose API server stands for this one's.
+    `basis` is the basis of the allocator's answers, empty where the release itself was run; `scheduler` is the release
+    whose scheduler is used instead of this one's, empty where it was recorded, and `changed` lists its parts that are
+    known to be different in this one. `validation` is the release whose API server is used instead of this one's.
     """
 
     basis: str = ""
@@ -155,15 +155,15 @@ _NOT_RECORDED: dict[str, dict[str, str]] = {
         "1.37": "groups are not compared, so all devices count as compatible",
     },
 }
-"""Gate -> minor version -> what of it is simulated by other knowledge than a recording."""
+"""Gate -> minor version -> what part of it is simulated from other sources than a recording."""
 
 
 def not_recorded(gate: str, version: str) -> str:
-    """What answers with the gate on rest on under a minor version, where that was not recorded; else empty."""
+    """Return the basis of answers with the gate on under a minor version, if that was not recorded; otherwise empty."""
     return _NOT_RECORDED.get(gate, {}).get(version, "")
 
 
 def not_simulated(gate: str, version: str) -> str:
-    """Why what a gate switches on is not simulated under a minor version; empty if it is."""
+    """Return why the feature of a gate is not simulated under a minor version; empty if it is."""
     reasons = _NOT_SIMULATED.get(gate, {})
     return reasons.get(version, reasons.get("", ""))

@@ -393,9 +393,14 @@ def result_of(simulation: Simulation) -> SimulationResult:
     )
 
 
+def in_order(owner: str) -> str:
+    """What is said of a pod that an ordered StatefulSet has not made yet."""
+    return f"StatefulSet {owner} makes it once the pods before it are ready"
+
+
 def _in_its_turn(pod: Pod, owner: str) -> PodRecord:
     """The record of a pod that its ordered StatefulSet makes later."""
-    return PodRecord(pod, waiting=f"StatefulSet {owner} makes it once the pods before it are ready", held_by=IN_ORDER)
+    return PodRecord(pod, waiting=in_order(owner), held_by=IN_ORDER)
 
 
 def _volumes(store: VolumeStore) -> list[ScheduledVolume]:

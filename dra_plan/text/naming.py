@@ -72,8 +72,8 @@ def owner_name(claim_set: ClaimSetName) -> str:
 
 
 def named(thing: ObjectName) -> str:
-    """KIND/NAMESPACE/NAME."""
-    return f"{thing.kind.lower()}/{thing.namespace}/{thing.name}"
+    """KIND/NAMESPACE/NAME, without a namespace KIND/NAME."""
+    return "/".join(part for part in (thing.kind.lower(), thing.namespace, thing.name) if part)
 
 
 def object_name(label: str) -> str:

@@ -26,7 +26,8 @@ from dra_plan.text import obstacles, words
 from dra_plan.text.columns import Lines, indented
 from dra_plan.text.devices import choice_lines, request_lines
 from dra_plan.text.naming import claim_set_name
-from dra_plan.text.verdicts import WITH_DEVICES, obstacle
+from dra_plan.text.node_obstacles import obstacle
+from dra_plan.text.verdicts import WITH_DEVICES
 from dra_plan.text.words import counted, listed
 
 MOST_STORIES = 12

@@ -14,7 +14,6 @@ from dra_plan.documents.verdicts import (
     AloneVerdict,
     ChangedReason,
     LastMessage,
-    NodeObstacle,
     NodeRefusalReason,
     OtherPod,
     OwnerVerdict,
@@ -23,8 +22,8 @@ from dra_plan.documents.verdicts import (
 )
 from dra_plan.text import words
 from dra_plan.text.columns import Lines, indented
-from dra_plan.text.devices import removed
 from dra_plan.text.naming import named, object_name
+from dra_plan.text.node_obstacles import obstacle
 
 MOST_NAMES = 2
 """Nodes that a line names."""
@@ -83,128 +82,14 @@ def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
     return is_cordons and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
 
 
-def obstacle(of: NodeObstacle) -> str:
-    """One thing that is in the way."""
-    return _WORDS[of.kind](of)
-
-
-def _resource(of: NodeObstacle) -> str:
-    if of.resource == "pods":
-        return f"no room for another pod: it has {of.room} of {of.room}" if of.room else "no room for another pod"
-    if of.unhealthy:
-        return f"{of.resource}: needs {of.need}, the device plugin offers 0 of {of.unhealthy} (it is down, or they are)"
-    if of.room in ("", "0"):
-        near = f"; there is {of.near}" if of.near else ""
-        return f"{of.resource}: needs {of.need}, the node has none{near}"
-    left, room = words.in_unit_of(of.need, of.left), words.in_unit_of(of.need, of.room)
-    need = f"{of.need} ({', '.join(of.parts)})" if of.parts else of.need
-    said = f"{of.resource}: needs {need}, {'at most ' if of.left_from else ''}{left} of {room} free"
-    if not of.holders:
-        return said
-    return f"{said} ({'on the first ' if of.varies else ''}{words.listed(of.holders)} {_has(of.holders)} the rest)"
-
-
-def _has(names: Sequence[str]) -> str:
-    return "has" if len(names) == 1 else "have"
-
-
-def _devices(of: NodeObstacle) -> str:
-    if of.room and of.devices is not None:
-        match = {"0": "no device on it matches", "1": "only 1 on it matches"}.get(
-            of.room, f"at most {of.room} on it match"
-        )
-        return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
-    said = words.cell(of.devices) if of.devices is not None else ""
-    if of.devices is not None and of.removed and of.devices.left is not None:
-        told = "; ".join(f"{each.count} {removed(each)}" for each in of.removed)
-        most = "at most " if of.devices.left_from is not None else ""
-        first = "on the first " if of.devices.nodes > 1 else ""
-        said = (
-            f"{of.devices.request} needs {of.devices.need}, {most}{of.devices.left or 'none'} available ({first}{told})"
-        )
-    return f"devices: {said}{', because pods that come first take some' if of.taken_before else ''}"
-
-
-def _taint(of: NodeObstacle) -> str:
-    return f"taint {words.taint(of.taint)}" if of.taint is not None else ""
-
-
-def _label(of: NodeObstacle) -> str:
-    key = "name" if of.label == "metadata.name" else of.label
-    there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
-    there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
-    near = f" (did you mean {of.near}?)" if of.near else ""
-    return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there)}" if there else "")
-
-
-def _on(nodes: int, of: NodeObstacle) -> str:
-    """On how many, where nodes differ."""
-    return f" on {nodes}" if len(of.found) + bool(of.without) > 1 else ""
-
-
-def _wanted(of: NodeObstacle, key: str) -> str:
-    match of.operator:
-        case "In":
-            return f"{key}={' or '.join(of.values)}"
-        case "NotIn":
-            return f"{key} instead of {' or '.join(of.values)}"
-        case "Exists":
-            return f"a label {key}"
-        case "DoesNotExist":
-            return f"no label {key}"
-        case "Gt" | "Lt":
-            return f"{key} {'above' if of.operator == 'Gt' else 'below'} {''.join(of.values)}"
-    return f"{key} {of.operator} {words.listed(of.values)}"
-
-
-def _port(of: NodeObstacle) -> str:
-    if of.varies:
-        return f"host port {of.port}/{of.protocol} is taken (on the first by pod {of.pod})"
-    return f"host port {of.port}/{of.protocol} is taken by pod {of.pod}"
-
-
-def _affinity(of: NodeObstacle) -> str:
-    key, where = of.topology_key, f"{of.topology_key}={of.domain}"
-    if not of.domain:
-        return f"pod affinity: the node has no label {key}"
-    pods = f"with {of.selector}" if of.selector else "that its term selects"
-    if of.term == "affinity":
-        other = f"; namespace {words.listed(of.elsewhere)} has such pods" if of.elsewhere else ""
-        return f"pod affinity: no pod {pods} in {f'their {key}' if of.varies else where}{other}"
-    if of.term == "existing":
-        mine = f"pods {pods} such as this one"
-        if of.varies:
-            return f"a pod in their {key} ({of.domain}: {of.pod}) keeps {mine} away (its anti-affinity)"
-        return f"pod {of.pod} keeps {mine} away from {where} (its anti-affinity)"
-    if of.varies:
-        return f"pod anti-affinity: a pod {pods} is in their {key} ({of.domain}: {of.pod})"
-    return f"pod anti-affinity: pod {of.pod} ({of.selector or 'of its term'}) is in {where}"
-
-
-def _spread(of: NodeObstacle) -> str:
-    if not of.domain:
-        return f"topology spread: the node has no label {of.topology_key}"
-    there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'such pod')}"
-    if of.varies:
-        there = f"too many such pods in their {of.topology_key} ({of.domain} has {of.pods})"
-    if of.min_domains:
-        few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
-        return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
-    emptiest = f"{of.emptiest}, the emptiest, has" if of.emptiest else "the emptiest has"
-    return f"topology spread: {there}, {emptiest} {of.least}, and maxSkew is {of.max_skew}"
-
-
-def _volume(of: NodeObstacle) -> str:
-    if of.volume:
-        return f"volume {of.volume} of claim {of.claim} cannot be used there"
-    return f"claim {of.claim} cannot get a volume there"
-
-
 def _volume_claim(of: VolumeClaimNeeds) -> str:
     """Where the volume of a claim can be used, or what keeps the claim from having one."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         return f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}."
+    if of.missing:
+        near = f" Did you mean {of.near}?" if of.near else ""
+        return f"{claim} does not exist.{near}"
     if of.class_missing:
         near = f" Did you mean {of.near}?" if of.near else ""
         return f"{claim}: StorageClass {of.storage_class} does not exist.{near}"
@@ -213,34 +98,6 @@ def _volume_claim(of: VolumeClaimNeeds) -> str:
         where = f" on nodes with {words.listed(of.labels)}" if of.labels else " when the pod has a node"
         return f"{claim}: {whose} makes its volume{where}."
     return f"{claim} has no volume yet ({whose}): kubectl describe pvc {of.name} says why."
-
-
-def _volume_in_use(of: NodeObstacle) -> str:
-    if of.claim:
-        return f"volume claim {of.claim} is in use by pod {of.pod}, and only one pod may use it (ReadWriteOncePod)"
-    by = f"(on the first by pod {of.pod})" if of.varies else f"by pod {of.pod}"
-    return f"a disk ({of.volume}) is in use there {by}"
-
-
-def _volume_limit(of: NodeObstacle) -> str:
-    left = f"at most {of.left}" if of.left_from else of.left
-    return f"volumes of driver {of.resource}: needs {of.need} more, {left} of {of.room} free"
-
-
-_WORDS: dict[str, Callable[[NodeObstacle], str]] = {
-    "Resource": _resource,
-    "Devices": _devices,
-    "Taint": _taint,
-    "Cordoned": lambda _of: "cordoned",
-    "NodeName": lambda of: f"the pod's nodeName is {''.join(of.values)}",
-    "Label": _label,
-    "Port": _port,
-    "Affinity": _affinity,
-    "Spread": _spread,
-    "Volume": _volume,
-    "VolumeInUse": _volume_in_use,
-    "VolumeLimit": _volume_limit,
-}
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:

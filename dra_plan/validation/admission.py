@@ -1,6 +1,6 @@
 """DRA209, DRA218, DRA219, DRA224 to DRA226: what the API server looks up in other objects when one is created.
 
-Namespaces, priority classes and service accounts. Objects that a cluster has already are not judged.
+These are namespaces, priority classes and service accounts. Objects that already exist in a cluster are not checked.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPlugins:
-    """What the API server knows when something is created. `namespaces` and `accounts` are None where not known."""
+    """The API server's knowledge when an object is created. `namespaces` and `accounts` are None if unknown."""
 
     namespaces: frozenset[str] | None
     classes: Mapping[str, PriorityClass]
@@ -91,13 +91,13 @@ class AdmissionPlugins:
     """By namespace and name."""
 
     def namespace(self, name: str) -> Iterator[Problem]:
-        """Whether something can be created in a namespace."""
+        """Check that objects can be created in a namespace."""
         if self.namespaces is not None and name and name not in self.namespaces and name not in _ALWAYS_THERE:
             message = absent_of(f"Namespace {shown(name)}", self.namespaces)
             yield NO_NAMESPACE.at(("metadata", "namespace"), message, nearest(name, sorted(self.namespaces)) or "")
 
     def pod(self, path: FieldPath, spec: PodSpec, namespace: str) -> Iterator[Problem]:
-        """A new pod, as the plugins Priority and ServiceAccount judge it."""
+        """Check a new pod as the plugins Priority and ServiceAccount do."""
         yield from self._class(path, spec)
         account = spec.service_account_name
         if self.accounts is None or account in ("", _DEFAULT) or (namespace, account) in self.accounts:
@@ -118,7 +118,7 @@ class AdmissionPlugins:
                 yield PRIORITY_CLASS_UNKNOWN.at(at, f"PriorityClass {shown(name)}: the input has no priority classes")
             return
         if not name and not self.classes:
-            return  # whether there is a default one, nobody knows
+            return  # it is unknown whether there is a default one
         value = named.value if named is not None else SYSTEM_PRIORITIES.get(name, 0)
         source = f"PriorityClass {named.metadata.name if named else name}" if named or name else "no PriorityClass"
         if spec.priority is not None and spec.priority != value:
@@ -138,7 +138,7 @@ class AdmissionPlugins:
 
 
 def of_inventory(inventory: Inventory) -> AdmissionPlugins:
-    """What the API server of these objects knows."""
+    """Return the knowledge of the API server with these objects."""
     return _admission(
         inventory.namespaces,
         inventory.priority_classes,
@@ -161,9 +161,10 @@ def _admission(
     pods: Iterable[Pod],
     accounts: frozenset[tuple[str, str]] | None,
 ) -> AdmissionPlugins:
-    """Only an input with the namespace that every cluster has says which others there are; accounts of pods exist.
+    """Return the admission plugins for these objects.
 
-    A running cluster has accounts: where the namespaces are one's and there are none, these were not listed.
+    The namespaces are known only if the input has the one that every cluster has; the accounts of pods exist. A running
+    cluster has accounts: if the namespaces are those of a cluster and there are no accounts, these were not listed.
     """
     names = {one.metadata.name: one.metadata for one in namespaces}
     is_cluster = _DEFAULT in names
@@ -182,7 +183,7 @@ def _admission(
 
 
 def check(given: Input) -> Found:
-    """Everything in the input that a cluster of these objects would not take."""
+    """Yield everything in the input that a cluster of these objects would reject."""
     admission = _of(given)
     for subject, obj in given.objects():
         if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
@@ -196,7 +197,7 @@ def check(given: Input) -> Found:
 
 
 def of_workload(problem: Problem) -> Problem:
-    """A problem for which pods are refused, as one of the workload that makes them."""
+    """Turn a problem for which pods are rejected into one of the workload that creates them."""
     if problem.rule.severity < NO_ACCOUNT.severity:
         return problem
     return REFUSED_PODS.at(problem.path, problem.message, problem.suggestion)
@@ -208,13 +209,13 @@ def _metadata(obj: object) -> ObjectMeta:
 
 
 def _written_name(subject: Subject) -> tuple[str, str]:
-    """Namespace and name of an object that nothing here decodes."""
+    """Return namespace and name of an object that is not decoded here."""
     space, name = (value_at(subject.value, ("metadata", field)) for field in ("namespace", "name"))
     return space if isinstance(space, str) and space else _DEFAULT, name if isinstance(name, str) else ""
 
 
 def _defaults(given: Input) -> Found:
-    """The second class that would be the default (plugin Priority)."""
+    """Yield the second class that would be the default (plugin Priority)."""
     first: str | None = None
     for subject, one in given.of(PriorityClass):
         if one.global_default and first is None:

@@ -1,4 +1,4 @@
-"""DRA145, DRA158, DRA159: the status of claims: what is allocated, for whom, and what drivers say of it.
+"""DRA145, DRA158, DRA159: the status of claims: the allocation, its users, and the drivers' reports.
 
 First lists of conditions, which taint rules have too, then the status itself.
 """
@@ -49,7 +49,7 @@ _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?", re.ASCII)
 
 
 def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterator[Problem]:
-    """A list of conditions, each type once."""
+    """Check a list of conditions, each type once."""
     yield from at_most(path, conditions, CONDITIONS, "condition")
     yield from names.unique((((*path, i, "type"), condition.type) for i, condition in enumerate(conditions)), "type")
     for index, condition in enumerate(conditions):
@@ -91,14 +91,14 @@ FORMAT = refused(
 RULES = (STATUS, FORMAT)
 
 _MAPPED_BITS = 96
-"""Bits in front of an IPv4 address that is written as IPv6."""
+"""The number of bits before an IPv4 address that is written as IPv6."""
 _SOURCES = ("FromClass", "FromClaim")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _PATH: FieldPath = ("status",)
 
 
 def check(status: ResourceClaimStatus, spec: ResourceClaimSpec) -> Iterator[Problem]:
-    """The status of a claim."""
+    """Check the status of a claim."""
     allocated: set[tuple[str, str, str, str | None]] = set()
     if status.allocation is not None:
         yield from _allocation((*_PATH, "allocation"), status.allocation, spec.devices)
@@ -199,7 +199,7 @@ def _network(path: FieldPath, network: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _address(text: str) -> str:
-    """An address with the length of its prefix in the shortest form; empty if the text is none."""
+    """Return an address with its prefix length in the shortest form; empty if the text is not an address."""
     try:
         found = ipaddress.ip_interface(text)
     except ValueError:

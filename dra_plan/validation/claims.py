@@ -1,4 +1,4 @@
-"""DRA014, DRA141 to DRA144, DRA146, DRA147: claims and claim templates by themselves, as the API server judges them.
+"""DRA014, DRA141 to DRA144, DRA146, DRA147: claims and claim templates alone, as the API server validates them.
 
 First driver configuration, which classes have too; then claims and templates; then requests written in the form of
 v1beta1. The status of claims is in `claim_status`.
@@ -34,7 +34,7 @@ from .rule import Problem, refused, warning
 from .selectors import tolerations
 
 # -- driver configuration ----------------------------------------------------------------------------------------------
-# DRA147, of classes and claims.
+# DRA147, for classes and claims.
 
 CONFIG = refused(
     "DRA147",
@@ -49,14 +49,14 @@ CONFIG_RULES = (CONFIG,)
 
 
 def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator[Problem]:
-    """One configuration entry."""
+    """Check one configuration entry."""
     path = (*path, "opaque")
     if opaque is None:
         yield CONFIG.at(path, "missing")
         return
     yield from names.driver((*path, "driver"), opaque.driver)
     if opaque.parameters is None:
-        return  # told from the schema
+        return  # the schema rules report it
     if not isinstance(opaque.parameters, dict):
         yield CONFIG.at((*path, "parameters"), expected("an object", opaque.parameters))
         return
@@ -101,7 +101,7 @@ RULES = (ONE_FORM, MODE, UNKNOWN_REQUEST, EMPTY_CONSTRAINT, CAPACITY_AMOUNT)
 
 
 def check_spec(path: FieldPath, spec: ResourceClaimSpec, target: Target) -> Iterator[Problem]:
-    """The spec of a claim or template."""
+    """Check the spec of a claim or template."""
     path, devices = (*path, "devices"), spec.devices
     requests = (*path, "requests")
     yield from at_most(requests, devices.requests, limits.REQUESTS, "request")
@@ -157,7 +157,7 @@ def _wanted(path: FieldPath, wanted: ExactDeviceRequest | DeviceSubRequest, targ
 
 
 def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
-    """The requests at a path of a v1beta1 document that lack a class: then not even the mode gets its default."""
+    """Check the requests at a path of a v1beta1 document that lack a class: then not even the mode is defaulted."""
     written = value_at(document, path)
     for index, request in enumerate(written if isinstance(written, list) else ()):
         if not isinstance(request, dict) or request.get("firstAvailable"):
@@ -172,7 +172,7 @@ def without_class(path: FieldPath, document: Any) -> Iterator[Problem]:
 
 
 _GIVEN = ("selectors", "adminAccess", "tolerations", "capacity")
-"""Fields that make a request of v1beta1 one for devices of a class; names and counts that are zero do not."""
+"""Fields that make a v1beta1 request one for devices of a class; empty names and zero counts do not."""
 
 
 def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
@@ -189,7 +189,7 @@ def _constraints(path: FieldPath, devices: DeviceClaim) -> Iterator[Problem]:
 
 
 def request_names(devices: DeviceClaim) -> list[str]:
-    """Everything that may be referred to: requests, and REQUEST/ALTERNATIVE."""
+    """Return everything that can be referenced: requests, and REQUEST/ALTERNATIVE."""
     return [
         name
         for request in devices.requests
@@ -198,7 +198,7 @@ def request_names(devices: DeviceClaim) -> list[str]:
 
 
 def check_references(path: FieldPath, references: list[str], devices: DeviceClaim) -> Iterator[Problem]:
-    """A list of requests of the claim."""
+    """Check a list of requests of the claim."""
     known = request_names(devices)
     yield from at_most(path, references, limits.REQUESTS, "request")
     yield from names.unique((((*path, index), name) for index, name in enumerate(references)), "request")
@@ -207,7 +207,7 @@ def check_references(path: FieldPath, references: list[str], devices: DeviceClai
 
 
 def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Problem]:
-    """A reference to one of the known requests."""
+    """Check a reference to one of the known requests."""
     if not all(map(formats.is_dns_label, name.split("/"))):
         yield UNKNOWN_REQUEST.at(path, f"{shown(name)} is not a valid request name", nearest(name, known) or "")
     elif name not in known:
@@ -215,7 +215,7 @@ def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Prob
 
 
 # -- requests in the form of v1beta1 -----------------------------------------------------------------------------------
-# DRA014: the fields stand directly in the request, and not in `exactly`.
+# DRA014: the fields are directly in the request, and not in `exactly`.
 
 MISPLACED = refused(
     "DRA014",
@@ -233,7 +233,7 @@ _WITH_EXACTLY = frozenset({"v1", "v1beta2"})
 
 
 def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, Any], list[Problem]]:
-    """The object with such fields moved into `exactly`, and their problems; the same object if there are none."""
+    """Return the object with such fields moved into `exactly`, and their problems; unchanged if there are none."""
     path = REQUESTS.get(kind.name)
     if path is None or version not in _WITH_EXACTLY:
         return value, []
@@ -247,20 +247,20 @@ def lifted(value: dict[str, Any], kind: Kind, version: str) -> tuple[dict[str, A
 
 
 def is_flat(value: Any, kind: Kind, path: FieldPath) -> bool:
-    """Whether the v1 path goes into the `exactly` of a request that has none."""
+    """Return whether the v1 path leads into the `exactly` of a request that has none."""
     at = exactly_at(kind, path)
     return at is not None and bool(_misplaced(value_at(value, path[:at])))
 
 
 def exactly_at(kind: Kind, path: FieldPath) -> int | None:
-    """The index of a request's `exactly` in a v1 path; None if the path has none."""
+    """Return the index of a request's `exactly` in a v1 path; None if the path has none."""
     requests = REQUESTS.get(kind.name, ())
     at = len(requests) + 1
     return at if requests and path[: len(requests)] == requests and path[at : at + 1] == ("exactly",) else None
 
 
 def flattened(kind: Kind, path: FieldPath) -> FieldPath:
-    """The v1 path in a request without `exactly`."""
+    """Return the v1 path in a request without `exactly`."""
     at = exactly_at(kind, path)
     return path if at is None else (*path[:at], *path[at + 1 :])
 

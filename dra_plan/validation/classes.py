@@ -1,4 +1,4 @@
-"""DRA148: device classes by themselves, as the API server judges them."""
+"""DRA148: device classes alone, as the API server validates them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
-    """The problems of one class."""
+    """Yield the problems of one class."""
     spec = device_class.spec
     yield from selectors.check((*_SPEC, "selectors"), spec.selectors, target)
     yield from at_most((*_SPEC, "config"), spec.config, limits.CONFIGS, "configuration")
@@ -40,6 +40,6 @@ def check(device_class: DeviceClass, target: Target) -> Iterator[Problem]:
 
 
 def is_extended_resource(name: str) -> bool:
-    """Whether pods can request the name as an extended resource."""
+    """Return whether pods can request the name as an extended resource."""
     native = "/" not in name or "kubernetes.io/" in name
     return not native and not name.startswith("requests.") and formats.is_label_name(f"requests.{name}")

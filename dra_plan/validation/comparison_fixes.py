@@ -1,4 +1,4 @@
-"""The fix of quantities and versions compared by signs: `a >= b` becomes `a.compareTo(b) >= 0`."""
+"""The fix for quantities and versions compared with operators: `a >= b` becomes `a.compareTo(b) >= 0`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .edits import CharEdit, Correction, Mending, applied
 
 
 def compared(question: Mending) -> Correction | None:
-    """The expression with `compareTo` where two quantities, or two versions, are compared by signs."""
+    """Return the expression with `compareTo` where two quantities, or two versions, are compared with operators."""
     expression = value_at(question.subject.value, question.path)
     extent = question.text.extent(question.path)
     if extent is None or not isinstance(expression, str) or not ("<" in expression or ">" in expression):

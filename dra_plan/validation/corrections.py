@@ -1,7 +1,7 @@
-"""The fixes of single fields and objects: each gives the edits for one problem, or None where it is not certain.
+"""The fixes of single fields and objects: each returns the edits for one problem, or None if it is not certain.
 
 First fields one level too high or too low (requests' fields, `basic` of devices, `source` of pod claims); then single
-values and keys; then old API versions. `fixing` has the table of which rule gets which fix.
+values and keys; then old API versions. `fixing` has the table of fixes by rule.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .edits import STEP, CharEdit, Correction, Mending, ObjectText, changed, dow
 
 
 def exactly(question: Mending) -> Correction | None:
-    """The fields of a request under `exactly`, where v1 has them."""
+    """Move the fields of a request under `exactly`, where v1 has them."""
     found = _request(question.path)
     value: Any = value_at(question.subject.value, found) if found else None
     if found is None or not isinstance(value, dict) or not _is_flat(question, found, value):
@@ -36,7 +36,7 @@ def exactly(question: Mending) -> Correction | None:
 
 
 def _request(path: FieldPath) -> FieldPath | None:
-    """The path of the request that has the field."""
+    """Return the path of the request that has the field."""
     at = path[:-1]
     return (
         at if len(at) >= 2 and at[-2] == "requests" and isinstance(at[-1], int) and at[-3:-2] == ("devices",) else None
@@ -44,7 +44,7 @@ def _request(path: FieldPath) -> FieldPath | None:
 
 
 def _is_flat(question: Mending, path: FieldPath, request: dict[str, Any]) -> bool:
-    """Whether all fields beside the name are those of `exactly`, and nothing says that something else is meant."""
+    """Return whether all fields except the name belong in `exactly`, and nothing indicates another meaning."""
     kind = question.subject.kind
     schema = schema_at(kind, question.subject.version, (*path, "exactly")) if kind is not None else None
     return (
@@ -54,23 +54,23 @@ def _is_flat(question: Mending, path: FieldPath, request: dict[str, Any]) -> boo
 
 
 def wrapped(request: dict[str, Any]) -> dict[str, Any]:
-    """A request with its fields under `exactly`."""
+    """Return a request with its fields under `exactly`."""
     named = {"name": request["name"]} if "name" in request else {}
     return {**named, "exactly": {key: item for key, item in request.items() if key != "name"}}
 
 
 def basic(question: Mending) -> Correction | None:
-    """The fields of `basic` directly in the devices: all devices of the slice that have it."""
+    """Move the fields of `basic` directly into the devices: all devices of the slice that have it."""
     return lifted(question, ("spec", "devices"), "basic")
 
 
 def source(question: Mending) -> Correction | None:
-    """The fields of `source` directly in the entries of the pod's resourceClaims."""
+    """Move the fields of `source` directly into the entries of the pod's resourceClaims."""
     return lifted(question, question.path[:-2], "source")
 
 
 def lifted(question: Mending, path: FieldPath, name: str) -> Correction | None:
-    """The fields of `name`, in the maps of the list at `path`, one level up."""
+    """Move the fields of `name`, in the maps of the list at `path`, one level up."""
     entries: Any = value_at(question.subject.value, path)
     edits: list[CharEdit] = []
     made = []
@@ -92,7 +92,7 @@ def lifted(question: Mending, path: FieldPath, name: str) -> Correction | None:
 
 
 # -- values and keys ---------------------------------------------------------------------------------------------------
-# Quotes too few or too many, a value without its map, a key in another case.
+# Too few or too many quotes, a value without its map, a key in the wrong case.
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 _UNSAFE_IN_BRACKETS = re.compile(r"[\[\]{},#]|:(?:\s|\Z)")
@@ -100,7 +100,7 @@ _QUOTED = (Form.SINGLE, Form.DOUBLE)
 
 
 def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
-    """Another text at the path, in the quotes that are there; it has nothing that quotes would escape."""
+    """Replace the text at the path within its existing quotes; the new text has nothing to escape."""
     extent = question.text.extent(path)
     if extent is None or extent.form not in (Form.PLAIN, *_QUOTED):
         return None
@@ -110,7 +110,7 @@ def rewritten(question: Mending, path: FieldPath, to: str) -> Correction | None:
 
 
 def right_type(question: Mending) -> Correction | None:
-    """A value of the type that the field has, where only one value can be meant."""
+    """Return a value of the field's type, if only one value can be meant."""
     kind = question.subject.kind
     schema = schema_at(kind, question.subject.version, question.path) if kind is not None else None
     extent = question.text.extent(question.path)
@@ -137,7 +137,7 @@ def _written(question: Mending, extent: Extent, text: str, value: Any) -> Correc
 
 
 def _only_field(path: FieldPath, schema: Schema, value: Any) -> str | None:
-    """The field of the wanted map that alone can have the value."""
+    """Return the only field of the expected map that can have the value."""
     fields = schema.get("properties", {})
     if path[-2:-1] == ("capacity",) and "value" in fields:
         return "value" if _is_quantity(value) else None
@@ -159,7 +159,7 @@ def _is_quantity(value: Any) -> bool:
 
 
 def _attribute(value: Any) -> str | None:
-    """A text could be a version, too, unless it is none."""
+    """Return the field for a text, if it cannot also be a version."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
@@ -176,7 +176,7 @@ def _is_version(value: str) -> bool:
 
 
 def _in_map(question: Mending, extent: Extent, name: str, value: Any) -> Correction | None:
-    """The value, as it is written, in a map: in brackets, or on a line of its own where brackets would change it."""
+    """Put the value, as it is written, into a map: in brackets, or on its own line where brackets would change it."""
     text = question.text
     if extent.form not in (Form.PLAIN, *_QUOTED) or extent.key_begin < 0:
         return None
@@ -195,7 +195,7 @@ def _on_its_own_line(text: ObjectText, extent: Extent, name: str) -> list[CharEd
 
 
 def right_case(question: Mending) -> Correction | None:
-    """A key that is a field's name but for upper and lower case, where that field is not set."""
+    """Correct the case of a key that otherwise equals a field's name, if that field is not set."""
     kind, path = question.subject.kind, question.path
     extent = question.text.extent(path)
     outer: Any = value_at(question.subject.value, path[:-1])
@@ -215,13 +215,13 @@ def right_case(question: Mending) -> Correction | None:
 
 
 # -- old API versions --------------------------------------------------------------------------------------------------
-# The object as the new version writes it, if that is the same object.
+# Rewrite the object in the new version, if it stays the same object.
 
 _FLAT = "v1beta1"
 
 
 def newest(question: Mending) -> Correction | None:
-    """The object in the version that the problem names; None unless it stays the same object, to the last field."""
+    """Return the object in the version that the problem names; None unless every field stays the same."""
     subject, kind = question.subject, question.subject.kind
     api_version = question.problem.value
     version = api_version.rpartition("/")[2]
@@ -238,7 +238,7 @@ def newest(question: Mending) -> Correction | None:
 
 
 def _moved(question: Mending, kind: Kind) -> Correction | None:
-    """The fields of v1beta1 where later versions have them."""
+    """Move the fields of v1beta1 to their place in later versions."""
     if kind.name == "ResourceSlice":
         nothing = Correction([], (), question.subject.value)
         devices = _entries(question.subject.value, ("spec", "devices"))
@@ -259,13 +259,13 @@ def _moved(question: Mending, kind: Kind) -> Correction | None:
 
 
 def _entries(value: Any, path: FieldPath) -> list[Any]:
-    """The list at a path; empty for whatever else stands there."""
+    """Return the list at a path; empty for any other value there."""
     found = value_at(value, path)
     return found if isinstance(found, list) else []
 
 
 def _is_same(old: dict[str, Any], old_version: str, new: dict[str, Any], new_version: str, kind: Kind) -> bool:
-    """Whether two manifests are one object once they are read, and neither has anything that is dropped."""
+    """Return whether two manifests are the same object once read, and no field of either is dropped."""
     read = []
     for value, version in ((old, old_version), (new, new_version)):
         stored = value
@@ -282,7 +282,7 @@ def _is_same(old: dict[str, Any], old_version: str, new: dict[str, Any], new_ver
 
 
 def _with_version(made: Any, like: Any) -> Any:
-    """The object with the version of the other, if objects keep it."""
+    """Return the object with the version of the other, if objects store it."""
     import msgspec
 
     if not hasattr(made, "api_version"):

@@ -1,8 +1,8 @@
-"""DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160: a slice and its devices by themselves.
+"""DRA130, DRA132 to DRA136, DRA139, DRA140, DRA155, DRA156, DRA160: a slice and its devices alone.
 
-As the API server judges them, in this order: what a device takes of its node's resources, which nodes reach it, request
-policies of its capacities, its attributes and binding conditions, and the slice as a whole. The slices of a pool
-together are in `pools`, node selectors and taints in `selectors`.
+As the API server validates them, in this order: the resources that a device takes from its node, the nodes that reach
+it, request policies of its capacities, its attributes and binding conditions, and the slice as a whole. `pools` checks
+the slices of a pool together, `selectors` node selectors and taints.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .limits import (
 )
 from .rule import Problem, info, refused, warning
 
-# -- what devices take of a node's resources ---------------------------------------------------------------------------
+# -- node resources taken by devices -----------------------------------------------------------------------------------
 # DRA160 (KEP-5517, alpha in 1.36).
 
 MAPPING = refused(
@@ -62,7 +62,7 @@ _HUGE_PAGES = "hugepages-"
 
 
 def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]:
-    """The mappings of one device."""
+    """Check the mappings of one device."""
     for name, mapping in device.node_allocatable_resource_mappings.items():
         at = (*path, "nodeAllocatableResourceMappings", name)
         if name not in _NATIVE and not name.startswith(_HUGE_PAGES):
@@ -95,13 +95,13 @@ NODE_FIELD_RULES = (NODE_FIELDS,)
 
 
 def of_slice(spec: ResourceSliceSpec) -> Iterator[Problem]:
-    """The node fields of a slice."""
+    """Check the node fields of a slice."""
     path: FieldPath = ("spec",)
     yield from _one_of(path, spec, {"perDeviceNodeSelection": spec.per_device_node_selection})
 
 
 def of_device(path: FieldPath, device: Device, *, wanted: bool) -> Iterator[Problem]:
-    """The node fields of a device; `wanted` if the slice leaves the choice to its devices."""
+    """Check the node fields of a device; `wanted` if the slice leaves the choice to its devices."""
     if wanted:
         yield from _one_of(path, device, {})
         return
@@ -160,7 +160,7 @@ POLICY_RULES = (POLICY, USELESS_POLICY)
 
 
 def check_policies(path: FieldPath, capacity: DeviceCapacity, limits: Limits, *, shared: bool) -> Iterator[Problem]:
-    """The policy of one capacity; `shared` says whether the device allows multiple allocations."""
+    """Check the policy of one capacity; `shared` is set if the device allows multiple allocations."""
     policy = capacity.request_policy
     if policy is None:
         return
@@ -234,7 +234,7 @@ def _range(
 
 
 def _amounts(path: FieldPath, wanted: CapacityRequestPolicyRange) -> Iterator[Problem]:
-    """Amounts that the release can't calculate with; a step of 0 is reported with the steps."""
+    """Check for amounts that the release cannot calculate with; a step of 0 is reported with the steps."""
     for name in ("min", "max", "step"):
         written = getattr(wanted, name)
         amount = parse(written if written is not None else 0)
@@ -265,7 +265,7 @@ def _step(
     total: Quantity,
     limits: Limits,
 ) -> Iterator[Problem]:
-    """Steps are counted in whole numbers, fractions rounded up, as upstream does; or in thousandths."""
+    """Check the step, which is counted in whole numbers, fractions rounded up as upstream does, or in thousandths."""
     step = parse(wanted.step or "0")
     if limits.checks_amounts and step.is_zero:
         yield POLICY.at(path, f"{wanted.step} {formats.NOT_POSITIVE}")
@@ -292,7 +292,7 @@ def _has_fraction(amount: Quantity) -> bool:
 
 
 def _distance(least: Quantity, other: Quantity, in_thousandths: bool) -> int:
-    """How many whole units, or thousandths, lie between, as 64-bit integers have it, which wrap."""
+    """Return the distance in whole units, or thousandths, as a 64-bit integer, which wraps."""
     between = other.milli - least.milli if in_thousandths else other.units - least.units
     return (between + 2**63) % 2**64 - 2**63
 
@@ -300,7 +300,7 @@ def _distance(least: Quantity, other: Quantity, in_thousandths: bool) -> int:
 def _sum_exceeds(least: Quantity, step: Quantity, total: Quantity) -> bool:
     try:
         return least + step > total
-    except QuantityError:  # of two amounts so far apart only the larger one counts
+    except QuantityError:  # if two amounts are so far apart, only the larger one counts
         return max(least, step) > total
 
 
@@ -360,7 +360,10 @@ _LOOSE = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?\Z")
 
 
 def check(path: FieldPath, device: Device, limits: Limits, *, own_nodes: bool) -> Iterator[Problem]:
-    """Everything about one device but its counters; `own_nodes` if the slice leaves the nodes to its devices."""
+    """Check everything about one device except its counters.
+
+    `own_nodes` is set if the slice leaves the nodes to its devices.
+    """
     yield from names.dns_label((*path, "name"), device.name, "device name")
     yield from _attributes(path, device, limits)
     for name, capacity in device.capacity.items():
@@ -429,7 +432,7 @@ def _version(path: FieldPath, text: str) -> Iterator[Problem]:
 
 
 def _strict(text: str) -> str:
-    """The version that was probably meant, or an empty text."""
+    """Return the version that was probably meant, or an empty text."""
     match = _LOOSE.match(text)
     if match is None:
         return ""
@@ -438,7 +441,7 @@ def _strict(text: str) -> str:
 
 
 def binding(path: FieldPath, device: Device | DeviceRequestAllocationResult) -> Iterator[Problem]:
-    """The binding conditions of a device, or of an allocated one."""
+    """Check the binding conditions of a device, or of an allocated one."""
     kinds = {
         "bindingConditions": device.binding_conditions,
         "bindingFailureConditions": device.binding_failure_conditions,
@@ -493,7 +496,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[Problem]:
-    """Everything about one slice; `written` is the spec as the manifest has it."""
+    """Check everything about one slice; `written` is the spec as in the manifest."""
     spec, limits = piece.spec, limits_of(target.version, fractional=target.features.fractional_ranges)
     yield from names.driver((*_SPEC, "driver"), spec.driver)
     yield from names.pool((*_SPEC, "pool", "name"), spec.pool.name)
@@ -508,7 +511,7 @@ def check_slice(piece: ResourceSlice, target: Target, written: Any) -> Iterator[
 
 
 def _beside(spec: ResourceSliceSpec, target: Target, written: Any) -> Iterator[Problem]:
-    """Both lists in one slice: one that is empty counts as given, one that is dropped does not."""
+    """Check for both lists in one slice: an empty list counts as set, a dropped one does not."""
     lists = {"devices": spec.devices, "sharedCounters": spec.shared_counters}
     given = isinstance(written, dict) and all(written.get(name) is not None for name in lists)
     if not given or not target.gates.get("DRAPartitionableDevices", False):

@@ -1,7 +1,7 @@
 """Edits of a text, from which fixes are made.
 
-First the text of one object and edits in it; then what a fix is, and the test that the edited text gives the value
-that the fix says; then moves of fields one level down or up. Which fix a rule has is in `fixing`.
+First come the text of one object and edits in it; then fixes, with the test that the edited text has the value that the
+fix promises; then moves of fields one level down or up. `fixing` has the fix of each rule.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .subject import Subject
 
 
 class CharEdit(NamedTuple):
-    """Characters from `begin` to before `end` that become `text`."""
+    """A replacement of the characters from `begin` to before `end` with `text`."""
 
     begin: int
     end: int
@@ -29,7 +29,7 @@ class CharEdit(NamedTuple):
 
 
 def applied(text: str, edits: Iterable[CharEdit]) -> str:
-    """The text with all edits made; they must not overlap."""
+    """Return the text with all edits applied; they must not overlap."""
     parts, at = [], 0
     for edit in sorted(edits):
         parts += [text[at : edit.begin], edit.text]
@@ -46,42 +46,42 @@ class ObjectText:
 
     @property
     def line_end(self) -> str:
-        """The line end that the text uses."""
+        """The line ending that the text uses."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def extent(self, path: FieldPath) -> Extent | None:
-        """The place of a field of the object."""
+        """Return the extent of a field of the object."""
         return self._document.extents.get((*self._prefix, *path))
 
     @property
     def whole(self) -> Extent | None:
-        """The place of the object."""
+        """Return the extent of the object."""
         return self.extent(())
 
     def keys(self, path: FieldPath) -> list[str]:
-        """The keys of a map of the object, in the order of the text."""
+        """Return the keys of a map of the object, in text order."""
         return self._document.keys.get((*self._prefix, *path), [])
 
     def column(self, position: int) -> int:
-        """How many characters are before the position in its line."""
+        """Return the number of characters before the position in its line."""
         return position - self.line_start(position)
 
     def line_start(self, position: int) -> int:
-        """Where the line of a position begins."""
+        """Return the start of a position's line."""
         return self.text.rfind("\n", 0, position) + 1
 
     def line_stop(self, position: int) -> int:
-        """Where the line of a position ends, before its line end."""
+        """Return the end of a position's line, before its line ending."""
         end = self.text.find("\n", position)
         end = len(self.text) if end < 0 else end
         return end - 1 if end > position and self.text[end - 1] == "\r" else end
 
     def key(self, name: str, like: Extent) -> str:
-        """A key, in quotes if the key beside it is."""
+        """Return a key, in quotes if the adjacent key is quoted."""
         return f'"{name}"' if self.text[like.key_begin] == '"' else name
 
     def inner_lines(self, begin: int, end: int) -> list[int]:
-        """Where the lines that begin between two positions begin, without blank ones."""
+        """Return the starts of the non-blank lines that begin between two positions."""
         starts, at = [], self.text.find("\n", begin, end)
         while at >= 0:
             if at + 1 < end and self.text[at + 1 : self.line_stop(at + 1)].strip():
@@ -90,18 +90,18 @@ class ObjectText:
         return starts
 
     def is_flow(self, path: FieldPath) -> bool:
-        """Whether a map is written in brackets."""
+        """Return whether a map is written in brackets."""
         extent = self.extent(path)
         return extent is not None and extent.form is Form.FLOW
 
 
 # -- fixes -------------------------------------------------------------------------------------------------------------
-# The edited text is read again, and must give the value that the fix says.
+# The edited text is read again, and must have the value that the fix promises.
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Edits of an object's text, and the value that the field at `path` of the object has afterwards."""
+    """The edits of an object's text, and the value of the field at `path` of the object afterwards."""
 
     edits: list[CharEdit]
     path: FieldPath
@@ -110,23 +110,23 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """The problem that a fix is asked for, with its object."""
+    """A problem to fix, with its object."""
 
     subject: Subject
     problem: Problem
     text: ObjectText
     newest: str
-    """The minor version of Kubernetes that is judged for."""
+    """The minor version of Kubernetes to validate for."""
     gates: dict[str, bool]
 
     @property
     def path(self) -> FieldPath:
-        """The path of the problem as the manifest has it."""
+        """The path of the problem as in the manifest."""
         return self.problem.path if self.problem.written else self.subject.as_written(self.problem.path)
 
 
 def changed(value: Any, path: FieldPath, to: Any) -> Any:
-    """A copy of a plain value with another value at an existing path."""
+    """Return a copy of a plain value with another value at an existing path."""
     if not path:
         return to
     step: Any = path[0]
@@ -136,7 +136,7 @@ def changed(value: Any, path: FieldPath, to: Any) -> Any:
 
 
 def gives(text: ObjectText, value: dict[str, Any], correction: Correction) -> bool:
-    """Whether the edited text of an object, which has the value, is by itself the corrected value."""
+    """Return whether the edited text of an object with that value is exactly the corrected value."""
     whole = text.whole
     if whole is None:
         return False
@@ -146,7 +146,7 @@ def gives(text: ObjectText, value: dict[str, Any], correction: Correction) -> bo
         [CharEdit(edit.begin - begin, edit.end - begin, edit.text) for edit in correction.edits],
     )
     if whole.form is Form.NESTED:
-        # What stands before the object in its first line, such as the dash of a list, becomes space.
+        # Replace the text before the object in its first line, such as a list's dash, with spaces.
         edited = " " * (whole.begin - begin) + edited[whole.begin - begin :]
     return bool(_read(edited) == changed(value, correction.path, correction.to))
 
@@ -167,18 +167,18 @@ def _read(text: str) -> Any:
 
 
 # -- moving fields one level down or up --------------------------------------------------------------------------------
-# `exactly:` put around the fields of a request, `basic:` taken off a device. In indented YAML their lines are indented
-# anew, in brackets nothing but brackets and indentation changes. None for a layout that is not followed here.
+# `exactly:` put around the fields of a request, `basic:` removed from a device. In indented YAML the lines are indented
+# again, in brackets only brackets and indentation change. Returns None for an unsupported layout.
 
 STEP = 2
-"""Columns that are added for a level."""
+"""The number of columns added for a level."""
 _REST = re.compile(r"[ \t]*,?[ \t]*(#[^\r\n]*)?(?=\r?\n|\Z)")
-"""What may stand behind a value in its line."""
+"""The text that may follow a value on its line."""
 _COMMENT = re.compile(r"#[^\r\n]*")
 
 
 def down(text: ObjectText, path: FieldPath, name: str, kept: str) -> list[CharEdit] | None:
-    """The fields of the map at `path`, all but `kept`, into a new field `name` of it."""
+    """Move the fields of the map at `path`, except `kept`, into a new field `name` of it."""
     keys = text.keys(path)
     extents = [extent for key in keys if (extent := text.extent((*path, key))) is not None]
     if len(extents) < len(keys) or not any(key != kept for key in keys):
@@ -201,7 +201,7 @@ def down(text: ObjectText, path: FieldPath, name: str, kept: str) -> list[CharEd
 
 
 def _joined(edits: list[CharEdit]) -> list[CharEdit]:
-    """Insertions at one position become one, in their order; what is deleted is not indented."""
+    """Merge insertions at one position, in order; deleted text is not indented."""
     deleted = [edit for edit in edits if edit.end > edit.begin]
     made: dict[int, CharEdit] = {}
     for edit in edits:
@@ -215,7 +215,7 @@ def _joined(edits: list[CharEdit]) -> list[CharEdit]:
 
 
 def _to_front(text: ObjectText, field: Extent, after: Extent, first: Extent, *, flow: bool) -> list[CharEdit] | None:
-    """Moves a field that is between others before the first of these."""
+    """Move a field that is between others before the first of these."""
     if flow:
         written = text.text[field.key_begin : after.key_begin]
         if "#" in written:
@@ -231,7 +231,7 @@ def _to_front(text: ObjectText, field: Extent, after: Extent, first: Extent, *, 
 
 
 def _opened(text: ObjectText, name: str, first: Extent, last: Extent) -> list[CharEdit]:
-    """The lines from the first field to the last, under a key of their own."""
+    """Put the lines from the first field to the last under a key of their own."""
     indent = " " * (text.column(first.key_begin) + STEP)
     head = CharEdit(first.key_begin, first.key_begin, f"{text.key(name, first)}:{text.line_end}{indent}")
     return [head, *_indented(text, first.key_begin, last.end)]
@@ -242,7 +242,7 @@ def _opened_in_flow(text: ObjectText, name: str, first: Extent, last: Extent) ->
     indent, end = text.text[text.line_start(first.key_begin) : first.key_begin], last.end
     rest = _REST.match(text.text, end)
     if "\n" not in text.text[first.key_begin : end] or indent.strip() or rest is None:
-        # Not a line for each field: the brackets go where there is room.
+        # The brackets go on existing lines; fields do not get lines of their own.
         return [CharEdit(first.key_begin, first.key_begin, f"{key}: {{"), CharEdit(end, end, "}")]
     closing = CharEdit(end, end, f"{text.line_end}{indent}}}")
     if rest[1]:
@@ -257,7 +257,7 @@ def _indented(text: ObjectText, begin: int, end: int) -> list[CharEdit]:
 
 
 def up(text: ObjectText, path: FieldPath) -> list[CharEdit] | None:
-    """The fields of the map at `path` into the map that has it, in its place."""
+    """Move the fields of the map at `path` into the map that contains it, in its place."""
     outer = text.extent(path)
     inner = [text.extent((*path, key)) for key in text.keys(path)]
     fields = [extent for extent in inner if extent is not None]
@@ -306,7 +306,7 @@ def _brackets_off(text: ObjectText, outer: Extent, fields: list[Extent]) -> list
 
 
 def _into_lines(text: ObjectText, outer: Extent, fields: list[Extent]) -> list[CharEdit] | None:
-    """Fields in brackets become lines of the indented map that has the brackets."""
+    """Turn fields in brackets into lines of the indented map that contains the brackets."""
     edges = [outer.key_end, *(position for field in fields for position in (field.key_begin, field.end)), outer.end]
     gaps = zip(edges[::2], edges[1::2], strict=True)
     if any("#" in text.text[begin:end] for begin, end in gaps):

@@ -64,7 +64,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """All requests and constraints; without the devices of the input there is nothing to say."""
+    """Check all requests and constraints; without devices in the input there are no findings."""
     if not given.pools or not given.knows_all_devices:
         return
     broken = [placed.pool.id for placed in given.pools if placed.pool.incomplete]
@@ -104,18 +104,18 @@ def _request(given: Input, options: Sequence[PlacedRequest]) -> Iterator[Problem
 
 
 def _unmet(given: Input, request: PlacedRequest) -> Problem | None:
-    """Why no device can ever serve the request, or not enough of them; None if that can't be said."""
+    """Return why no device can ever serve the request, or not enough of them; None if that is unknown."""
     want, path = request.want, request.path
     devices, matches = given.devices, given.matches
     by_class = matches.of([condition for condition in want.conditions if condition.class_name is not None])
     matching, offer = matches.of(want.conditions), matches.offer(want)
     if want.device_class is None or by_class is None or matching is None or offer is None:
-        return None  # other rules tell of it
+        return None  # other rules report it
     if not by_class:
         told = none_of(len(devices), "device", "match", "the input") if devices else "the input's slices have no device"
         return NEVER_MET.at((*path, "deviceClassName"), f"class {want.device_class.metadata.name}: {told}")
     if not matching and matches.fail(want.conditions):
-        return None  # other rules tell of it
+        return None  # other rules report it
     if not matching:
         name = want.device_class.metadata.name
         message = f"{none_of(by_class.count, 'device', 'match', f'class {name}')} the selectors"
@@ -126,7 +126,7 @@ def _unmet(given: Input, request: PlacedRequest) -> Problem | None:
 
 
 def _with_hint(problem: Problem, given: Input, want: Want) -> Problem:
-    """The problem at the selector that holds for none of the devices, with what they have and what was meant."""
+    """Return the problem at the selector that is false for all devices, with their values and the probable intent."""
     for number, condition in enumerate(want.conditions, start=1):
         hint = given.matches.hint(want.conditions[:number])
         if hint is not None and condition.class_name is None:
@@ -144,7 +144,7 @@ def _taint_words(given: Input, want: Want, devices: ChosenDevices) -> str:
 
 
 def _capacity(given: Input, want: Want, devices: Sequence[PoolDevice], path: FieldPath) -> Problem | None:
-    """Why no device can give the amount asked for; that one lacks the capacity is reported only if all do."""
+    """Return why no device can provide the requested amount; a missing capacity is reported only if all lack it."""
     if not given.target.features.consumable_capacity:
         return None
     first: tuple[PoolDevice, CapacityReason] | None = None
@@ -184,7 +184,7 @@ def _capacity_words(want: Want, device: PoolDevice, refusal: CapacityReason, pat
 
 
 def _policy_words(device: PoolDevice, refusal: PolicyViolated, asked: QuantityText | None) -> str:
-    """What the policy of a device allows instead, and to what it rounds the amount asked for."""
+    """Return what the policy of a device allows instead, and the rounded requested amount."""
     allows = allowed(device.device.capacity[refusal.name].request_policy, lambda values: listed(values, 10))
     told = f"the request policy of {device.id} " + (f"allows {allows}" if allows else "does not allow it")
     is_rounded = asked is not None and parse(asked) != parse(refusal.amount)
@@ -237,10 +237,10 @@ def _constraint(given: Input, claim: PlacedClaim, constraint: Constraint, path: 
 
 
 def _type(kind: str, constraint: Constraint) -> str:
-    """With list values a single value counts as a list of one."""
+    """Return the type of a value; with list values a single value counts as a list of one."""
     return kind.removesuffix("s") if constraint.lists else kind
 
 
 def _attributes(devices: Sequence[PoolDevice]) -> list[tuple[str, str]]:
-    """Domains and names of everything that the devices publish."""
+    """Return domains and names of everything that the devices publish."""
     return list(dict.fromkeys(qualified(name, d.id.driver) for d in devices for name in d.device.attributes))

@@ -1,7 +1,7 @@
 """The fixes, by rule: what each does and why it is certain. A fix that is only probable is a suggestion, not a fix.
 
-First the table of fixes, then a fix as documents have it, then all fixes of all sources made round by round. How a fix
-edits the text is in `edits`, `corrections` and `comparison_fixes`.
+First the table of fixes, then a fix as documents show it, then all fixes of all sources made round by round. `edits`,
+`corrections` and `comparison_fixes` edit the text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What a fix does, why nothing else can be meant, and the function that makes it."""
+    """A fix: what it does, why it is the only possible meaning, and the function that makes it."""
 
     title: str
     certain: str
     make: Callable[[Mending], Correction | None]
     reveals: bool = True
-    """Whether something is read or tried afterwards that was not before, so that more may be found in it."""
+    """True if something is read or tried afterwards that was not before, so that more findings may appear."""
 
 
 _NEWEST = Fix(
@@ -104,7 +104,7 @@ FIXES: dict[str, tuple[Fix, ...]] = {
 
 
 def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix, Correction] | None:
-    """The fix of a problem, if there is one and its edits give the value that it says."""
+    """Return the fix of a problem, if there is one and its edits result in the value that it promises."""
     known = FIXES.get(problem.rule.code)
     document = subject.place.find_text() if known else None
     if not known or document is None:
@@ -118,12 +118,12 @@ def correction(subject: Subject, problem: Problem, target: Target) -> tuple[Fix,
     return None
 
 
-# -- a fix as documents have it ----------------------------------------------------------------------------------------
+# -- a fix in documents ------------------------------------------------------------------------------------------------
 # With lines and columns.
 
 
 def entry(subject: Subject, problem: Problem, target: Target) -> CertainFix | None:
-    """The fix of a problem, or None."""
+    """Return the fix of a problem, or None."""
     found = correction(subject, problem, target)
     document = subject.place.find_text() if found is not None else None
     if found is None or document is None:
@@ -139,11 +139,11 @@ def _edit(edit: CharEdit, lines: LinedText) -> TextEdit:
 
 
 # -- all fixes of all sources ------------------------------------------------------------------------------------------
-# Each round makes the fixes that do not touch each other; then everything is judged again.
+# Each round makes the fixes that do not touch each other; then everything is validated again.
 
 _MOST_ROUNDS = 1000
 _Place = tuple[str, int]
-"""The name of a source, and the number of the object in it."""
+"""The name of a source, and the index of the object in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +157,9 @@ class FixedSource:
 
 @dataclass(frozen=True, slots=True)
 class FixedInput:
-    """What was fixed. `sources` are those that changed, `made` counts the fixes, `reading` is what is read now.
+    """The result of fixing. `sources` are the changed ones, `made` counts the fixes, `reading` is the new input.
 
-    `before` is the judgement of what was there, `judgement` that of what is read now.
+    `before` is the judgement of the original input, `judgement` that of the new one.
     """
 
     sources: list[FixedSource]
@@ -188,7 +188,7 @@ class _State:
 
 
 def fixed(sources: Sequence[Source], judge: Callable[[Reading], Judgement], target: Target) -> FixedInput:
-    """The sources with all fixes made of what `judge` finds in them."""
+    """Return the sources after all fixes of the findings of `judge`."""
     texts = {source.name: source.data.decode() for source in sources}
     state = first = _state(texts, {}, judge)
     refused: set[tuple[_Place, str, str]] = set()
@@ -239,7 +239,7 @@ def _whole(readings: dict[str, Reading]) -> Reading:
 def _chosen(
     state: _State, target: Target, refused: set[tuple[_Place, str, str]], one_by_one: set[_Place]
 ) -> dict[_Place, list[_ChosenFix]]:
-    """For each object the fixes of its findings that do not meet each other, in `one_by_one` the first."""
+    """Return, for each object, the fixes of its findings that do not overlap; for those in `one_by_one` the first."""
     chosen: dict[_Place, list[_ChosenFix]] = {}
     for (subject, problem), finding in zip(state.judgement.broken, state.judgement.findings, strict=True):
         place = state.places[subject]
@@ -253,7 +253,7 @@ def _chosen(
 
 
 def _meet(one: Correction, other: Correction) -> bool:
-    """Whether two corrections are about the same field or text."""
+    """Return whether two corrections affect the same field or text."""
     short = min(len(one.path), len(other.path))
     if one.path[:short] == other.path[:short]:
         return True
@@ -279,7 +279,7 @@ def _start_of_line(text: str, number: int) -> int:
 
 
 def _not_better(before: _State, after: _State, chosen: dict[_Place, list[_ChosenFix]]) -> list[_Place]:
-    """The objects whose fixes did not remove the problem, or brought a new error."""
+    """Return the objects whose fixes did not remove the problem, or caused a new error."""
     old, new = _codes(before), _codes(after)
     now = {place: subject for subject, place in after.places.items()}
     wrong = []

@@ -1,6 +1,6 @@
-"""The formats of names that the API server asks for: predicates, and the nearest correct text.
+"""The formats of names that the API server requires: predicates, and the nearest correct text.
 
-Last, wordings that the checks share: did-you-mean, lists, counts.
+Last come wordings shared by the checks: did-you-mean, lists, counts.
 """
 
 from __future__ import annotations
@@ -34,65 +34,71 @@ NOT_POSITIVE = "is not greater than 0"
 
 
 def is_dns_label(text: str) -> bool:
-    """RFC 1123 label."""
+    """Return whether the text is an RFC 1123 label."""
     return not go_text.dns_label_problems(text)
 
 
 def is_subdomain(text: str, most: int = go_text.MAX_SUBDOMAIN) -> bool:
-    """RFC 1123 subdomain."""
+    """Return whether the text is an RFC 1123 subdomain."""
     return len(text) <= most and not go_text.subdomain_problems(text)
 
 
 def is_driver(text: str) -> bool:
-    """A driver name, as of CSI drivers: a subdomain in which capital letters are allowed too."""
+    """Return whether the text is a driver name, as of CSI drivers: a subdomain that may contain capital letters."""
     return not go_text.too_long(text, MAX_DOMAIN) and is_subdomain(_lower(text))
 
 
 def _lower(text: str) -> str:
-    """The text in lower case, letter by letter, as Go does it."""
+    """Return the text in lower case, letter by letter, as in Go."""
     return text.lower() if text.isascii() else "".join(letter.lower()[0] for letter in text)
 
 
 def is_pool(text: str) -> bool:
-    """Subdomains separated by slashes."""
+    """Return whether the text is a list of subdomains separated by slashes."""
     return len(text) <= go_text.MAX_SUBDOMAIN and all(is_subdomain(part) for part in text.split("/"))
 
 
 def is_qualified(text: str) -> bool:
-    """The name of an attribute or capacity that can be written in selectors: a C identifier, perhaps with a domain."""
+    """Return whether selectors can use the name of an attribute or capacity.
+
+    The name is a C identifier, optionally with a domain.
+    """
     domain, slash, name = text.rpartition("/")
     return (not slash or is_driver(domain)) and len(name) <= MAX_IDENTIFIER and _IDENTIFIER.match(name) is not None
 
 
 def is_version(text: str) -> bool:
-    """A semantic version, whatever the size of its numbers: what the API server takes, though not all can be read."""
+    """Return whether the text is a semantic version with numbers of any size, as the API server accepts it.
+
+    Not all of these can be parsed.
+    """
     return _VERSION.fullmatch(text) is not None
 
 
 def is_label_name(text: str) -> bool:
-    """The key of a label or taint."""
+    """Return whether the text is the key of a label or taint."""
     return not go_text.label_key_problems(text)
 
 
 def is_label_value(text: str) -> bool:
-    """The value of a label or taint; it may be empty."""
+    """Return whether the text is the value of a label or taint; it may be empty."""
     return not go_text.label_value_problems(text)
 
 
 def as_dns_label(text: str) -> str:
-    """The nearest correct label, or an empty text."""
+    """Return the nearest correct label, or an empty text."""
     made = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
     return made if is_dns_label(made) else ""
 
 
 def as_subdomain(text: str) -> str:
-    """The nearest correct subdomain, or an empty text."""
+    """Return the nearest correct subdomain, or an empty text."""
     made = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")
     return made if is_subdomain(made) else ""
 
 
 def as_qualified(text: str) -> str:
-    """The nearest correct qualified name, or an empty text."""
+    """Return the nearest correct qualified name, or an empty text."""
     domain, slash, name = text.rpartition("/")
     made = re.sub(r"[^A-Za-z0-9_]+", "_", name)
     made = f"_{made}" if made[:1].isdigit() else made
@@ -105,19 +111,19 @@ def as_qualified(text: str) -> str:
 MOST_NAMED = 3
 
 EXISTS_WITH_VALUE = "operator Exists takes no value"
-"""Of tolerations, those of pods and those of requests."""
+"""For the tolerations of pods and of requests."""
 
 
 _ALIKE = 0.7
-"""How much of two names must be the same, of 1; a correction is more than a hint."""
+"""The fraction of two names that must be equal; a correction is more than a hint."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant, or None. Case does not count."""
+    """Return the known name that was probably meant, or None. Case does not matter."""
     return _nearest(name, tuple(known))
 
 
-@lru_cache(maxsize=4096)  # inputs say the same wrong name often
+@lru_cache(maxsize=4096)  # the same wrong name often occurs repeatedly in an input
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     from difflib import SequenceMatcher
 
@@ -128,12 +134,12 @@ def _nearest(name: str, known: tuple[str, ...]) -> str | None:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 device`, `2 devices`, `2 classes`."""
+    """Return `1 device`, `2 devices`, `2 classes`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def none_of(number: int, noun: str, verb: str, whose: str = "") -> str:
-    """`none of the 3 devices of WHOSE VERBs`, also where there is only one."""
+    """Return `none of the 3 devices of WHOSE VERBs`, also where there is only one."""
     tail = f" of {whose}" if whose else ""
     return (
         f"the only {noun}{tail} does not {verb}"
@@ -147,22 +153,22 @@ def _third(verb: str) -> str:
 
 
 def listed(names: Iterable[object], most: int = MOST_NAMED) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names, and the number of the others."""
     texts = [str(name) for name in names]
     more = len(texts) - most
     return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def shown(text: str, most: int = 60) -> str:
-    """A value in quotes, cut when long."""
+    """Return a value in quotes, truncated if long."""
     return f'"{text}"' if len(text) <= most else f'"{text[: most - 3]}..."'
 
 
 def no_extended_resource(name: str) -> str:
-    """The message for a name that should be one of an extended resource."""
+    """Return the message for a name that should be that of an extended resource."""
     return f"{shown(name)} is not a valid extended resource name"
 
 
 def absent_of(what: str, known: Iterable[str]) -> str:
-    """The message for a named object that is not in the input, which has others of its kind."""
+    """Return the message for a named object that is not in the input, which has others of its kind."""
     return f"no {what} in the input, which has {listed(sorted(known))}"

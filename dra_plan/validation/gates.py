@@ -1,4 +1,4 @@
-"""DRA152: fields that the API server drops because their feature gate is off, and what is left of the object."""
+"""DRA152: fields that the API server drops because their feature gate is off, and the remaining object."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ _PARTS: Mapping[type, tuple[str, ...]] = {
     AllocationResult: ("devices",),
     DeviceAllocationResult: ("results",),
 }
-"""Where further such fields are."""
+"""The fields that contain further such fields."""
 
 
 def _fields(kind: Any) -> dict[str, tuple[str, Any]]:
@@ -123,11 +123,11 @@ def _fields(kind: Any) -> dict[str, tuple[str, Any]]:
 
 
 _FIELDS = {kind: _fields(kind) for kind in (*_GATED, *_PARTS)}
-"""The fields of these types: as they are written, and what they are when they are not there."""
+"""The fields of these types: their names in manifests, and their values when missing."""
 
 
 class StoredObject(NamedTuple):
-    """What the API server keeps of an object. `problems` are one for each gate that is off, at its first field."""
+    """An object as the API server stores it. `problems` has one entry for each gate that is off, at its first field."""
 
     kept: Any
     problems: list[Problem]
@@ -135,7 +135,7 @@ class StoredObject(NamedTuple):
     """Each field that is dropped, and why."""
 
     def explained(self, problem: Problem) -> Problem:
-        """The problem; if a field is missing because it was dropped, the message says so."""
+        """Return the problem; if a field is missing because it was dropped, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
                 return with_changes(problem, message=f"{problem.message} ({path[-1]}: {reason})")
@@ -143,7 +143,7 @@ class StoredObject(NamedTuple):
 
 
 def stored(obj: Object, target: Target) -> StoredObject:
-    """What the API server keeps of the object."""
+    """Return the object as the API server stores it."""
     if type(obj) not in _PARTS and not isinstance(obj, DeviceTaintRule):
         return StoredObject(obj, [], {})  # no gate has fields in other kinds
     told: dict[FieldPath, str] = {}
@@ -160,7 +160,7 @@ def stored(obj: Object, target: Target) -> StoredObject:
 
 @lru_cache
 def _lacking(version: str) -> list[str]:
-    """Fields that the release does not have any more, or not yet, as names of gates that are always off."""
+    """Return the fields that the release has no longer, or not yet, as names of gates that are always off."""
     return [field.name for field in FIELDS if not field.exists_in(version)]
 
 
@@ -171,7 +171,7 @@ def _reason(gate: str, target: Target) -> str:
 
 
 def _kept(value: Any, path: FieldPath, gates: Mapping[str, bool], told: dict[FieldPath, str]) -> Any:
-    """The value without what is dropped; the same value if nothing is."""
+    """Return the value without the dropped fields; the same value if nothing is dropped."""
     if isinstance(value, dict):
         entries = {key: _kept(item, (*path, key), gates, told) for key, item in value.items()}
         return entries if any(entries[key] is not value[key] for key in value) else value

@@ -1,6 +1,6 @@
-"""The objects of the input together, each with its place: what is published, and what is asked for.
+"""The objects of the input together, each with its place: the published devices, and the requests.
 
-For the rules that need more than one object. `view` is the cluster of these objects as the allocator sees it.
+For rules that need more than one object. `view` is the cluster of these objects as the allocator sees it.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class PlacedRequest:
 
     @property
     def written(self) -> ExactDeviceRequest | DeviceSubRequest | None:
-        """The request or alternative as written; None if it has neither form."""
+        """Return the request or alternative as written; None if it has neither form."""
         request = self.want.claim.spec.devices.requests[self.want.request_index]
         return request.first_available[self.want.option_index] if request.first_available else request.exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedClaim:
-    """A claim that waits for devices, or a template, with its requests; each inner list holds the alternatives."""
+    """A claim without devices, or a template, with its requests; each inner list has the alternatives."""
 
     subject: Subject
     path: FieldPath
@@ -78,14 +78,14 @@ class PlacedPool:
 
 
 def _hides_devices(subject: Subject) -> bool:
-    """Whether the object is a slice that can't be read, so that its devices are unknown."""
+    """Return whether the object is a slice that cannot be read, so that its devices are unknown."""
     return subject.lost and subject.kind is not None and subject.kind.name == "ResourceSlice"
 
 
 class Input:
-    """The objects of the input that can be decoded, for one target. `view` is the cluster that they make.
+    """The decodable objects of the input for one target. `view` is the cluster that they form.
 
-    `knows_all_devices` is False if a slice is left out because it can't be told what it publishes.
+    `knows_all_devices` is False if a slice is left out because its contents are unknown.
     """
 
     def __init__(self, subjects: Sequence[Subject], target: Target) -> None:
@@ -107,7 +107,7 @@ class Input:
         )
 
     def of(self, kind: type[_Object]) -> Sequence[tuple[Subject, _Object]]:
-        """The objects of exactly this type with their subjects, in input order."""
+        """Return the objects of exactly this type with their subjects, in input order."""
         return self._of_type.get(kind, ())
 
     def objects(self) -> Sequence[tuple[Subject, Object]]:
@@ -115,12 +115,12 @@ class Input:
         return self._objects
 
     def skipped(self, api_version: str, kind: str) -> Iterator[Subject]:
-        """The objects of a kind that nothing here decodes."""
+        """Yield the objects of a kind that is not decoded here."""
         wanted = (api_version, kind)
         return (one for one in self._skipped if (one.value.get("apiVersion"), one.value.get("kind")) == wanted)
 
     def template_makers(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Objects whose controllers make claim templates, and namespace and name of these."""
+        """Yield objects whose controllers create claim templates, with the templates' namespace and name."""
         for subject in self._skipped:
             value, metadata = subject.value, subject.value.get("metadata")
             name = made_template(value.get("apiVersion"), value.get("kind"), value)
@@ -129,12 +129,12 @@ class Input:
                 yield subject.label, (space if isinstance(space, str) and space else "default", name)
 
     def pods(self) -> Iterator[tuple[Subject, FieldPath, PodSpec]]:
-        """The pod specs of pods and workloads, with their paths."""
+        """Yield the pod specs of pods and workloads, with their paths."""
         for subject, obj in self._objects:
             if subject.kind is not None and subject.kind.pod_spec:
                 yield subject, subject.kind.pod_spec, pod_spec_of(obj)
 
-    # What is published
+    # Published devices
 
     @cached_property
     def pools(self) -> list[PlacedPool]:
@@ -160,10 +160,10 @@ class Input:
 
     @cached_property
     def matches(self) -> Matches:
-        """Which of these devices selectors choose."""
+        """The devices that selectors match."""
         return Matches(self.devices, self.target)
 
-    # What is asked for
+    # Requests
 
     @cached_property
     def claims(self) -> list[PlacedClaim]:
@@ -184,7 +184,7 @@ class Input:
                 yield subject, ("spec", "spec", "devices"), made
 
     def requests(self) -> Iterator[PlacedRequest]:
-        """All requests and alternatives."""
+        """Yield all requests and alternatives."""
         return (request for claim in self.claims for options in claim.requests for request in options)
 
 

@@ -1,4 +1,4 @@
-"""DRA110, DRA111: how much of everything the API server accepts: a table per release, and the rules about it."""
+"""DRA110, DRA111: the limits of the API server: one table per release, and the rules about them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Limits:
 
     devices: int = 128
     costly_devices: int = 64
-    """Devices of a slice in which any device has taints, consumes counters or has list attributes."""
+    """The maximum for a slice in which any device has taints, consumes counters or has list attributes."""
     counter_sets: int = 8
     counters_per_set: int = 32
     counters_per_slice: int | None = None
@@ -41,11 +41,11 @@ class Limits:
     values_per_device: int = 48
     taints: int = 16
     counters_share_slice: bool = False
-    """Whether counter sets and devices stand in the same slice; otherwise each slice has one of them."""
+    """True if counter sets and devices are in the same slice; otherwise each slice has only one of them."""
     checks_amounts: bool = False
-    """Whether ranges whose amounts are negative, whose step is 0 or that an int64 can't hold are refused."""
+    """True if ranges with negative amounts, with a step of 0 or beyond int64 are rejected."""
     thousandths: bool = False
-    """Whether steps are counted in thousandths where a range has fractions; otherwise in whole units."""
+    """True if steps are counted in thousandths where a range has fractions; otherwise in whole units."""
 
 
 REQUESTS = 32
@@ -76,18 +76,18 @@ _BY_VERSION = {"1.34": _OLD_COUNTERS, "1.35": _NEWEST, "1.36": _NEWEST, "1.37": 
 
 
 def limits_of(version: str, *, fractional: bool = False) -> Limits:
-    """The limits of a minor version such as "1.36"; `fractional` with the gate DRAFractionalCapacityRange."""
+    """Return the limits of a minor version such as "1.36"; `fractional` with the gate DRAFractionalCapacityRange."""
     return replace(_BY_VERSION[version], thousandths=True) if fractional else _BY_VERSION[version]
 
 
 def at_most(path: FieldPath, entries: Sized, most: int, noun: str) -> Iterator[Problem]:
-    """A problem when there are more entries than allowed."""
+    """Yield a problem if there are more entries than allowed."""
     if len(entries) > most:
         yield TOO_MANY.at(path, f"{count(len(entries), noun)}; at most {most} are allowed")
 
 
 def at_most_bytes(path: FieldPath, text: str, most: int, noun: str) -> Iterator[Problem]:
-    """A problem when a text has more bytes (UTF-8) than allowed."""
+    """Yield a problem if a text has more bytes (UTF-8) than allowed."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > most:
         yield TOO_LONG.at(path, f"{noun} of {size} bytes; at most {most} are allowed")

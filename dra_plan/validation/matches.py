@@ -1,7 +1,7 @@
-"""Which devices of the input pass selectors and tolerations. Each answer is found once for all that ask the same.
+"""The devices of the input that pass selectors and tolerations. Each answer is computed once and shared.
 
-The allocator's own functions decide what matches. Devices that publish the same are evaluated once, and the cost of
-all evaluations in a run is limited.
+The allocator's own functions decide the matches. Devices with equal published values are evaluated once, and the cost
+of all evaluations in a run is limited.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from dra_plan.explanation.selectors import Publications
 from dra_plan.releases import Target
 
 BUDGET = 1_000_000
-"""What the costly evaluations of one check may cost together, in the units in which the API server counts."""
+"""The total cost of all costly evaluations in one check, in the units in which the API server counts."""
 CHEAP = 1_000
-"""Up to this cost an evaluation does not count; ordinary selectors cost some ten units."""
+"""The cost up to which an evaluation does not count; ordinary selectors cost about ten units."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenDevices:
-    """Some of the devices of the input by kinds; in the order of the input, and kinds in that of their first devices.
+    """Some of the devices of the input, grouped by kind, in input order; kinds in the order of their first devices.
 
-    Devices of one kind publish the same, so that no selector tells them apart.
+    Devices of one kind have equal published values, so no selector distinguishes them.
     """
 
     kinds: Sequence[Sequence[PoolDevice]]
 
     @cached_property
     def count(self) -> int:
-        """How many devices there are."""
+        """The number of devices."""
         return sum(map(len, self.kinds))
 
     @property
     def first(self) -> PoolDevice:
-        """The first in the order of the input."""
+        """The first device in input order."""
         return self.kinds[0][0]
 
     @cached_property
@@ -57,7 +57,7 @@ class ChosenDevices:
 
     @cached_property
     def publications(self) -> Publications:
-        """What they publish."""
+        """The published values of the devices."""
         return Publications(self.examples)
 
     def __bool__(self) -> bool:
@@ -66,38 +66,38 @@ class ChosenDevices:
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """Devices that a request may be given."""
+    """The devices that a request may get."""
 
     devices: Sequence[PoolDevice]
 
     @cached_property
     def on_one_node(self) -> int:
-        """The most of the devices that any one node can reach, as far as node names tell."""
+        """The maximum number of the devices that any one node can reach, as far as node names show."""
         nodes = Counter(device.slice.object.spec.node_name or device.device.node_name for device in self.devices)
         everywhere = nodes.pop(None, 0) + nodes.pop("", 0)
         return everywhere + max(nodes.values(), default=0)
 
     @cached_property
     def shared(self) -> bool:
-        """Whether one of the devices can be given to several requests."""
+        """Return whether one of the devices can be allocated to several requests."""
         return any(device.device.allow_multiple_allocations for device in self.devices)
 
 
 class ConditionOutcome(NamedTuple):
-    """What a condition gives on the devices that it is asked about."""
+    """The results of a condition on the devices on which it is evaluated."""
 
     asked: ChosenDevices
     holds: ChosenDevices
     fails: ChosenDevices
     text: str
-    """The error on the first of those on which it fails."""
+    """The error on the first device on which it fails."""
 
 
 class Matches:
-    """The devices, and which of them pass conditions and tolerations.
+    """The devices, and those of them that pass conditions and tolerations.
 
-    Answers are None where they are not known: a condition does not compile, the API server refuses it for its cost, or
-    the budget is used up; `untried` counts those of the last kind.
+    Answers are None if unknown: a condition does not compile, the API server rejects it for its cost, or the budget is
+    used up; `untried` counts the last case.
     """
 
     def __init__(self, devices: Sequence[PoolDevice], target: Target) -> None:
@@ -111,11 +111,11 @@ class Matches:
 
     @property
     def published(self) -> Publications:
-        """What all devices publish."""
+        """The published values of all devices."""
         return self._all.publications
 
     def hint(self, conditions: Sequence[SelectorCondition]) -> SelectorHint | None:
-        """What was probably meant by the last condition, if it holds for none of the devices that it is asked about."""
+        """Return the probable intent of the last condition, if it is false for all devices on which it is evaluated."""
         outcome = self.outcome(conditions)
         if outcome is None or outcome.holds or not outcome.asked or self._left < 0:
             return None
@@ -126,23 +126,23 @@ class Matches:
         return self._hints[key]
 
     def key(self, conditions: Sequence[SelectorCondition]) -> tuple[str, ...]:
-        """A key that is equal for conditions with the same result."""
+        """Return a key that is equal for conditions with the same result."""
         return tuple(condition.expression for condition in conditions)
 
     def of(self, conditions: Sequence[SelectorCondition]) -> ChosenDevices | None:
-        """The devices for which all conditions hold."""
+        """Return the devices for which all conditions hold."""
         if not conditions:
             return self._all
         outcome = self.outcome(conditions)
         return None if outcome is None else outcome.holds
 
     def fail(self, conditions: Sequence[SelectorCondition]) -> bool:
-        """Whether one of the conditions ends in an error on a device that the ones before it let through."""
+        """Return whether one of the conditions raises an error on a device that passed the earlier ones."""
         outcomes = (self.outcome(conditions[: index + 1]) for index in range(len(conditions)))
         return any(outcome is not None and outcome.fails for outcome in outcomes)
 
     def offer(self, want: Want) -> Offer | None:
-        """The devices that the request's selectors choose and whose taints it tolerates."""
+        """Return the devices that match the request's selectors and whose taints it tolerates."""
         key = self.key(want.conditions), tuple(want.tolerations)
         if key not in self._offers:
             chosen = self.of(want.conditions)
@@ -150,7 +150,7 @@ class Matches:
         return self._offers[key]
 
     def outcome(self, conditions: Sequence[SelectorCondition]) -> ConditionOutcome | None:
-        """What the last condition gives on the devices for which those before it hold."""
+        """Return the results of the last condition on the devices for which the earlier ones hold."""
         key = self.key(conditions)
         if key not in self._outcomes:
             asked, selector = self.of(conditions[:-1]), _tried(conditions[-1])
@@ -158,7 +158,7 @@ class Matches:
         return self._outcomes[key]
 
     def first_failing(self, condition: SelectorCondition, devices: ChosenDevices) -> PoolDevice | None:
-        """A device on which the condition fails; None if there is none. Those that are not known count as failing."""
+        """Return a device on which the condition fails, or None. Unknown results count as failures."""
         for device in devices.examples:
             if self._left < 0:
                 return device
@@ -179,7 +179,7 @@ class Matches:
         return [device for device in devices if first_untolerated(device.taints, tolerations, rules) is None]
 
     def _evaluated(self, selector: Selector, asked: ChosenDevices) -> ConditionOutcome | None:
-        """What the selector gives, or None where the budget does not last."""
+        """Return the results of the selector, or None if the budget is used up."""
         holds, fails, text = list[Sequence[PoolDevice]](), list[Sequence[PoolDevice]](), ""
         for kind in asked.kinds:
             if self._left < 0:
@@ -204,7 +204,7 @@ class Matches:
 
 
 def _kinds(devices: Sequence[PoolDevice]) -> list[list[PoolDevice]]:
-    """The devices by all that a selector can see of them."""
+    """Return the devices grouped by everything that a selector can see of them."""
     kinds: dict[bytes | int, list[PoolDevice]] = {}
     encode = msgspec.json.Encoder().encode
     for device in devices:
@@ -213,13 +213,16 @@ def _kinds(devices: Sequence[PoolDevice]) -> list[list[PoolDevice]]:
         try:
             key: bytes | int = encode((device.id.driver, shares, seen.attributes, seen.capacity))
         except (OverflowError, UnicodeError):
-            key = len(kinds)  # numbers and texts that JSON does not have are alike to nothing
+            key = len(kinds)  # numbers and texts that JSON does not have equal nothing
         kinds.setdefault(key, []).append(device)
     return list(kinds.values())
 
 
 def _tried(condition: SelectorCondition) -> Selector | None:
-    """The selector; None if it does not compile or costs too much for the API server, which other rules report."""
+    """Return the selector.
+
+    Return None if it does not compile or is too costly for the API server, which other rules report.
+    """
     try:
         selector = condition.compiled()
         return selector if selector.max_cost <= COST_LIMIT else None

@@ -1,4 +1,4 @@
-"""DRA220 to DRA223: what selectors do with the devices of the input. A selector that can't be compiled is left out."""
+"""DRA220 to DRA223: selectors evaluated on the devices of the input. Selectors that do not compile are skipped."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """All selectors of classes and requests."""
+    """Check all selectors of classes and requests."""
     judging = _Judging(given)
     for subject, device_class in given.of(DeviceClass):
         path: FieldPath = ("spec", "selectors")
@@ -71,28 +71,28 @@ def check(given: Input) -> Found:
 
 
 class _Judging:
-    """Says once what is wrong with conditions that give the same."""
+    """The problems of conditions, reported once for conditions with the same result."""
 
     def __init__(self, given: Input) -> None:
         self._given = given
         self._known: dict[tuple[str, ...], list[Problem]] = {}
 
     def each(self, conditions: Sequence[SelectorCondition], path: FieldPath, first: int = 0) -> Iterator[Problem]:
-        """Each condition from the first on, on the devices for which those before it hold."""
+        """Check each condition from the first on, on the devices for which the earlier ones hold."""
         known: list[SelectorCondition] = []
         for position, condition in enumerate(conditions):
             outcome = self._given.matches.outcome([*known, condition])
-            if outcome is None:  # others are told as the API server tells them
+            if outcome is None:  # others are reported as the API server reports them
                 continue
             known.append(condition)
             if position >= first:
                 place = (*path, condition.index, "cel", "expression")
                 yield from (replace(problem, path=place) for problem in self._of_last(known, outcome))
                 if outcome.fails and not outcome.holds:
-                    known.pop()  # it lets no device through to the next ones, for its own fault
+                    known.pop()  # it lets no device through to the next ones because of its own fault
 
     def _of_last(self, conditions: Sequence[SelectorCondition], outcome: ConditionOutcome) -> list[Problem]:
-        """What is wrong with the last of the conditions, as if it stood at the root."""
+        """Return the problems of the last condition, as if it were at the root."""
         key = self._given.matches.key(conditions)
         if key not in self._known:
             told = list(_failures(self._given, conditions[-1], outcome))
@@ -104,7 +104,7 @@ class _Judging:
 
 
 def _hinted(problem: Problem, hint: SelectorHint) -> Problem:
-    """The problem at the part that is wrong, with the whole expression that was meant, if one was found."""
+    """Return the problem at the wrong part, with the complete intended expression, if one was found."""
     return replace(problem, offset=hint.offset, suggestion=hint.expression or problem.suggestion)
 
 
@@ -118,19 +118,23 @@ def _failures(given: Input, condition: SelectorCondition, outcome: ConditionOutc
         every = {1: "the only device", 2: "both devices"}.get(of, f"all {of} devices")
         where = every if number == of else f"{number} of {of} devices"
         message = f"fails on {where}, such as {failing.first.id}: {outcome.text}"
-        # Where it fails on all, a guard only makes it false on all: the names are wrong, as another rule tells.
+        # If it fails on all devices, a guard only makes it false on all: the names are wrong, which another rule
+        # reports.
         better = _compared(given, condition, failing)
         yield FAILS.at((), message, better or ("" if number == of else _mended(given, condition, failing)))
 
 
 def _compared(given: Input, condition: SelectorCondition, failing: ChosenDevices) -> str:
-    """The expression with compareTo instead of signs, if that is what was wrong."""
+    """Return the expression with compareTo instead of operators, if that was the fault."""
     compared = with_compare_to(condition.expression, versions=True)
     return compared if compared is not None and _first_failing(given, compared, failing) is None else ""
 
 
 def _mended(given: Input, condition: SelectorCondition, failing: ChosenDevices) -> str:
-    """The expression with guards, or for one driver only, that fails on none of the devices; empty if there is none."""
+    """Return the expression with guards, or for one driver only, that never fails on the devices.
+
+    The text is empty if there is none.
+    """
     return mended(condition.expression, lambda text: _first_failing(given, text, failing)) or ""
 
 
@@ -142,13 +146,13 @@ def _first_failing(given: Input, expression: str, devices: ChosenDevices) -> Poo
 
 
 def _readings(given: Input, conditions: Sequence[SelectorCondition]) -> Iterator[Problem]:
-    """Each part that `&&` joins is judged by the devices for which the parts before it hold."""
+    """Check each part that `&&` joins on the devices for which the earlier parts hold."""
     expression, known = conditions[-1].expression, list(conditions[:-1])
     told: set[tuple[Rule, Reference]] = set()
     for clause in clauses(expression):
         devices = given.matches.of(known)
         if not devices:
-            return  # none is left, or the part before means nothing by itself
+            return  # none is left, or the earlier part has no meaning of its own
         for reference in references(clause, "read", "optional"):
             problem = _reading(clause, expression, reference, devices)
             if problem is not None and (problem.rule, reference) not in told:
@@ -190,5 +194,5 @@ def _absent(expression: str, reference: Reference, devices: ChosenDevices) -> Pr
 
 
 def _is_guarded(expression: str, reference: Reference) -> bool:
-    """Whether the expression asks for the name's presence, or reads it as optional: it expects devices without it."""
+    """Return whether the expression tests for the name, or reads it as optional: it expects devices without it."""
     return any(mention.reference.name == reference.name and mention.use != "read" for mention in mentions(expression))

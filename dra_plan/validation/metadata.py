@@ -29,13 +29,13 @@ _STANDARD_FINALIZERS = ("foregroundDeletion", "kubernetes", "orphan")
 _EXCLUSIVE_FINALIZERS = ("foregroundDeletion", "orphan")
 _OPERATIONS = ("Apply", "Update")
 _LONGEST_START = 58
-"""How much of `generateName` is kept; five letters follow."""
+"""The number of characters of `generateName` that are kept; five letters follow."""
 _COPIED = ("labels", "annotations")
-"""What claims get from their template's metadata."""
+"""The metadata that claims get from their template."""
 
 
 def check(metadata: ObjectMeta, path: FieldPath = ("metadata",)) -> Iterator[Problem]:
-    """The metadata at a path, apart from the names of the object and of its namespace."""
+    """Check the metadata at a path, apart from the names of the object and of its namespace."""
     if not (metadata.labels or metadata.annotations or metadata.finalizers or metadata.owner_references):
         return
     for key, value in (metadata.labels or {}).items():
@@ -76,20 +76,20 @@ def _owners(path: FieldPath, owners: list[OwnerReference]) -> Iterator[Problem]:
 
 
 def _version(api_version: str) -> str:
-    """The version of an apiVersion; empty if it has none."""
+    """Return the version of an apiVersion; empty if it has none."""
     group, slash, version = api_version.partition("/")
     return "" if "/" in version else version if slash else group
 
 
 def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Iterator[Problem]:
-    """The object's name, a DNS subdomain, and the start of a generated one, which may end in a dash.
+    """Check the object's name, a DNS subdomain, and the prefix of a generated one, which may end in a dash.
 
-    Without `generated` the start is not checked, but the name that is made of it.
+    Without `generated`, the check applies to the name made from the prefix instead.
     """
     if metadata.name:
         yield from names.subdomain((*path, "name"), metadata.name, "object name")
     start = metadata.generate_name
-    # As upstream looks at it: the dash at the end, and the letter before it, count as one good letter.
+    # As upstream: the dash at the end and the letter before it count as one valid letter.
     wrong = bool(start) and not formats.is_subdomain(f"{start[:-2]}a" if len(start) > 1 and start[-1] == "-" else start)
     if generated and wrong:
         message = f"{shown(start)} cannot begin an object name: {formats.SUBDOMAIN}"
@@ -100,9 +100,9 @@ def check_name(path: FieldPath, metadata: ObjectMeta, *, generated: bool) -> Ite
 
 
 def check_written(path: FieldPath, written: Any, *, counted: bool) -> Iterator[Problem]:
-    """The metadata in the manifest that planning does not read: what controllers and servers write.
+    """Check the metadata in the manifest that planning does not read, which controllers and servers write.
 
-    `counted` if the API server counts generations of the kind itself, whatever is given.
+    `counted` is set if the API server counts generations of the kind itself and ignores the given value.
     """
     if not isinstance(written, dict):
         return
@@ -131,9 +131,9 @@ def _managed(path: FieldPath, entry: dict[str, Any]) -> Iterator[Problem]:
 
 
 def check_copied(path: FieldPath, metadata: ObjectMeta, written: Any) -> Iterator[Problem]:
-    """The metadata that a template's claims get; `written` is the metadata as the manifest has it."""
+    """Check the metadata that a template's claims get; `written` is the metadata as in the manifest."""
     yield from check(metadata, path)
     for name, value in (written if isinstance(written, dict) else {}).items():
-        # What is left out is not set; neither is an empty text. Empty lists and other zeros are.
+        # Missing values and empty texts are not set. Empty lists and other zeros are.
         if name not in _COPIED and value is not None and value != "" and (name, value) != ("generation", 0):
             yield METADATA.at((*path, name), "can't be set: claims get only labels and annotations from their template")

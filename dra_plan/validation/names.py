@@ -60,22 +60,22 @@ RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL, UNREACH
 
 
 def dns_label(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """A required DNS label."""
+    """Check a required DNS label."""
     yield from _formatted(path, text, noun, formats.is_dns_label, formats.DNS_LABEL, formats.as_dns_label)
 
 
 def subdomain(path: FieldPath, text: str, noun: str) -> Iterator[Problem]:
-    """A required DNS subdomain."""
+    """Check a required DNS subdomain."""
     yield from _formatted(path, text, noun, formats.is_subdomain, formats.SUBDOMAIN, formats.as_subdomain)
 
 
 def driver(path: FieldPath, text: str) -> Iterator[Problem]:
-    """A required driver name."""
+    """Check a required driver name."""
     yield from _formatted(path, text, "driver name", formats.is_driver, formats.DRIVER, formats.as_subdomain)
 
 
 def pool(path: FieldPath, text: str) -> Iterator[Problem]:
-    """A required pool name."""
+    """Check a required pool name."""
     yield from _formatted(path, text, "pool name", formats.is_pool, formats.POOL, None)
 
 
@@ -95,23 +95,23 @@ def _formatted(
 
 
 def is_template(text: str) -> bool:
-    """Whether the text is a place of a template, such as Helm's, that was left as it is."""
+    """Return whether the text is an unrendered placeholder of a template, such as Helm's."""
     return "{{" in text
 
 
 def _why(text: str, words: str) -> str:
-    """What is wrong with a text that is not what `words` ask for."""
+    """Return why a text is not of the form that `words` describe."""
     return TEMPLATE if is_template(text) else words
 
 
 def required(path: FieldPath, text: str) -> Iterator[Problem]:
-    """A required text that is there but empty; absent ones are reported by the schema rules."""
+    """Check that a required text is not empty; the schema rules report missing ones."""
     if not text:
         yield MISSING_FIELD.at(path, "missing or empty")
 
 
 def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) -> Iterator[Problem]:
-    """The name of an attribute or capacity; `checked` if the API server looks at names in this place."""
+    """Check the name of an attribute or capacity; `checked` if the API server checks names here."""
     if not formats.is_qualified(text):
         message = f"{shown(text)} is not a valid {noun} name: {_why(text, formats.QUALIFIED)}"
         rule = BAD_QUALIFIED_NAME if checked and text.count("/") <= 1 else UNREACHABLE_NAME
@@ -120,7 +120,7 @@ def qualified(path: FieldPath, text: str, noun: str, *, checked: bool = True) ->
 
 
 def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
-    """The name of an attribute with its domain."""
+    """Check the name of an attribute with its domain."""
     if "/" in text:
         yield from qualified(path, text, "attribute")
     elif text:
@@ -130,7 +130,7 @@ def fully_qualified(path: FieldPath, text: str) -> Iterator[Problem]:
 
 
 def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Problem]:
-    """Problems for names that occur again."""
+    """Yield problems for names that occur again."""
     seen: set[str] = set()
     for path, name in entries:
         if name and name in seen:
@@ -139,7 +139,7 @@ def unique(entries: Iterable[tuple[FieldPath, str]], noun: str) -> Iterator[Prob
 
 
 def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[Problem]:
-    """The key of a label, taint or condition; `read` is what the API server makes of it before it looks."""
+    """Check the key of a label, taint or condition; `read` is the key after the API server's conversion."""
     if not formats.is_label_name(text if read is None else read):
         yield replace(
             BAD_LABEL.at(path, no_label_name(text)),
@@ -148,16 +148,16 @@ def label_name(path: FieldPath, text: str, read: str | None = None) -> Iterator[
 
 
 def no_label_name(text: str) -> str:
-    """What is wrong with a text that is to be the key of a label."""
+    """Return why a text cannot be the key of a label."""
     return f"{shown(text)} is not a valid label name: {_why(text, formats.LABEL_NAME)}"
 
 
 def no_label_value(text: str) -> str:
-    """What is wrong with a text that is to be the value of a label."""
+    """Return why a text cannot be the value of a label."""
     return f"{shown(text)} is not a valid label value: {_why(text, formats.LABEL_VALUE)}"
 
 
 def label_value(path: FieldPath, text: str) -> Iterator[Problem]:
-    """The value of a label or taint."""
+    """Check the value of a label or taint."""
     if not formats.is_label_value(text):
         yield BAD_LABEL.at(path, no_label_value(text))

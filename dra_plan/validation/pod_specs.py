@@ -1,7 +1,7 @@
-"""DRA149, DRA151, DRA165, DRA168, DRA171: pod specs of new pods and of templates, as the API server judges them.
+"""DRA149, DRA151, DRA165, DRA168, DRA171: pod specs of new pods and of templates, as the API server validates them.
 
-First the spec itself (`ValidatePodSpec`), then its claims. Requests and limits are in `resources`. What has no part in
-scheduling (probes, volumes, security) is not looked at.
+First the spec itself (`ValidatePodSpec`), then its claims. `resources` checks requests and limits. Fields that do not
+affect scheduling (probes, volumes, security) are not checked.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _WEIGHTS = range(1, 101)
 
 
 def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Target) -> Iterator[Problem]:
-    """A pod spec at a path of an object; `written` is the object as the manifest has it."""
+    """Check a pod spec at a path of an object; `written` is the object as in the manifest."""
     yield from _containers(path, spec)
     if value_at(written, (*path, "ephemeralContainers")):
         yield EPHEMERAL.at((*path, "ephemeralContainers"), "can't be set when a pod is created")
@@ -97,7 +97,7 @@ def check(path: FieldPath, spec: PodSpec, written: Mapping[str, Any], target: Ta
 
 
 def one_of(rule: Rule, path: FieldPath, text: str, known: Sequence[str]) -> Iterator[Problem]:
-    """A problem for a text that is not among the known ones."""
+    """Yield a problem for a text that is not among the known ones."""
     if text not in known:
         yield rule.at(path, f"{shown(text)} is not one of {', '.join(known)}", nearest(text, known) or "")
 
@@ -133,7 +133,7 @@ def _port(path: FieldPath, port: ContainerPort) -> Iterator[Problem]:
 
 
 def _host_ports(path: FieldPath, container: Container, taken: set[tuple[str, str, int]]) -> Iterator[Problem]:
-    """Ports of the node, which the containers of a pod share."""
+    """Check the ports of the node, which the containers of a pod share."""
     for index, port in enumerate(container.ports):
         key = (port.protocol, port.host_ip, port.host_port)
         if port.host_port and key in taken:
@@ -219,7 +219,7 @@ def _pod_term(path: FieldPath, term: PodAffinityTerm) -> Iterator[Problem]:
 
 
 def label_selector(path: FieldPath, selector: LabelSelector | None) -> Iterator[Problem]:
-    """A label selector (`ValidateLabelSelector`)."""
+    """Check a label selector (`ValidateLabelSelector`)."""
     if selector is None:
         return
     for key, value in (selector.match_labels or {}).items():
@@ -285,7 +285,7 @@ POD_RULES = (POD_CLAIM, UNKNOWN_POD_CLAIM)
 
 
 def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """The claims of one pod spec."""
+    """Check the claims of one pod spec."""
     claims = (*path, "resourceClaims")
     yield from names.unique(
         (((*claims, index, "name"), claim.name) for index, claim in enumerate(spec.resource_claims)), "pod claim"

@@ -1,6 +1,6 @@
 """DRA210 to DRA217: the slices of a pool together, as the allocator gathers them.
 
-First which slices one node gathers together, as only these can contradict each other; then the rules.
+First the slices that one node gathers together, because only these can contradict each other; then the rules.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .input import Input, PlacedPool, PlacedSlice
 from .rule import Problem, error, info, unschedulable, warning
 from .subject import Subject
 
-# -- slices that one node gathers --------------------------------------------------------------------------------------
+# -- slices gathered by one node ---------------------------------------------------------------------------------------
 
 
 class Sighting:
-    """Whether a node sees two slices, for nodes that the input has and for those that slices name."""
+    """The knowledge of which slices one node sees, for nodes in the input and for those that slices name."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._known: Remembered[tuple[PoolSlice, PoolSlice], bool] = Remembered()
 
     def joins(self, one: PoolSlice, other: PoolSlice) -> bool:
-        """Whether a known node sees both, or one that matches the same selector would."""
+        """Return whether a known node sees both, or a node that matches the same selector would."""
         spec, beside = one.object.spec, other.object.spec
         if spec.node_name and beside.node_name:
             return spec.node_name == beside.node_name
@@ -44,7 +44,7 @@ def _sees(node: Node, *slices: PoolSlice) -> bool:
     try:
         return all(targets(slice_, node) for slice_ in slices)
     except AllocationError:
-        return False  # a selector that can't be read is told by other rules
+        return False  # other rules report an invalid selector
 
 
 def _meet(spec: ResourceSliceSpec, beside: ResourceSliceSpec) -> bool:
@@ -60,7 +60,7 @@ _Place = str | NodeSelector | bool
 
 
 def _places(spec: ResourceSliceSpec) -> list[_Place]:
-    """What the slice, or with per-device node selection any of its devices, says of its nodes."""
+    """Return the nodes of the slice, or with per-device node selection those of its devices."""
     fields: Sequence[ResourceSliceSpec | Device] = spec.devices if spec.per_device_node_selection else [spec]
     return [place for each in fields if (place := _place(each)) is not None]
 
@@ -149,7 +149,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """All pools of the input."""
+    """Check all pools of the input."""
     sighting = Sighting([node for _, node in given.of(Node)])
     for placed in given.pools:
         yield from _old(placed)
@@ -186,7 +186,7 @@ def _expected(piece: PlacedSlice) -> int:
 
 
 def _devices(pool: PoolID, newest: list[PlacedSlice], sighting: Sighting) -> Found:
-    """Names of devices that repeat: each that a node sees twice, and one for each slice for other nodes."""
+    """Check for repeated device names: each that a node sees twice, and one for each slice for other nodes."""
     names = _DeviceNames(sighting)
     for piece in newest:
         apart: list[tuple[int, str, PlacedSlice]] = []
@@ -205,7 +205,7 @@ def _devices(pool: PoolID, newest: list[PlacedSlice], sighting: Sighting) -> Fou
 
 
 class _DeviceNames:
-    """The names of devices in slices of one pool: by the one node of a slice, and in slices for several."""
+    """The device names in slices of one pool: by the single node of a slice, and in slices for several nodes."""
 
     def __init__(self, sighting: Sighting) -> None:
         self._sighting = sighting
@@ -214,7 +214,7 @@ class _DeviceNames:
         self._shared: dict[str, list[PlacedSlice]] = {}
 
     def add(self, name: str, piece: PlacedSlice) -> tuple[PlacedSlice | None, bool]:
-        """A slice that has the name already, and whether a node sees both; one that a node sees goes first."""
+        """Return a slice that already has the name, and whether a node sees both; visible ones are preferred."""
         node = piece.slice.object.spec.node_name
         known = self._pieces.setdefault(name, [])
         first = next((one for one in known if one is not piece), None)
@@ -248,7 +248,7 @@ def _counters(placed: PlacedPool, *, pool_wide: bool) -> Found:
     for piece in placed.newest:
         sets = everything if pool_wide else _sets([piece])
         if not sets and pool.seen < pool.expected:
-            continue  # the slice with the counters is one of those that are missing
+            continue  # the slice with the counters is one of the missing ones
         for index, device in enumerate(piece.slice.object.spec.devices):
             for problem in _consumption(pool.id, (*_DEVICES, index, "consumesCounters"), device, sets):
                 yield piece.subject, problem

@@ -1,6 +1,6 @@
-"""DRA228, DRA229: pods, claims and workloads that are more than a ResourceQuota allows even where nothing is used.
+"""DRA228, DRA229: pods, claims and workloads that exceed a ResourceQuota even if nothing else uses it.
 
-What is charged, `controllers/quota.py` knows. Objects that a cluster has already are not judged.
+`controllers/quota.py` defines the charges. Objects that already exist in a cluster are not checked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Found = Iterator[tuple[Subject, Problem]]
 
 
 def check(given: Input) -> Found:
-    """Everything new in the input that is more than a quota of the input has."""
+    """Check everything new in the input against the quotas of the input."""
     quotas = [one for _, one in given.of(ResourceQuota)]
     if not quotas:
         return
@@ -73,7 +73,7 @@ def check(given: Input) -> Found:
 
 
 class _ChargedPods:
-    """A pod, or those of a workload, with the claims that are made for them."""
+    """A pod, or those of a workload, with the claims that are created for them."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class _ChargedPods:
         ]
 
     def problems(self) -> Iterator[Problem]:
-        """What a quota has too little for: the pod, one of its claims, all of these, or all pods of the workload."""
+        """Yield what exceeds a quota: the pod, one of its claims, all of these, or all pods of the workload."""
         found = list(self._of_pod())
         if not found:
             found = list(self._of_claims())
@@ -114,7 +114,7 @@ class _ChargedPods:
         return (each if isinstance(self._obj, Pod) else of_workload(each) for each in problems)
 
     def _of_claims(self) -> Iterator[Problem]:
-        """Claims by themselves, else all of one pod."""
+        """Check single claims, then all claims of one pod."""
         for index, claim in self._claims:
             for excess in beyond(self._quotas, [(claim, 1)]):
                 path = (*self._path, "resourceClaims", index)
@@ -132,7 +132,7 @@ class _ChargedPods:
 
     @property
     def _number(self) -> int:
-        """How many pods there are to be at the same time; 0 where nobody knows."""
+        """Return the number of pods that exist at the same time; 0 if unknown."""
         obj = self._obj
         if isinstance(obj, CronJob):
             obj = Job(metadata=obj.metadata, spec=obj.spec.job_template.spec)
@@ -144,7 +144,7 @@ class _ChargedPods:
 
 
 def _number_path(obj: Object) -> FieldPath:
-    """The field that says how many pods there are at the same time."""
+    """Return the field with the number of pods that exist at the same time."""
     if isinstance(obj, CronJob):
         return "spec", "jobTemplate", "spec", "parallelism"
     if isinstance(obj, Job):

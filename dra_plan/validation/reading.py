@@ -1,4 +1,7 @@
-"""From paths to subjects. Only what can't be read as a document is refused; what a document says is judged later."""
+"""Turn paths into subjects. Only text that is not a document is rejected.
+
+Its contents are validated later.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +35,18 @@ from .subject import MOST_SHOWN, Subject
 
 @dataclass(slots=True)
 class Reading:
-    """What was read: the objects in input order, the texts they come from (for comments), and all sources."""
+    """The result of reading: the objects in input order, their texts (for comments), and all sources."""
 
     subjects: list[Subject] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
     unread: list[tuple[Subject, Problem, Finding]] = field(default_factory=list)
-    """The documents that can't be read, which are left out of the subjects."""
+    """The documents that cannot be read, which are left out of the subjects."""
     faults: list[Fault] = field(default_factory=list)
-    """Why they can't be read."""
+    """The reasons why they cannot be read."""
 
     def whole(self) -> Reading:
-        """The reading, if nothing is left out. Raises `ManifestErrors`."""
+        """Return the reading, if nothing is left out. Raises `ManifestErrors`."""
         if self.faults:
             raise ManifestErrors(self.faults)
         return self
@@ -57,10 +60,10 @@ def read(
     namespace: str = "default",
     before: Sequence[Source] = (),
 ) -> Reading:
-    """All objects of the paths, after those of `before`.
+    """Return all objects of the paths, after those of `before`.
 
-    A document that can't be read is left out, and told in `unread`. Raises `ManifestErrors` for a file that can't be
-    read, or when there is nothing at all.
+    A document that cannot be read is left out and listed in `unread`. Raises `ManifestErrors` for a file that cannot be
+    read, or if there is nothing at all.
     """
     names = [os.fspath(path) for path in paths]
     if stdin is None and STDIN in names:
@@ -97,7 +100,7 @@ def _read_source(source: Source, reading: Reading, report: Report, namespace: st
 
 
 def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
-    """A document that can't be read as a finding, which marks the line."""
+    """Return a document that cannot be read as a finding that marks the line."""
     message = f"{fault.message} ({fault.hint})" if fault.hint else fault.message
     problem = schema.UNREADABLE.at((), message)
     subject = Subject(
@@ -106,7 +109,7 @@ def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
     lines = source.data.decode().split("\n")
     number = min(int(fault.line), len(lines))
     while number > 1 and not lines[number - 1].strip():
-        number -= 1  # what is not closed shows at the end of the text
+        number -= 1  # unclosed text is noticed at the end of the text
     line = lines[number - 1].rstrip()
     begin = len(line) - len(line.lstrip())
     excerpt = SourceExcerpt(text=line[begin : begin + MOST_SHOWN], column=begin + 1)
@@ -124,7 +127,7 @@ def _unread(fault: Fault, source: Source) -> tuple[Subject, Problem, Finding]:
 
 
 def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
-    """All objects of a text, which findings call `name`. A document that can't be read is told in `unread`."""
+    """Return all objects of a text, which findings call `name`. `unread` lists documents that cannot be read."""
     report, reading = Report(), Reading()
     _read_source(Source(name, text.encode()), reading, report, namespace)
     if report.faults:
@@ -133,7 +136,7 @@ def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
 
 
 def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default") -> list[Subject]:
-    """The same for plain objects, which have no place. Raises `ManifestErrors` for Lists that can't be taken apart."""
+    """Return the subjects of plain objects, which have no place. Raises `ManifestErrors` for malformed Lists."""
     report = Report()
     subjects = [_subject(item, namespace) for value in values for item in unwrap(dict(value), Place(""), report)]
     if report.faults:
@@ -142,7 +145,7 @@ def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default
 
 
 def of_written(written: WrittenText, place: Place, namespace: str) -> Subject | None:
-    """An object of an inventory by what it says; None where that is not kept. Its place is only where it begins."""
+    """Return an object of an inventory from its text; None if that is not stored. Its place is only its start."""
     if not written.data:
         return None
     value = json_reader.plain(memoryview(written.data))
@@ -184,7 +187,7 @@ def _subject(item: Item, namespace: str) -> Subject:
 
 
 def _typed(value: dict[str, Any], kind: Kind, version: str) -> Object | None:
-    """The object with its defaults, or None if it needs a closer look."""
+    """Return the object with its defaults, or None if it needs a closer check."""
     try:
         obj = typed(value, kind, version)
     except NOT_DECODED:
@@ -204,7 +207,7 @@ def _text(value: object) -> str:
 
 
 def _decoded(value: dict[str, Any], kind: Kind, version: str) -> _Decoded:
-    """The object as the API server would store it, as far as it can be decoded, and what the schema says of it."""
+    """Return the object as the API server would store it, as far as it can be decoded, and its schema problems."""
     if fits(value, kind, version):
         obj = _typed(value, kind, version)
         if obj is not None:
@@ -225,7 +228,7 @@ def _decoded(value: dict[str, Any], kind: Kind, version: str) -> _Decoded:
         if not are_readable(obj) or is_too_deep(obj):
             raise RecursionError(TOO_DEEP)
     except NOT_DECODED as failure:
-        # Where a field is wrong, that has been told already.
+        # A wrong field has already been reported.
         more = () if faults else (schema.undecodable(str(failure)),)
         return _Decoded((*problems, *sources, *more), None, faults, lost=True)
     return _Decoded((*problems, *sources), defaults.apply(obj), faults, lost)

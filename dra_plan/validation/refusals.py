@@ -1,7 +1,7 @@
-"""Whether the API server takes what a question is about: pods and workloads, their claims, templates and classes.
+"""Check whether the API server accepts the objects of a question: pods, workloads, their claims, templates and classes.
 
-Judges objects one by one, new ones by what they say, others as they were loaded, so that it can be asked before every
-answer; a refused object is never part of a yes. `run` judges whole inputs and points into their text.
+Checks objects one by one, new ones by their text, others as loaded, so that it can run before every answer; a rejected
+object is never part of a positive answer. `run` validates whole inputs and points into their text.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _MARK = b'"\0"'
 
 
 class ApiServerRefusals:
-    """Which objects of an inventory the API server refuses, and why; each object is judged once.
+    """The objects of an inventory that the API server rejects, and why; each object is checked once.
 
-    `runtime_config` says which versions it serves, `{}` the stable ones; None: whatever the target can serve.
+    `runtime_config` sets the versions it serves, `{}` the stable ones; None: every version that the target can serve.
     """
 
     def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
@@ -54,22 +54,25 @@ class ApiServerRefusals:
         self._classes = {one.metadata.name: one for one in inventory.classes}
         self._admission = of_inventory(inventory)
         self._judged: dict[int, tuple[Object, tuple[Finding, ...]]] = {}
-        """By the object's identity, with the object, so that it stays: copies have the names of others."""
+        """Results by the object's identity, with the object to keep it alive: copies have the names of others."""
         self._sound: set[tuple[str, str, bytes]] = set()
-        """Texts without the object's name in which nothing was found: those of many pods differ in nothing else."""
+        """Texts without findings and without the object's name: the texts of many pods differ only in the name."""
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
-        """The findings whose rule the API server enforces, of the object and of all that it needs, and of its pods.
+        """Return the findings enforced by the API server for the object, everything it needs, and its pods.
 
         First those of the object, then of its controllers in the input, and of claims, templates and classes in the
-        order in which it names them. Empty if the API server takes them all, as far as the input tells.
+        order in which it names them. Empty if the API server accepts them all, as far as the input shows.
         """
         found = [finding for each in self._about(asked) for finding in self._findings(each)]
         return tuple(dict.fromkeys([*found, *self._of_claims_to_come(asked)]))
 
     def _of_claims_to_come(self, asked: Question) -> Iterator[Finding]:
-        """Of claims that are still to be made from templates which the cluster has: the API server judges them anew."""
+        """Yield the findings of claims still to be created from the cluster's templates.
+
+        The API server validates these claims again.
+        """
         if isinstance(asked, ResourceClaim | ResourceClaimTemplate):
             return
         for entry in pod_spec_of(asked).resource_claims:
@@ -120,14 +123,17 @@ class ApiServerRefusals:
         origin = self._inventory.origins.get(key, Origin(""))
         place = Place(origin.source, line=origin.line)
         for subject, problem in self._problems(obj, kind, key, place):
-            if problem.path[:1] == ("status",):  # is written by drivers and the scheduler: it is what there is
+            if problem.path[:1] == ("status",):  # written by drivers and the scheduler: it is the actual state
                 continue
             refuses = problem.rule.refused_by == "APIServer" and problem.rule.severity is Severity.ERROR
             if (refuses or problem.rule is REFUSED_PODS) and not subject.follows_from_fault(problem):
                 yield replace(subject.finding(problem), line=origin.line)
 
     def _problems(self, obj: Any, kind: Kind, key: ObjectKey, place: Place) -> Iterator[tuple[Subject, Problem]]:
-        """The problems of a new object by its text, which has what planning does not read; of others as loaded."""
+        """Yield the problems of a new object by its text, which has fields that planning ignores.
+
+        Other objects are checked as loaded.
+        """
         written = self._inventory.texts.get(key)
         nameless = _nameless(written, key[2]) if written is not None else None
         form = self._inventory.as_written.get(key, _USUAL)
@@ -152,7 +158,7 @@ class ApiServerRefusals:
 
     @cached_property
     def _published(self) -> Publications:
-        """What the devices of the input publish."""
+        """The published values of the input's devices."""
         gatherer = View.of(self._inventory, self._target).gatherer
         newest = (slice_ for pool in gatherer.slices for slice_ in gatherer.newest(pool).slices)
         return Publications(device for slice_ in newest for device in slice_.devices)
@@ -167,7 +173,7 @@ class ApiServerRefusals:
         yield from objects.of_typed(subject, obj, self._target)
 
     def _of_new(self, subject: Subject, obj: Any) -> Iterator[Problem]:
-        """What is looked up in other objects when this one is created."""
+        """Check what is looked up in other objects when this one is created."""
         kind, namespace = subject.kind, subject.namespace
         if kind is not None and kind.namespaced:
             yield from self._admission.namespace(namespace)
@@ -177,20 +183,20 @@ class ApiServerRefusals:
             yield from self._of_admin_access(obj)
 
     def _of_pods(self, subject: Subject, obj: Any) -> Iterator[Problem]:
-        """What is looked up when a pod is created, or one of a workload."""
+        """Check what is looked up when a pod is created, or one of a workload."""
         path: FieldPath = subject.kind.pod_spec if subject.kind is not None else ()
         for problem in self._admission.pod(path, pod_spec_of(obj), subject.namespace):
             yield problem if isinstance(obj, Pod) else of_workload(problem)
 
     def _makes_pods(self, workload: AnyWorkload) -> bool:
-        """Whether a workload that a cluster has already is still to make pods, which are judged when they are made."""
+        """Return whether an existing workload will create more pods, which are validated on creation."""
         if is_over(workload):
             return False
         pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
         return wanted(workload, pods).number > len(pods)
 
     def _of_admin_access(self, obj: ResourceClaim | ResourceClaimTemplate) -> Iterator[Problem]:
-        """Requests with admin access where the namespace does not allow it."""
+        """Check for requests with admin access where the namespace does not allow it."""
         if not self._target.gates["DRAAdminAccess"]:
             return
         path: FieldPath = ("spec",) if isinstance(obj, ResourceClaim) else ("spec", "spec")
@@ -203,7 +209,7 @@ class ApiServerRefusals:
 
 
 def _nameless(written: WrittenText, name: str) -> tuple[str, str, bytes] | None:
-    """The text with a mark for the name, wherever it stands alone; None where the name is none that fits anywhere."""
+    """Return the text with a mark for the name wherever it stands alone; None if the name is not usable for this."""
     if not written.data or not is_dns_label(name):
         return None
     return written.api_version, written.kind, written.data.replace(f'"{name}"'.encode(), _MARK)

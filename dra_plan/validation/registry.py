@@ -1,4 +1,4 @@
-"""Every rule, by code, and which rules count. A code is never reused, and what its rule is about never changes.
+"""Every rule, by code, and the selection of rules. A code is never reused, and the subject of its rule never changes.
 
 First the table; then selection by `--select`, `--ignore` and settings per file; then comments in YAML.
 """
@@ -80,15 +80,15 @@ RULES: dict[str, Rule] = {rule.code: rule for rule in sorted(_RULES, key=lambda 
 
 
 # -- selection of rules ------------------------------------------------------------------------------------------------
-# `select` and `ignore` take codes or their beginnings; the longer wins, of equally long ones `ignore`.
+# `select` and `ignore` take codes or their prefixes; the longer one takes precedence, of equally long ones `ignore`.
 
 ALL = "DRA"
-"""The beginning of every code."""
+"""The prefix of every code."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSelection:
-    """The rules that count, and those that don't for files that match a shell pattern."""
+    """The selected rules, and those that are ignored for files matching a shell pattern."""
 
     select: tuple[str, ...] = (ALL,)
     ignore: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class RuleSelection:
             check(code)
 
     def counts(self, finding: Finding) -> bool:
-        """Whether a finding is reported."""
+        """Return whether a finding is reported."""
         chosen, refused = _longest(self.select, finding.code), _longest(self.ignore, finding.code)
         return chosen > refused and not self._is_spared(finding)
 
@@ -115,13 +115,13 @@ class RuleSelection:
 
 
 def check(code: str) -> None:
-    """Raises UsageError unless the text begins the code of a rule."""
+    """Raise UsageError unless the text is the prefix of a rule's code."""
     if problem := unknown_code(code):
         raise UsageError(problem)
 
 
 def unknown_code(code: str) -> str:
-    """The message for a text that begins the code of no rule; empty if it begins one."""
+    """Return the message for a text that is not the prefix of a rule's code; otherwise an empty text."""
     if code and any(known.startswith(code) for known in RULES):
         return ""
     if near := nearest(code, RULES):
@@ -132,13 +132,13 @@ def unknown_code(code: str) -> str:
 
 
 def _longest(codes: Iterable[str], code: str) -> int:
-    """The length of the longest text that begins the code, -1 without any."""
+    """Return the length of the longest text that is a prefix of the code, -1 without any."""
     return max((len(start) for start in codes if code.startswith(start)), default=-1)
 
 
-# -- comments that spare -----------------------------------------------------------------------------------------------
-# `# dra-plan: ignore=DRA101` in YAML: behind a field for its line, above a field for it and everything in it, above the
-# first field of a document for the whole document. Without codes it spares from every rule.
+# -- comments that suppress findings -----------------------------------------------------------------------------------
+# `# dra-plan: ignore=DRA101` in YAML: after a field for its line, above a field for it and everything in it, above the
+# first field of a document for the whole document. Without codes it suppresses every rule.
 
 _COMMENT = re.compile(r"(?:^|\s)#\s*dra-plan:\s*ignore(?:\s*=\s*(?P<codes>[A-Za-z0-9]+(?:\s*,\s*[A-Za-z0-9]+)*))?\s*$")
 _DIRECTIVE = re.compile(r"(?:^|\s)#\s*dra-plan:\s*(?P<word>[A-Za-z_-]+)(?P<rest>.*)$")
@@ -147,20 +147,20 @@ _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
 class SparedLines(NamedTuple):
-    """Lines, from 1 and both included, in which rules with these beginnings of codes do not count."""
+    """Lines, from 1 and both included, in which rules with these code prefixes do not count."""
 
     first: int
     last: int
     codes: tuple[str, ...]
 
     def spares(self, finding: Finding) -> bool:
-        """Whether the finding is one of them."""
+        """Return whether the finding is suppressed."""
         held = any(self.first <= line <= self.last for line in (finding.line, finding.field_line))
         return held and finding.code.startswith(self.codes)
 
 
 class CommentMistake(NamedTuple):
-    """A comment that spares less than it seems to, and why; the line counts from 1."""
+    """A comment that suppresses less than it seems to, and why; the line counts from 1."""
 
     file: str
     line: int
@@ -177,12 +177,12 @@ class Comments:
         )
 
     def spare(self, finding: Finding) -> bool:
-        """Whether a comment says that the finding does not count."""
+        """Return whether a comment suppresses the finding."""
         return any(lines.spares(finding) for lines in self._spared.get(finding.file, ()))
 
 
 def spared_by(text: str) -> list[SparedLines]:
-    """What the comments of a text spare."""
+    """Return what the comments of a text suppress."""
     lines = text.split("\n")
     found = []
     for number, line in enumerate(lines, 1):
@@ -196,7 +196,7 @@ def spared_by(text: str) -> list[SparedLines]:
 
 
 def mistakes_in(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of comments that are meant to spare and don't, or name codes that no rule has, and what is wrong."""
+    """Yield the lines and faults of comments that are meant to suppress findings and do not, or name unknown codes."""
     for number, line in enumerate(text.split("\n"), 1):
         match, meant = _COMMENT.search(line), _DIRECTIVE.search(line)
         if match is not None:
@@ -214,7 +214,7 @@ def _codes(match: re.Match[str]) -> tuple[str, ...]:
 
 
 def _next(lines: list[str], number: int) -> int:
-    """The line of the next field after a comment, the comment's own if there is none."""
+    """Return the line of the next field after a comment, the comment's own if there is none."""
     for at in range(number, len(lines)):
         if not _is_empty(lines[at]):
             return at + 1
@@ -222,7 +222,10 @@ def _next(lines: list[str], number: int) -> int:
 
 
 def _last(lines: list[str], first: int) -> int:
-    """The last line of what begins in a line: all that is indented deeper, or the document at its beginning."""
+    """Return the last line of the block that begins on a line.
+
+    The block is everything indented deeper, or the whole document if the line is at its start.
+    """
     starts_document = not any(_is_field(line) for line in _before(lines, first))
     indent, is_item = _indent(lines[first - 1]), lines[first - 1].lstrip().startswith("- ")
     last = first
@@ -232,7 +235,7 @@ def _last(lines: list[str], first: int) -> int:
             break
         if _is_empty(line):
             continue
-        # Items of a list may stand as deep as the key that holds them.
+        # Items of a list may be indented like the key that holds them.
         inside = _indent(line) > indent or (_indent(line) == indent and not is_item and line.lstrip().startswith("- "))
         if not (inside or starts_document):
             break
@@ -241,7 +244,7 @@ def _last(lines: list[str], first: int) -> int:
 
 
 def _before(lines: list[str], first: int) -> list[str]:
-    """The lines of the document in front of a line."""
+    """Return the lines of the document before a line."""
     start = max((at + 1 for at in range(first - 1) if _SEPARATOR.match(lines[at])), default=0)
     return lines[start : first - 1]
 

@@ -1,4 +1,4 @@
-"""DRA161 to DRA164: what containers, pods and quotas say of resources (`ValidateResourceRequirements`)."""
+"""DRA161 to DRA164: the resources of containers, pods and quotas (`ValidateResourceRequirements`)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _Amounts = Mapping[str, QuantityText]
 
 
 def check_containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """The requests and limits of each container of a pod."""
+    """Check the requests and limits of each container of a pod."""
     for field, containers in (("initContainers", spec.init_containers), ("containers", spec.containers)):
         for index, container in enumerate(containers):
             at = (*path, field, index, "resources")
@@ -74,7 +74,7 @@ def check_containers(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
-    """What the pod as a whole requests (`validatePodResources`)."""
+    """Check the requests of the pod as a whole (`validatePodResources`)."""
     resources = spec.resources
     if resources is None:
         return
@@ -92,7 +92,7 @@ def check_pod(path: FieldPath, spec: PodSpec) -> Iterator[Problem]:
 
 
 def is_huge(name: str) -> bool:
-    """Whether the resource is huge pages of some size."""
+    """Return whether the resource is huge pages of some size."""
     return name.startswith(_HUGE)
 
 
@@ -101,7 +101,7 @@ def _names_and_amounts(path: FieldPath, given: ResourceRequirements, *, containe
         for name, value in amounts.items():
             at = (*path, field, name)
             if field == "requests" and given.limits.get(name) == value:
-                continue  # one fault in what is a limit and the request, too
+                continue  # a single fault in both the limit and the request
             if container:
                 yield from _container_resource(at, name)
             yield from amount(at, name, value)
@@ -127,7 +127,7 @@ def _container_resource(path: FieldPath, name: str) -> Iterator[Problem]:
 
 
 def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
-    """The amount of one resource (`ValidateResourceQuantityValue`)."""
+    """Check the amount of one resource (`ValidateResourceQuantityValue`)."""
     value = _quantity(written)
     if value is None:
         return
@@ -138,7 +138,7 @@ def amount(path: FieldPath, name: str, written: object) -> Iterator[Problem]:
 
 
 def _quantity(written: object) -> Quantity | None:
-    """The quantity; None for anything else, which other rules report."""
+    """Return the quantity; None for anything else, which other rules report."""
     try:
         return parse(written) if isinstance(written, str | int | float) else None
     except QuantityError:
@@ -166,12 +166,12 @@ def _limits(path: FieldPath, given: ResourceRequirements) -> Iterator[Problem]:
 
 
 def _may_be_overcommitted(name: str) -> bool:
-    """`IsOvercommitAllowed`: what is Kubernetes' own and no huge pages."""
+    """Return `IsOvercommitAllowed`: True for Kubernetes' own resources except huge pages."""
     return ("/" not in name or "kubernetes.io/" in name) and not is_huge(name)
 
 
 def _holds_containers(path: FieldPath, resources: ResourceRequirements, spec: PodSpec) -> Iterator[Problem]:
-    """The pod's requests hold what its containers need at once, its limits what each may use."""
+    """Check that the pod's requests cover its containers' concurrent needs, and its limits what each may use."""
     for name, value in resources.requests.items():
         needed = _together(spec, name)
         if needed is not None and compare(needed, parse(value)) > 0:
@@ -186,7 +186,10 @@ def _holds_containers(path: FieldPath, resources: ResourceRequirements, spec: Po
 
 
 def _together(spec: PodSpec, name: str) -> Quantity | None:
-    """What the containers request of a resource at once (`AggregateContainerRequests`); None if none does."""
+    """Return the containers' concurrent requests of a resource (`AggregateContainerRequests`).
+
+    Return None if no container requests it.
+    """
     running: Quantity | None = None
     most: Quantity | None = None
     for container in spec.init_containers:
@@ -210,7 +213,7 @@ def _request(container: Container, name: str) -> Quantity | None:
 
 
 def check_quota(value: Mapping[str, Any]) -> Iterator[Problem]:
-    """The limits of a ResourceQuota, as it is written (`ValidateResourceQuotaSpec`)."""
+    """Check the limits of a ResourceQuota as written (`ValidateResourceQuotaSpec`)."""
     hard = value_at(value, ("spec", "hard"))
     for name, limit in (hard if isinstance(hard, dict) else {}).items():
         if not isinstance(name, str):

@@ -1,6 +1,6 @@
 """A rule as data, a problem (a rule that an object breaks at a field), and a finding (a problem with its place).
 
-The checks that find what breaks a rule are in other modules.
+The checks that find problems are in other modules.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, Source
 
 
 class Severity(IntEnum):
-    """How bad a finding is; the order decides what `--fail-on` counts."""
+    """The severity of a finding; the order decides which ones `--fail-on` counts."""
 
     INFO = 1
     WARNING = 2
@@ -25,7 +25,7 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: its stable code, what it is about, why it matters and how to fix what breaks it."""
+    """One rule: its stable code, its subject, why it matters and how to fix a violation."""
 
     code: str
     severity: Severity
@@ -33,14 +33,14 @@ class Rule:
     why: str
     fix: str
     refused_by: Refuser | None = None
-    """Who refuses what breaks it; None where it is advice, or follows from other objects."""
+    """The component that rejects a violation; None if the rule is advice, or follows from other objects."""
 
     def entry(self) -> RuleEntry:
-        """The rule as documents have it."""
+        """Return the rule as documents show it."""
         return RuleEntry(code=self.code, severity=str(self.severity), title=self.title, why=self.why, fix=self.fix)
 
     def at(self, path: FieldPath, message: str, suggestion: str = "") -> Problem:
-        """A problem with the field at `path` (as in v1); `suggestion` is the corrected text where there is one."""
+        """Return a problem with the field at `path` (as in v1); `suggestion` is the corrected text if there is one."""
         return Problem(self, path, message, suggestion)
 
 
@@ -53,45 +53,45 @@ class Problem:
     message: str
     suggestion: str = ""
     written: bool = False
-    """Whether the path is as written in the manifest already."""
+    """True if the path is already as in the manifest."""
     of_key: bool = False
-    """Whether the key is wrong, and not the value."""
+    """True if the key is wrong, and not the value."""
     offset: int | None = None
-    """Where in the text of the field it shows, in characters; None for the field as a whole."""
+    """The position in the text of the field, in characters; None for the field as a whole."""
     field: str = ""
-    """What the API server calls the place, where that differs from the path."""
+    """The API server's name for the place, if that differs from the path."""
     value: str = ""
-    """What the field should hold, where a fix has to know."""
+    """The value that the field should have, if a fix needs it."""
     expression: str = ""
     """The selector that does not compile."""
 
     def called(self, field: str) -> Problem:
-        """The same problem, for a field that the API server calls by this name."""
+        """Return the same problem, for a field that the API server calls by this name."""
         return replace(self, field=field)
 
 
 def refused(code: str, title: str, why: str, fix: str) -> Rule:
-    """A rule that the API server enforces when the object is written, or kubectl's strict decoding before it."""
+    """Return a rule that the API server enforces on writes, or kubectl's strict decoding before that."""
     return Rule(code, Severity.ERROR, title, why, fix, "APIServer")
 
 
 def unschedulable(code: str, title: str, why: str, fix: str) -> Rule:
-    """A rule that the scheduler enforces: pods stay pending, or devices are not used."""
+    """Return a rule that the scheduler enforces: pods stay pending, or devices are not used."""
     return Rule(code, Severity.ERROR, title, why, fix, "Scheduler")
 
 
 def error(code: str, title: str, why: str, fix: str) -> Rule:
-    """A rule that is only broken by mistake, though nothing refuses the object."""
+    """Return a rule that is only broken by mistake, although nothing rejects the object."""
     return Rule(code, Severity.ERROR, title, why, fix)
 
 
 def warning(code: str, title: str, why: str, fix: str, refused_by: Refuser | None = None) -> Rule:
-    """A rule that is probably broken by mistake; `refused_by` names who will stumble over it, if anyone does."""
+    """Return a rule that is probably broken by mistake; `refused_by` names the component that rejects it, if any."""
     return Rule(code, Severity.WARNING, title, why, fix, refused_by)
 
 
 def info(code: str, title: str, why: str, fix: str) -> Rule:
-    """A rule about something worth knowing."""
+    """Return a rule with useful information."""
     return Rule(code, Severity.INFO, title, why, fix)
 
 
@@ -101,10 +101,10 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong and where. Lines and columns count from 1, the end is not included; 0 means unknown.
+    """A fault and its place. Lines and columns count from 1, the end is not included; 0 means unknown.
 
-    `file` is as the user named it (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, `field` the path as
-    the manifest has it; `suggestion` is the corrected text, or empty where there is none.
+    `file` is as the user named it (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, `field` the path as in
+    the manifest; `suggestion` is the corrected text, or empty if there is none.
     """
 
     rule: Rule
@@ -118,7 +118,7 @@ class Finding:
     end_line: int = 0
     end_column: int = 0
     field_line: int = 0
-    """The line of the field's key, which comments stand behind; the value may begin below it."""
+    """The line of the field's key, after which comments stand; the value may begin below it."""
     excerpt: SourceExcerpt | None = None
 
     @property
@@ -132,7 +132,7 @@ class Finding:
         return self.rule.severity
 
     def entry(self) -> FindingEntry:
-        """The finding as documents have it, but without its fix, which is not known here."""
+        """Return the finding as documents show it, but without its fix, which is unknown here."""
         return FindingEntry(
             code=self.code,
             severity=str(self.severity),

@@ -1,4 +1,4 @@
-"""All rules over one input: findings that count are sorted by place, spared ones are counted."""
+"""Apply all rules to one input: reported findings are sorted by place, suppressed ones are counted."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _TOGETHER = (references, admission, quotas, pools, matching, fitness, taint_rule
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was found: `objects` were judged, `spared` findings are left out because of comments or settings.
+    """The result: `objects` is the number checked, `spared` findings are left out because of comments or settings.
 
     `untried` selectors were not tried on all devices, because that costs more than a check may spend.
     """
 
     findings: tuple[Finding, ...]
     broken: tuple[tuple[Subject, Problem], ...]
-    """What each finding tells: the object and the problem, in the same order."""
+    """The object and the problem of each finding, in the same order."""
     spared: int
     objects: int
     untried: int = 0
     comments: tuple[CommentMistake, ...] = ()
-    """The comments that spare less than they seem to."""
+    """The comments that suppress less than they seem to."""
 
 
 def judge(
@@ -47,10 +47,10 @@ def judge(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> Judgement:
-    """Every finding that counts, in the order of the input. `ignore_unknown` spares fields that no schema has.
+    """Return every reported finding, in input order. `ignore_unknown` suppresses fields that no schema has.
 
-    Objects that `against` has too are judged as updates of these. `runtime_config` says which versions are served;
-    None: whatever the release can serve.
+    Objects that are also in `against` are validated as updates. `runtime_config` sets the served versions; None: every
+    version that the release can serve.
     """
     comments = Comments(reading.texts)
     with uncollected():

@@ -1,4 +1,4 @@
-"""DRA0xx: what the published schemas say: headers, types, unknown and required fields, versions."""
+"""DRA0xx: the rules of the published schemas: headers, types, unknown and required fields, versions."""
 
 from __future__ import annotations
 
@@ -135,23 +135,23 @@ RULES = (
 )
 
 _ZERO = frozenset({"generation", "value"})
-"""Fields that the schema requires and that may well be zero."""
+"""Fields that the schema requires and that may be zero."""
 _EMPTY = frozenset(
     {"spec", "spec.devices", "spec.spec", "spec.spec.devices"}
     | {f"{conditions}[*].message" for conditions in ("status.conditions", "status.devices[*].conditions")}
 )
-"""Fields that the schema requires and that may well be empty; what is required in them, other rules tell."""
+"""Fields that the schema requires and that may be empty; other rules check their required contents."""
 _DRA = "resource.k8s.io"
 _HOMES = {kind.name: kind for kind in kinds.every()}
 _GROUPS = frozenset(kind.group for kind in kinds.every())
-"""Groups of Kubernetes itself: nobody can add kinds to them."""
+"""The API groups of Kubernetes itself: new kinds cannot be added to them."""
 _UNREAD = frozenset({"ResourcePoolStatusRequest"})
-"""Kinds of the group that exist and that nothing here reads."""
+"""Kinds of the group that exist and are not read here."""
 _MEND_SHOWN = 6
 
 
 def header_problems(header: Header) -> Iterator[Problem]:
-    """What keeps an object from being of any kind."""
+    """Yield the reasons why an object has no kind."""
     if header.api_version in (None, "") and header.kind in (None, ""):
         yield NO_HEADER.at((), "has neither apiVersion nor kind, and so is no manifest")
         return
@@ -163,17 +163,17 @@ def header_problems(header: Header) -> Iterator[Problem]:
 
 
 def unknown_version(api_version: str, kind: Kind) -> Problem:
-    """An apiVersion of a known group that was never published."""
+    """Return the problem of an apiVersion of a known group that was never published."""
     return wrong_version(UNKNOWN_VERSION, f"there is no {api_version} of {kind.name}", kind.api_version)
 
 
 def wrong_version(rule: Rule, message: str, better: str) -> Problem:
-    """A problem with the apiVersion; `better` is the one to write, or empty."""
+    """Return a problem with the apiVersion; `better` is the correct one, or empty."""
     return replace(rule.at(("apiVersion",), message, f"apiVersion: {better}" if better else ""), value=better)
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
-    """An apiVersion and kind that the API server can't know, whatever is installed in it."""
+    """Check for an apiVersion and kind that the API server cannot know, whatever is installed."""
     group = kinds.split_version(api_version)[0]
     home = _HOMES.get(kind)
     elsewhere = home is not None and group in _GROUPS and group != home.group
@@ -183,21 +183,21 @@ def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
 
 
 def undecodable(reason: str) -> Problem:
-    """The problem of an object that can't be decoded for a reason that no other rule of this group explains."""
+    """Return the problem of an object that cannot be decoded for a reason that no other rule of this group explains."""
     return UNDECODABLE.at((), f"can't be decoded: {reason}")
 
 
 def problems(value: dict[str, Any], decoded: DecodedFields, kind: Kind, version: str) -> Iterator[Problem]:
-    """Every problem with the schema of the object's own version, as decoding found them."""
+    """Yield every problem with the schema of the object's own version, as found by decoding."""
     for path, message, hint in decoded.wrong:
         yield Problem(WRONG_TYPE, path, message, hint, written=True)
     for path in decoded.missing:
         if path[0] == "status" and kind.group != "resource.k8s.io":
-            continue  # what components report, and nobody writes by hand
+            continue  # components report it, and it is not written by hand
         if path[-2:] == ("requestPolicy", "default"):
-            continue  # a rule of its own says when it is needed
+            continue  # a separate rule checks when it is needed
         if path[-1] == "deviceClassName" and _has_alternatives(value, path[:-1]):
-            continue  # v1beta1 has the fields of `exactly` beside firstAvailable, where they must be left out
+            continue  # v1beta1 has the fields of `exactly` next to firstAvailable, where they must be omitted
         if kind.group == "resource.k8s.io" and pattern(path) in _EMPTY:
             yield Problem(ZERO_BY_DEFAULT, path, "missing, so it is empty", written=True)
         elif path[-1] in _ZERO:
@@ -232,7 +232,10 @@ def _unknown(
 
 
 def _as_decoder(path: FieldPath) -> str:
-    """The path as strict decoding writes it: odd keys stand behind a dot too, control characters as Go quotes them."""
+    """Return the path as strict decoding writes it.
+
+    Unusual keys follow a dot too, and control characters are quoted as in Go.
+    """
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return go_quote(text[1:])[1:-1]
 
@@ -248,7 +251,7 @@ def _is_claim_source(path: FieldPath, kind: Kind) -> bool:
 
 
 def without_sources(value: dict[str, Any], kind: Kind) -> tuple[dict[str, Any], list[Problem]]:
-    """The object with the pod claims of releases before 1.31 in today's form, and their problems."""
+    """Return the object with the pod claims of releases before 1.31 in the current form, and their problems."""
     if not kind.pod_spec:
         return value, []
     claims = value_at(value, (*kind.pod_spec, "resourceClaims"))

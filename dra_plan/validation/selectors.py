@@ -1,7 +1,7 @@
-"""DRA12x, DRA131, DRA137, DRA138, DRA154: selectors and taints as the API server judges them.
+"""DRA12x, DRA131, DRA137, DRA138, DRA154: selectors and taints as the API server validates them.
 
 First CEL selectors of classes and requests, compiled by the rules for new expressions, with their estimated cost; then
-node selectors; then taints and tolerations. What selectors do with the devices of the input is in `matching`.
+node selectors; then taints and tolerations. `matching` evaluates selectors on the devices of the input.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ TOO_COSTLY = refused(
     "Put cheap conditions first; avoid nested comprehensions and regular expressions.",
 )
 _NO_BOUND = 2**64 - 1
-"""What the estimate gives for everything beyond."""
+"""The estimate for everything beyond the range."""
 RULES = (NO_CEL, DOES_NOT_COMPILE, TOO_COSTLY)
 
 
 def check(path: FieldPath, selectors: Sequence[DeviceSelector], target: Target) -> Iterator[Problem]:
-    """The selectors of a class or request."""
+    """Check the selectors of a class or request."""
     yield from at_most(path, selectors, SELECTORS, "selector")
     for index, selector in enumerate(selectors):
         at = (*path, index, "cel")
@@ -66,7 +66,7 @@ def check(path: FieldPath, selectors: Sequence[DeviceSelector], target: Target) 
 
 
 def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
-    """One expression."""
+    """Check one expression."""
     try:
         selector = compile_selector(text, kubernetes_version=target.version, feature_gates=target.gates, rules="new")
         cost = selector.max_cost
@@ -80,7 +80,7 @@ def expression(path: FieldPath, text: str, target: Target) -> Iterator[Problem]:
 
 
 def hinted(problem: Problem, published: Publications, target: Target) -> Problem:
-    """The problem with what was probably meant, if it is an expression that does not compile; else as it is."""
+    """Return the problem with the probable intent, if the expression does not compile; otherwise unchanged."""
     if problem.rule is not DOES_NOT_COMPILE or not problem.expression:
         return problem
 
@@ -100,13 +100,13 @@ def hinted(problem: Problem, published: Publications, target: Target) -> Problem
 
 
 def _without_excerpts(text: str) -> str:
-    """The compiler's errors in one line, without the lines of the expression that it repeats."""
+    """Return the compiler's errors on one line, without the lines of the expression that it repeats."""
     return "; ".join(line.strip() for line in text.split("\n") if not line.startswith(" |"))
 
 
 # -- node selectors ----------------------------------------------------------------------------------------------------
-# DRA131, DRA154, of slices, devices and allocations. The API server (`ValidateNodeSelector`) looks at each field of a
-# requirement by itself and names all that is wrong; the scheduler's parser, which stops at what the API server lets
+# DRA131, DRA154, of slices, devices and allocations. The API server (`ValidateNodeSelector`) checks each field of a
+# requirement separately and lists all faults; the scheduler's parser, which stops at faults that the API server lets
 # pass, is in `api/selectors.py`.
 
 NODE_SELECTOR = refused(
@@ -137,7 +137,7 @@ _FIELD_OPERATORS = _OPERATORS[:2]
 
 
 def check_node_selector(path: FieldPath, selector: NodeSelector, *, in_device: bool) -> Iterator[Problem]:
-    """The selector of a slice, or of one of its devices."""
+    """Check the selector of a slice, or of one of its devices."""
     terms, path = selector.node_selector_terms, (*path, "nodeSelectorTerms")
     if len(terms) != 1:
         rule = UNREADABLE_SELECTOR if terms and in_device else NODE_SELECTOR
@@ -146,13 +146,13 @@ def check_node_selector(path: FieldPath, selector: NodeSelector, *, in_device: b
 
 
 def check_terms(path: FieldPath, terms: Sequence[NodeSelectorTerm]) -> Iterator[Problem]:
-    """The terms of a node selector."""
+    """Check the terms of a node selector."""
     for index, term in enumerate(terms):
         yield from check_term((*path, index), term)
 
 
 def check_term(path: FieldPath, term: NodeSelectorTerm) -> Iterator[Problem]:
-    """One term of a node selector."""
+    """Check one term of a node selector."""
     for number, requirement in enumerate(term.match_expressions):
         yield from _expression((*path, "matchExpressions", number), requirement)
     for number, requirement in enumerate(term.match_fields):
@@ -180,7 +180,7 @@ def _expression(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterat
 
 
 def _field(path: FieldPath, requirement: NodeSelectorRequirement) -> Iterator[Problem]:
-    """A requirement for a field of nodes: only `metadata.name` can be selected by."""
+    """Check a requirement for a node field: only `metadata.name` is supported."""
     operator, values = requirement.operator, requirement.values
     if operator not in _FIELD_OPERATORS:
         yield _no_operator(path, operator, _FIELD_OPERATORS)
@@ -219,7 +219,7 @@ _EFFECTS = ("None", "NoSchedule", "NoExecute")
 
 
 def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Problem]:
-    """The device selector of a taint rule: each given name must have the right format."""
+    """Check the device selector of a taint rule: each given name must have the right format."""
     if given is not None and given.driver is not None:
         yield from names.driver((*path, "driver"), given.driver)
     if given is not None and given.pool is not None:
@@ -229,7 +229,7 @@ def selector(path: FieldPath, given: DeviceTaintSelector | None) -> Iterator[Pro
 
 
 def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:
-    """One taint."""
+    """Check one taint."""
     yield from names.required((*path, "key"), tainted.key)
     if tainted.key:
         yield from names.label_name((*path, "key"), tainted.key)
@@ -242,7 +242,7 @@ def taint(path: FieldPath, tainted: DeviceTaint) -> Iterator[Problem]:
 
 
 def tolerations(path: FieldPath, given: Sequence[DeviceToleration]) -> Iterator[Problem]:
-    """The tolerations of a request."""
+    """Check the tolerations of a request."""
     for index, toleration in enumerate(given):
         yield from _toleration((*path, index), toleration)
 

@@ -1,4 +1,4 @@
-"""Which versions of a kind an API server serves: what a release can serve, and what `--runtime-config` leaves of it."""
+"""The versions of a kind that an API server serves: those a release can serve, restricted by `--runtime-config`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.releases import Target
 
 DRA = "resource.k8s.io"
 RuntimeConfig = Mapping[str, bool]
-"""What `--runtime-config` of an API server switches: `api/all`, `api/beta`, `GROUP/VERSION` with `/RESOURCE` or not."""
+"""The switches of `--runtime-config`: `api/all`, `api/beta`, `GROUP/VERSION`, optionally `/RESOURCE`."""
 
 _COULD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "DeviceTaintRule": {
@@ -23,26 +23,29 @@ _COULD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "PodGroup": {"1.34": (), "1.35": (), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
     "Workload": {"1.34": (), "1.35": ("v1alpha1",), "1.36": ("v1alpha2",), "1.37": ("v1beta1", "v1alpha3")},
 }
-"""Kind -> release -> the versions that it can serve, the newest first; of the others all releases serve the same."""
+"""Kind -> release -> the versions that it can serve, the newest first; other kinds are the same in all releases."""
 _GATES = {"DeviceTaintRule": "DRADeviceTaintRules", "PodGroup": "GenericWorkload", "Workload": "GenericWorkload"}
-"""Kinds whose newest version is switched on with a gate: nobody sets the gate of an API that is not served."""
+"""Kinds whose newest version is enabled with a gate, which is only set if the API is served."""
 _STAGE = re.compile(r"v[0-9]+(alpha|beta)[0-9]+\Z")
 _ENTRY = re.compile(r"[a-z0-9.-]+/[a-z0-9]+(/[a-z]+)?\Z")
 
 
 def is_versioned(kind: Kind) -> bool:
-    """Whether releases differ in the versions of the kind, or may leave one of them out."""
+    """Return whether releases differ in the versions of the kind, or may leave one of them out."""
     return kind.group == DRA or kind.name in _COULD
 
 
 def could_serve(kind: Kind, target: Target) -> tuple[str, ...]:
-    """The versions of a kind that the target can serve, the newest first."""
+    """Return the versions of a kind that the target can serve, the newest first."""
     known = _COULD.get(kind.name)
     return ("v1", "v1beta2", "v1beta1") if known is None else known[target.version]
 
 
 def served(kind: Kind, target: Target, config: RuntimeConfig | None) -> tuple[str, ...]:
-    """The versions that are served with this `--runtime-config`, by default stable ones only (KEP-3136); None: all."""
+    """Return the versions that are served with this `--runtime-config`; None: all.
+
+    By default only stable versions are served (KEP-3136).
+    """
     could = could_serve(kind, target)
     if config is None:
         return could
@@ -61,9 +64,9 @@ def _is_on(kind: Kind, version: str, newest: str, target: Target, config: Runtim
 
 
 def parse(options: list[str] | None) -> dict[str, bool]:
-    """The values of `--runtime-config`, written as for kube-apiserver: `api/beta=true,GROUP/VERSION`.
+    """Return the values of `--runtime-config`, written as for kube-apiserver: `api/beta=true,GROUP/VERSION`.
 
-    A later one wins. UsageError for anything else.
+    A later value overrides an earlier one. Raises UsageError for anything else.
     """
     config: dict[str, bool] = {}
     for item in (part.strip() for option in options or () for part in option.split(",")):

@@ -1,6 +1,6 @@
-"""One object under judgement: as it was written, and as the API server would store it.
+"""One object to validate: as it was written, and as the API server would store it.
 
-First which characters of the manifest to show for a problem, then the object itself.
+First the characters of the manifest to show for a problem, then the object itself.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dra_plan.manifests.places import DocumentText, Extent, Form, LinedText, Pla
 from .claims import flattened, is_flat
 from .rule import Finding, Problem
 
-# -- what to show of a problem -----------------------------------------------------------------------------------------
-# The value, the key, or the nearest field that is there.
+# -- the text to show for a problem ------------------------------------------------------------------------------------
+# The value, the key, or the nearest existing field.
 
 MOST_SHOWN = 240
-"""Characters of a line that an excerpt has; of a longer line it is the part around the place."""
+"""The maximum number of characters in an excerpt; of a longer line it is the part around the place."""
 _BEFORE = 80
-"""Characters before the place that the part of a long line has at most."""
+"""The maximum number of characters before the place in the excerpt of a long line."""
 
 
 class MarkedText(NamedTuple):
@@ -37,7 +37,7 @@ class MarkedText(NamedTuple):
     end_line: int
     end_column: int
     field_line: int
-    """The line of the field with its key, which is another one where the value begins below it."""
+    """The line of the field with its key, which differs if the value begins below it."""
     excerpt: str
     """The line, or a part of it if it is long."""
     excerpt_column: int
@@ -45,7 +45,7 @@ class MarkedText(NamedTuple):
 
 
 def mark(document: DocumentText, prefix: FieldPath, path: FieldPath, problem: Problem, root: object) -> MarkedText:
-    """What to show of a problem with the field at `path` of the object at `prefix`; `root` is the object."""
+    """Return the text to show for a problem with the field at `path` of the object `root` at `prefix`."""
     text, lines = document.lines.text, document.lines
     nearest = document.nearest((*prefix, *path))
     if nearest is None:
@@ -60,7 +60,7 @@ def mark(document: DocumentText, prefix: FieldPath, path: FieldPath, problem: Pr
 
 
 def _inside(text: str, extent: Extent, value: object, offset: int | None) -> tuple[int, int] | None:
-    """The place inside a text, such as an expression, if there is one and it is known."""
+    """Return the place inside a text, such as an expression, if there is one and it is known."""
     if offset is None or not isinstance(value, str):
         return None
     found = positions(text, extent, value)
@@ -70,7 +70,7 @@ def _inside(text: str, extent: Extent, value: object, offset: int | None) -> tup
 
 
 def _word_end(value: str, offset: int) -> int:
-    """The end of the name, number, text in quotes or sign that begins there."""
+    """Return the end of the name, number, quoted text or operator that begins there."""
     if value[offset] in "\"'" and (close := value.find(value[offset], offset + 1)) > 0:
         return close + 1
     end = offset
@@ -84,7 +84,7 @@ def _word_end(value: str, offset: int) -> int:
 
 
 def _value(lines: LinedText, extent: Extent) -> tuple[int, int] | None:
-    """The value, unless its key shows it better: if it is empty, or spread over lines."""
+    """Return the value, unless its key shows it better: if it is empty, or spans several lines."""
     if extent.begin == extent.end:
         return None
     if extent.form is Form.BLOCK:
@@ -99,7 +99,7 @@ def _value(lines: LinedText, extent: Extent) -> tuple[int, int] | None:
 
 
 def _heading(lines: LinedText, extent: Extent) -> tuple[int, int]:
-    """The key, or the first line of a value without one."""
+    """Return the key, or the first line of a value without one."""
     if extent.key_begin >= 0:
         return extent.key_begin, extent.key_end
     end = min(extent.end, lines.line_of(extent.begin)[1])
@@ -119,11 +119,9 @@ def _marked(lines: LinedText, begin: int, end: int, start: int) -> MarkedText:
 
 # -- the object --------------------------------------------------------------------------------------------------------
 
-"""Versions in which devices are wrapped in `basic` and requests have no `exactly`."""
-
 
 class Subject(msgspec.Struct, frozen=True, eq=False):
-    """An object with its place. `obj` is None when it can't be decoded; `kind` is None for kinds that are skipped."""
+    """An object with its place. `obj` is None if it cannot be decoded; `kind` is None for kinds that are skipped."""
 
     value: dict[str, Any]
     place: Place
@@ -134,11 +132,11 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     name: str = ""
     obj: Object | None = None
     problems: tuple[Problem, ...] = ()
-    """What reading the object found."""
+    """The problems found by reading the object."""
     faults: tuple[FieldPath, ...] = ()
-    """The fields, as written, that can't be decoded. In `obj` stands what was probably meant by them."""
+    """The fields, as written, that cannot be decoded. `obj` has their probable meaning."""
     lost: bool = False
-    """Whether nobody can tell what was meant by one of them."""
+    """True if the meaning of one of them is unclear."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -147,18 +145,18 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def is_flat(self) -> bool:
-        """Whether the version has the fields of `exactly` in the request itself, and devices in `basic`."""
+        """True if the version has the fields of `exactly` in the request itself, and devices in `basic`."""
         return self.version in FLAT_VERSIONS
 
     def follows_from_fault(self, problem: Problem) -> bool:
-        """Whether the problem is with a field that can't be decoded, with its parts, or with what it is part of."""
+        """Return whether the problem is with a field that cannot be decoded, with its parts, or with its parent."""
         if not self.faults or problem in self.problems:
             return False
         path = problem.path if problem.written else self.as_written(problem.path)
         return any(path[: len(fault)] == fault or path == fault[:-1] for fault in self.faults)
 
     def as_written(self, path: FieldPath) -> FieldPath:
-        """The path of a v1 field in the version in which the object is written."""
+        """Return the path of a v1 field in the version in which the object is written."""
         if self.kind is None or not self.is_flat:
             if self.kind is not None and is_flat(self.value, self.kind, path):
                 return flattened(self.kind, path)
@@ -176,7 +174,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return (*path[:3], "basic", *inner)
 
     def _with_source(self, path: FieldPath) -> FieldPath:
-        """Pod claims before 1.31 had their references in `source`."""
+        """Return the path in the form before 1.31, in which pod claims had their references in `source`."""
         if path[-1:] not in (("resourceClaimName",), ("resourceClaimTemplateName",)):
             return path
         entry = value_at(self.value, path[:-1])
@@ -185,7 +183,7 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         return path
 
     def finding(self, problem: Problem) -> Finding:
-        """The problem with its place in the input."""
+        """Return the problem with its place in the input."""
         path = problem.path if problem.written else self.as_written(problem.path)
         document = self.place.find_text()
         found = Finding(

@@ -40,7 +40,7 @@ _SELECTOR: FieldPath = ("spec", "deviceSelector")
 
 
 def check(given: Input) -> Iterator[tuple[Subject, Problem]]:
-    """All taint rules of the input."""
+    """Check all taint rules of the input."""
     for subject, rule in given.of(DeviceTaintRule):
         if not given.target.features.device_taint_rules:
             message = f"Kubernetes {given.target.version} ignores it: feature gate DRADeviceTaintRules is off"
@@ -70,7 +70,7 @@ def _reach(given: Input, rule: DeviceTaintRule) -> Iterator[Problem]:
 
 
 def _meant(given: Input, rule: DeviceTaintRule) -> str:
-    """The first field that no device has, with the nearest name that one has."""
+    """Return the first field that no device has, with the nearest name that one has."""
     selector = rule.spec.device_selector
     for name in ("driver", "pool", "device"):
         value = getattr(selector, name)

@@ -1,6 +1,7 @@
-"""DRA30x: an object as an update of one that is there: what can't be changed, and what may stay as bad as it is.
+"""DRA30x: an object as an update of an existing one: immutable fields, and existing faults that may remain.
 
-The rules are those of `ValidateResourceClaimUpdate` and its like; no run of an API server was recorded for them.
+The rules are those of `ValidateResourceClaimUpdate` and similar functions; no run of an API server was recorded for
+them.
 """
 
 from __future__ import annotations
@@ -50,18 +51,18 @@ _FIXED: dict[str, tuple[FieldPath, ...]] = {
     "Pod": (("spec", "resourceClaims"),),
     "Job": (("spec", "template", "spec", "resourceClaims"),),
 }
-"""What can't be changed, by kind, as paths in v1."""
+"""The immutable fields, by kind, as paths in v1."""
 _WITH_CONTAINERS = frozenset({"Pod", "Job"})
 _DECODING = frozenset({one.code for one in schema.RULES} - {schema.MISSING_FIELD.code})
-"""What is refused before the old object is looked at."""
+"""The rules whose violations are rejected before the old object is read."""
 _AS_A_WHOLE: tuple[FieldPath, ...] = (("spec", "selectors"), ("spec", "config"))
-"""Lists of a class that are judged anew if anything in them changes."""
+"""Lists of a class that are validated again if anything in them changes."""
 
 
 def as_updates(
     found: Iterable[tuple[Subject, Problem]], subjects: Sequence[Subject], against: Iterable[Subject], target: Target
 ) -> Iterator[tuple[Subject, Problem]]:
-    """The problems of subjects that update others: without those there before, with changes that are refused."""
+    """Yield the problems of subjects that update others: without the existing ones, with rejected changes."""
     old = {subject.key: subject for subject in against if _is_named(subject)}
     pairs = {subject: old[subject.key] for subject in subjects if _is_named(subject) and subject.key in old}
     known: dict[Subject, set[tuple[str, FieldPath, str]]] = {}
@@ -82,16 +83,16 @@ def _is_named(subject: Subject) -> bool:
     return subject.kind is not None and isinstance(metadata, dict) and bool(metadata.get("name"))
 
 
-# What was there before
+# Existing faults
 
 
 def _is_spared(subject: Subject, before: Subject, problem: Problem, known: set[tuple[str, FieldPath, str]]) -> bool:
-    """Whether the API server does not report it for an update: it was so before, or the spec can't change at all."""
+    """Return whether the API server does not report it for an update: it existed before, or the spec is immutable."""
     rule = problem.rule
     if rule.refused_by != "APIServer" or rule.code in _DECODING:
         return False
     if problem.path[:1] == ("spec",) and _spec_is_fixed(subject):
-        return True  # of a spec that is another one, only that is told
+        return True  # for a different spec, only the change is reported
     if any(problem.path[: len(path)] == path and _differ(subject, before, path) for path in _AS_A_WHOLE):
         return False
     return _told(subject, problem) in known
@@ -102,7 +103,7 @@ def _spec_is_fixed(subject: Subject) -> bool:
 
 
 def _differ(subject: Subject, before: Subject, path: FieldPath) -> bool:
-    """Whether a list of a class is another one."""
+    """Return whether a list of a class has changed."""
     if not isinstance(subject.obj, DeviceClass):
         return False
     new, old = msgspec.to_builtins(subject.obj), msgspec.to_builtins(before.obj)
@@ -110,7 +111,7 @@ def _differ(subject: Subject, before: Subject, path: FieldPath) -> bool:
 
 
 def _told(subject: Subject, problem: Problem) -> tuple[str, FieldPath, str]:
-    """A problem so that it can be found again where entries of lists have moved."""
+    """Return a key for the problem that stays the same when entries of lists move."""
     path = problem.path if problem.written else subject.as_written(problem.path)
     named = tuple(
         _name(value_at(subject.value, path[: at + 1]), step) if isinstance(step, int) else step
@@ -124,7 +125,7 @@ def _name(entry: Any, index: int) -> str | int:
     return name if isinstance(name, str) else index
 
 
-# What can't be changed
+# Immutable fields
 
 
 def _changes(subject: Subject, old: dict[str, Any], new: dict[str, Any]) -> Iterator[Problem]:
@@ -150,7 +151,7 @@ def _changes(subject: Subject, old: dict[str, Any], new: dict[str, Any]) -> Iter
 
 
 def _fixed(old: dict[str, Any], new: dict[str, Any], path: FieldPath) -> Iterator[Problem]:
-    """One problem for all differences below a path, at the first of them."""
+    """Yield one problem for all differences below a path, at the first of them."""
     found = list(_differences(value_at(old, path), value_at(new, path), path))
     if not found:
         return
@@ -169,7 +170,7 @@ def _fixed(old: dict[str, Any], new: dict[str, Any], path: FieldPath) -> Iterato
 
 
 def _differences(old: Any, new: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Any, Any]]:
-    """The fields that differ, with both values; None for one that is not there. Empty is the same as not there."""
+    """Yield the fields that differ, with both values; None for a missing one. An empty value counts as missing."""
     if _is_empty(old) and _is_empty(new):
         return
     if isinstance(old, dict) and isinstance(new, dict):

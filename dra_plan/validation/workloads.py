@@ -1,4 +1,4 @@
-"""DRA166, DRA167, DRA169, DRA170, DRA172: workloads, disruption budgets and priority classes by themselves."""
+"""DRA166, DRA167, DRA169, DRA170, DRA172: workloads, disruption budgets and priority classes alone."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ PRIORITY_CLASS = refused(
 RULES = (SELECTOR, NUMBER, JOB, BUDGET, PRIORITY_CLASS)
 
 HIGHEST_PRIORITY = 1_000_000_000
-"""The highest value of a class that Kubernetes did not make."""
+"""The highest value of a class that is not built into Kubernetes."""
 SYSTEM = "system-"
 _SYSTEM_CLASSES = ("system-node-critical", "system-cluster-critical")
 _PREEMPTION = ("Never", "PreemptLowerPriority")
@@ -90,7 +90,7 @@ _SPEC: FieldPath = ("spec",)
 
 
 def check(workload: AnyWorkload, template_path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
-    """A workload as it stands in the manifest, but for the pod spec of its template at `template_path`."""
+    """Check a workload as in the manifest, except the pod spec of its template at `template_path`."""
     template = pod_template(workload)
     if isinstance(workload, CustomWorkload):
         return
@@ -120,7 +120,7 @@ def _selector(
 ) -> Iterator[Problem]:
     labels, at = template.metadata.labels or {}, (*path, "metadata", "labels")
     if isinstance(workload, ReplicationController):
-        # Without a selector the API server takes the labels of the template.
+        # Without a selector the API server uses the labels of the template.
         selector: LabelSelector | None = LabelSelector(match_labels=workload.spec.selector or labels)
     else:
         selector = workload.spec.selector
@@ -137,7 +137,7 @@ def _selector(
 
 
 def _job(workload: Job | CronJob, path: FieldPath, written: Mapping[str, Any]) -> Iterator[Problem]:
-    """A job whose spec is at a path, or the one that a CronJob makes."""
+    """Check a job whose spec is at a path, or the one that a CronJob creates."""
     job = workload.spec.job_template.spec if isinstance(workload, CronJob) else workload.spec
     yield from _numbers(written, path, _JOB_COUNTS)
     yield from _pods_restart(job.template, (*path, "template"), (ON_FAILURE, NEVER), required=True)
@@ -187,7 +187,7 @@ def _numbers(written: Mapping[str, Any], path: FieldPath, fields: tuple[str, ...
 
 
 def check_other(obj: Object) -> Iterator[Problem]:
-    """A disruption budget or priority class; nothing of other kinds."""
+    """Check a disruption budget or priority class; other kinds have no problems here."""
     if isinstance(obj, PodDisruptionBudget):
         yield from _budget(obj)
     elif isinstance(obj, PriorityClass):

@@ -19,7 +19,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-AXE = ROOT / "build" / "browser" / "node_modules" / "axe-core" / "axe.min.js"
+TOOLS = ROOT / "build" / "browser" / "node_modules"
+AXE = TOOLS / "axe-core" / "axe.min.js"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.fleet import fleet
+from benchmarks.fleet import GPU, fleet
 from dra_plan import Cluster
 from tests.browser.conftest import Open, Opened
+from tests.build import bare_pod, request, template
 from tests.page.clusters import busy_cluster
 from tests.page.reading import ROOT
 from tests.page.test_truths import _evicting
@@ -87,11 +88,39 @@ def test_what_keeps_pods_away_is_hatched_and_said(opens: Open) -> None:
     _tile(opened, AWAY[1]).click()
     assert "Kept away: taint dedicated=ml:NoSchedule" in page.inner_text("#node")
     page.select_option(".group-by", "away")
-    assert page.locator(".group h3").all_inner_texts() == [
-        "cordoned 1 node, fits on 0",
-        f"not kept away 998 nodes, fits on {int(page.locator('.reason b').first.inner_text()) - 1}",
-        "taint dedicated=ml:NoSchedule 1 node, fits on 1",
+    groups = page.locator(".group h3").all_inner_texts()
+    assert [each.partition(", ")[0] for each in groups] == [
+        "cordoned 1 node",
+        "not kept away 998 nodes",
+        "taint dedicated=ml:NoSchedule 1 node",
     ]
+    fits = int(page.locator(".reason b").first.inner_text()) - 1
+    assert [each.split(", ")[1] for each in groups] == ["fits on 0", f"fits on {fits}", "fits on 1"]
+    pools = {pool["poolName"]: pool for pool in _cluster().pools().to_dict()["pools"] if pool["driver"] == GPU}
+    for name, said in zip(AWAY, (groups[0], groups[2]), strict=True):
+        free, model = pools[name]["availableDevices"], pools[name]["devices"][0]["model"]
+        assert f", {free} of 8 {model} free" in said
+
+
+def test_a_device_is_found_by_its_whole_name_and_enter_opens_its_node(opens: Open) -> None:
+    page = opens(_html()).page
+    page.keyboard.press("/")
+    page.keyboard.type(f"{GPU}/worker-00007/gpu-3")
+    assert len(page.locator(".hits li").all()) == 1
+    assert page.inner_text(".hits li").startswith("gpu-3 on worker-00007: ")
+    assert page.inner_text(".count") == "1 of 1,000 nodes, 1 device"
+    page.keyboard.press("Enter")
+    assert page.locator("#node .title").inner_text() == "worker-00007"
+
+
+def test_of_what_fails_the_answer_stands_before_a_node_until_one_is_opened(opens: Open) -> None:
+    asked = template("nine", request("r", of=GPU, count=9))
+    cluster = Cluster.of([*fleet(100)["items"], asked, bare_pod("never", templates={"g": "nine"})])
+    page = opens(cluster.page(cluster.explain("pod/never"))).page
+    top = "part => document.querySelector(part).getBoundingClientRect().top"
+    assert page.evaluate(top, ".first-answer") < page.evaluate(top, "#node")
+    page.locator('.tile[href="#node/worker-00042"]').click()
+    assert page.evaluate(top, "#node") < page.evaluate(top, ".first-answer")
 
 
 def test_search_finds_holders_whatever_is_drawn_and_says_when_there_is_nothing(opens: Open) -> None:

@@ -12,7 +12,7 @@ __all__ = ["programs"]
 
 PAGES = [
     ROOT / "docs" / f"{name}.md"
-    for name in ("output", "pending", "place", "planning", "releases", "replay", "schedule")
+    for name in ("impact", "maintain", "output", "pending", "place", "planning", "releases", "replay", "schedule")
 ]
 EXAMPLES = [
     (page, example)

@@ -293,10 +293,13 @@ def test_what_is_in_the_way_besides_volumes_that_refuse_all_nodes() -> None:
     assert "  Without its volumes, no node could take it (0 of 2):" in told
 
 
-def test_volumes_of_which_nothing_is_known_are_not_tried_without() -> None:
-    told = explain([node("a"), pod("p", cpu="99", volumes=mounts("data"))], "pod/p")
-    assert told.document.verdicts[0].verdict == "Unknown"
-    assert "Without its volumes" not in str(told)
+def test_volumes_of_which_nothing_is_known_decide_only_where_nothing_else_does() -> None:
+    objects = [node("a"), pod("p", cpu="99", volumes=mounts("data"))]
+    [found] = explain(objects, "pod/p").document.verdicts
+    assert (found.verdict, found.scheduled, found.missing[0]) == ("Unschedulable", "Unknown", "persistentvolumeclaims")
+    assert found.freed is not None
+    [found] = explain([node("a"), pod("p", volumes=mounts("data"))], "pod/p").document.verdicts
+    assert (found.verdict, found.freed) == ("Unknown", None)
 
 
 def test_a_generated_claim_is_changed_in_its_template() -> None:

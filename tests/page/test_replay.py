@@ -3,7 +3,7 @@
 from typing import Any
 
 from dra_plan import Cluster
-from dra_plan.page.curves import Curve, Curves, Line, rounded
+from dra_plan.page.curves import Curve, CurveLine, Curves, rounded
 from tests.build import bare_pod, claim, device_class, node, request, running, slice_, template
 from tests.page.reading import ReadPage, read
 
@@ -71,7 +71,7 @@ def test_the_fleet_is_that_of_the_moment() -> None:
     assert letters[1] == {("a", 0): "u", ("a", 1): "f", ("b", 0): "u", ("b", 1): "u"}
     assert letters[2] == letters[0]
     assert letters[-1] == {("a", 0): "u", ("a", 1): "f", ("b", 0): "o", ("b", 1): "o"}
-    assert _devices(data, len(samples) - 1)["b", 0][1] == "the node is not there"
+    assert _devices(data, len(samples) - 1)["b", 0][1] == "the node is not in the cluster"
 
 
 def test_as_many_devices_are_in_use_as_the_samples_say() -> None:
@@ -88,7 +88,7 @@ def test_a_node_that_comes_has_no_free_devices_before() -> None:
         {"time": 120, "create": bare_pod("big", templates={"g": "two"})},
     ]
     page, _ = _page(_cluster(), events, at=[30, 90])
-    assert _devices(page.data, 0)["c", 0] == ("o", "the node is not there")
+    assert _devices(page.data, 0)["c", 0] == ("o", "the node is not in the cluster")
     assert _devices(page.data, 1)["c", 0] == ("f", "")
 
 
@@ -116,7 +116,7 @@ def test_two_runs_have_two_lines_and_orders_a_band() -> None:
 
 
 def test_a_curve_is_drawn_on_its_scale() -> None:
-    curve = Curve("x", "", [Line("run", [0.0, 4.0, 2.0], [0.0, 3.0, 2.0], [0.0, 5.0, 2.0])])
+    curve = Curve("x", "", [CurveLine("run", [0.0, 4.0, 2.0], [0.0, 3.0, 2.0], [0.0, 5.0, 2.0])])
     curves = Curves([0.0, 10.0, 40.0], ["", "", ""], [curve], [1])
     assert curve.top == 5.0
     assert curves.path(curve, curve.lines[0].values) == "M0 40L25 8L100 24"

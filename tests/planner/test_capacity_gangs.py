@@ -42,7 +42,7 @@ def test_a_workload_that_is_a_gang_is_copied_whole() -> None:
     assert (item.possible.copies, item.possible.at_most, len(item.possible.placement)) == (2, 2, 6)
     found = told([*NODES, *GANG])
     assert "job/default/train, a gang of 3 pods: 2 pods each on 2 nodes, 1 pod each on 2 nodes.\n" in found
-    assert "  Its own pods are pending: they are one of the 2.\n" in found
+    assert "  Its 3 pending pods are included in the 2.\n" in found
     assert "  Of one more gang, 2 of 3 pods find a node; the next one does not:\n  Why not one more: devices" in found
     assert "A gang is copied with all its pods." in found
 
@@ -77,7 +77,7 @@ def test_a_gang_whose_pods_fit_in_no_domain_says_so() -> None:
     [item] = counted(objects)
     assert (item.scheduled.copies, item.possible.copies, item.possible.at_most) == (4, 4, 4)
     assert item.next_copy is None
-    assert "finds no value of label rack whose nodes take all 3 pods of one more.\n" in told(objects)
+    assert "finds no rack with room for all 3 pods of one more gang.\n" in told(objects)
 
 
 def test_what_helps_one_pod_is_told_only_where_it_helps_the_gang() -> None:

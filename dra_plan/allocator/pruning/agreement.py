@@ -1,8 +1,8 @@
-"""What constraints leave possible, and states that are known to fail: rules R4, R7, R5 and R8.
+"""The possibilities that constraints leave, and states that are known to fail: rules R4, R7, R5 and R8.
 
-In order: whether there is a value that all requests under a matchAttribute constraint can still share; whether there
-are enough different values for all requests under a distinctAttribute constraint; and the memory of states from which
-nothing was found.
+In order: the search for a value that all requests under a matchAttribute constraint can still share; the check for
+enough different values for all requests under a distinctAttribute constraint; and the memory of states from which no
+solution was found.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Agreement:
         self._matches = [values for values in facts.values.values() if values.is_match]
 
     def narrowed(self, outlook: Outlook, ledger: Ledger) -> Outlook | None:
-        """The outlook without devices whose value can't be shared, or None if some constraint has no value left.
+        """Return the outlook without devices whose value cannot be shared, or None if a constraint has no value left.
 
-        Safe: the devices of all requests under a constraint share one value, so a value that leaves one of these
-        requests, or all of them together (R2), short of devices is none of the solution's. Alternatives that are not
-        under the constraint keep all their devices.
+        Safe: the devices of all requests under a constraint share one value, so no solution uses a value that leaves
+        one of these requests, or all of them together (R2), short of devices. Alternatives that are not under the
+        constraint keep all their devices.
         """
         if "R4" not in self._facts.rules:
             return outlook
@@ -53,9 +53,9 @@ class Agreement:
         return outlook
 
     def _choices(self, values: Values, outlook: Outlook, ledger: Ledger) -> list[int]:
-        """The masks of the values that all requests could share.
+        """Return the masks of the values that all requests could share.
 
-        Values of unknown type count as one more; that each of them is for a single device only is not used.
+        Values of unknown type count as one more value; the fact that each serves only a single device is not used.
         """
         pinned = values.pinned(ledger)
         tokens = values.masks if pinned is None else pinned
@@ -68,12 +68,12 @@ class Agreement:
         return [mask for mask in masks if self._is_possible(asking, others, values.constraint, mask)]
 
     def _is_possible(self, asking: Outlook, others: list[DeviceDemand], constraint: Constraint, mask: int) -> bool:
-        """Whether the requests under the constraint can have the masked devices, beside what the others demand."""
+        """Return whether the constrained requests can have the masked devices in addition to the others' demands."""
         restricted = self._restricted(asking, constraint, mask)
         return restricted is not None and not overdrawn([*self._outlooks.demands(restricted), *others])
 
     def _restricted(self, outlook: Outlook, constraint: Constraint, mask: int) -> Outlook | None:
-        """The outlook with only the masked devices for what is under the constraint; None if a request has too few."""
+        """Return the outlook with only the masked devices for constrained requests; None if a request has too few."""
         result = []
         for offers in outlook:
             kept = []
@@ -98,7 +98,7 @@ def _is_under(offer: DeviceOffer, constraint: Constraint) -> bool:
 
 
 class Diversity:
-    """The distinctAttribute constraints of one search; those over lists are left alone."""
+    """The distinctAttribute constraints of one search; those over lists are not used."""
 
     def __init__(self, facts: Facts) -> None:
         self._remembers_last = facts.taker.quirks.distinct_remembers_last
@@ -109,12 +109,12 @@ class Diversity:
         self._offered: dict[tuple[Values, int], int] = {}
 
     def exhausted(self, outlook: Outlook, ledger: Ledger, wide: Outlook) -> bool:
-        """Whether some constraint asks for more different values than there are.
+        """Return whether some constraint requires more different values than exist.
 
-        `wide` is the outlook with all that can be taken, whether or not anything can follow.
+        `wide` is the outlook with everything that can be taken, even if no solution can follow.
 
-        Safe: devices under the constraint differ in the value, each from each. Where only the last device of each
-        request is remembered (Q2), see `_is_cramped`.
+        Safe: all devices under the constraint have different values. If only the last device of each request is
+        remembered (Q2), see `_is_cramped`.
         """
         if "R7" not in self._rules:
             return False
@@ -133,12 +133,12 @@ class Diversity:
     def _is_cramped(
         self, values: Values, under: Sequence[int], outlook: Outlook, ledger: Ledger, wide: Outlook
     ) -> bool:
-        """Whether some request comes too late to find what it needs beside what those before it leave remembered.
+        """Return whether some request comes too late to find enough values next to those remembered earlier.
 
-        Safe: the last devices of the requests differ, each from each. And a request for several devices meets one
-        more value while those before it are remembered: its second device differs from its first, or else the first
-        was forgotten, because the walk had met a device in between that differs, and gave it back, or had it refused
-        by a later constraint.
+        Safe: the last devices of the requests all have different values. A request for several devices meets one more
+        value while the earlier ones are remembered: its second device differs from its first, or else the first was
+        forgotten because the walk had met a device in between that differs, and then released it, or a later constraint
+        refused it.
         """
         gone = values.offering(values.remembered(ledger, but=outlook[0][0].option.want.request_name))
         earlier: list[DeviceDemand] = []
@@ -152,7 +152,7 @@ class Diversity:
         return overdrawn(earlier)
 
     def _values_of(self, values: Values, row: int) -> int:
-        """The values that the devices of a row offer, as bits. Those of unknown type equal nothing: one bit each."""
+        """Return the values of a row's devices as bits. Values of unknown type equal nothing: one bit each."""
         key = (values, row)
         known = self._offered.get(key)
         if known is None:
@@ -170,7 +170,7 @@ def _are_under(offers: Sequence[DeviceOffer], values: Values) -> bool:
 
 
 def _met(values: Values, offers: Sequence[DeviceOffer], gone: int) -> int:
-    """The devices that the constraint may let in for a request, also if a later constraint then refuses them."""
+    """Return the devices that the constraint may admit for a request, even if a later constraint then refuses them."""
     row = 0
     for offer in offers:
         constraints = offer.option.want.constraints
@@ -180,18 +180,18 @@ def _met(values: Values, offers: Sequence[DeviceOffer], gone: int) -> int:
     return row
 
 
-# -- states from which nothing was found (R5, R8) ----------------------------------------------------------------------
-# Two states are equal if the remaining requests can't tell them apart: as many free devices of each kind, the same
-# values in use, the same left of counters and capacity. Copies of a block may change places (`shapes`).
+# -- states without a solution (R5, R8) --------------------------------------------------------------------------------
+# Two states are equal if the remaining requests cannot distinguish them: the same number of free devices of each kind,
+# the same values in use, the same remaining counters and capacity. Copies of a block may be exchanged (`shapes`).
 
 _MOST_STATES = 100_000
-"""States that are kept; enough for every search that ends within its steps, and a bound for memory."""
+"""The maximum number of stored states; enough for every search that ends within its steps, and a bound for memory."""
 
 
 class Memory:
     """The failed states of one search.
 
-    Safe: a state is stored only if the walk from it found nothing and stayed within the horizon, and what the walk
+    Safe: a state is stored only if the walk from it found no solution and stayed within the horizon, and what the walk
     does there depends on nothing but the state. Only failures are stored, so the first solution stays the first.
     """
 
@@ -204,13 +204,13 @@ class Memory:
         self._counts_results = [facts.most(claim) > RESULTS_LIMIT for claim in range(len(facts.space.claims))]
 
     def shapes(self, start: int, end: int) -> Shapes:
-        """The shapes of the devices for the requests from `start` up to `end`."""
+        """Return the shapes of the devices for the requests from `start` up to `end`."""
         if (start, end) not in self._shapes:
             self._shapes[start, end] = Shapes(self._facts, start, end)
         return self._shapes[start, end]
 
     def key(self, moment: Moment, horizon: int) -> Hashable | None:
-        """The state at a moment, or None where it can't be told: within a request whose order matters (Q2)."""
+        """Return the state at a moment, or None if it cannot be known: within a request whose order matters (Q2)."""
         option = moment.option
         if "R5" not in self._facts.rules:
             return None
@@ -234,16 +234,16 @@ class Memory:
         )
 
     def knows(self, key: Hashable) -> bool:
-        """Whether nothing was found from that state before."""
+        """Return whether no solution was found from that state before."""
         return key in self._failed
 
     def store(self, key: Hashable) -> None:
-        """Remembers that nothing was found from that state."""
+        """Remember that no solution was found from that state."""
         if len(self._failed) < _MOST_STATES:
             self._failed.add(key)
 
     def _number(self, state: Hashable) -> int:
-        """A number for each different state: numbers can be sorted, states can't."""
+        """Return a number for each different state: numbers can be sorted, states cannot."""
         return self._numbers.setdefault(state, len(self._numbers))
 
     def _block_state(self, block: Block, candidates: int, moment: Moment, used: set[tuple[Values, Token]]) -> Hashable:
@@ -257,20 +257,20 @@ class Memory:
         )
 
     def _left(self, device: PoolDevice, key: tuple[Hashable, str, str], ledger: Ledger) -> int | None:
-        """What is left of a counter; None where there is no such limit."""
+        """Return the rest of a counter, or None if there is no such limit."""
         table = self._facts.taker.foreseen(device)
         total = table.left.get(key[1:]) if table is not None else None
         return None if total is None else total - ledger.counters.get(key, 0)
 
     def _sorted_shares(self, members: list[tuple[int, PoolDevice]], candidates: int, ledger: Ledger) -> Hashable:
-        """What is left of each of some shared devices, in any order, and whether this slot may try it (R8)."""
+        """Return the rest of each of some shared devices, in any order, and whether this slot may try it (R8)."""
         if "R8" not in self._facts.rules:
             return tuple([(bit, *self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members])
         return tuple(sorted([(*self._facts.left(device, ledger), bool(candidates & bit)) for bit, device in members]))
 
 
 def _in_use(shapes: Shapes, ledger: Ledger) -> set[tuple[Values, Token]]:
-    """The values that are pinned or remembered, by constraint."""
+    """Return the values that are pinned or remembered, by constraint."""
     used: set[tuple[Values, Token]] = set()
     for values in shapes.values:
         tokens = values.pinned(ledger) or () if values.is_match else values.remembered(ledger)
@@ -279,7 +279,7 @@ def _in_use(shapes: Shapes, ledger: Ledger) -> set[tuple[Values, Token]]:
 
 
 def _constraint_state(values: Values, ledger: Ledger) -> Hashable:
-    """What blocks don't tell of a constraint: lists as a whole, and whether any value is in use."""
+    """Return the part of a constraint's state that blocks lack: whole lists, and whether any value is in use."""
     pinned = values.pinned(ledger) if values.is_match else tuple(values.remembered(ledger))
     if values.constraint.lists and pinned is not None:
         return tuple(sorted(pinned, key=repr))

@@ -1,8 +1,8 @@
-"""What pruning knows of a search before anything is taken: which devices each request can use, as bit masks.
+"""The facts that pruning knows before anything is taken: which devices each request can use, as bit masks.
 
 First the devices by the value that they offer to a constraint, then the masks of all requests. Bit p stands for the
-device at position p of the scan. A *request* here is one entry of a claim, numbered through all claims in the order in
-which they are searched; its *options* are its alternatives, or itself.
+device at position p of the scan. A *request* here is one entry of a claim, numbered through all claims in search order;
+its *options* are its alternatives, or itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Values:
         self.constraint = constraint
         self.is_match = isinstance(constraint, MatchAttribute)
         self.at: dict[int, tuple[Token, ...]] = {}
-        """The tokens that a device offers, by position; absent where it lacks the attribute, () where unknown."""
+        """The tokens that a device offers, by position; missing if it lacks the attribute, () if unknown."""
         self.masks: dict[Token, int] = {}
         self.unknown = 0
         for device, position in positions.items():
@@ -57,21 +57,21 @@ class Values:
         return (value,)
 
     def pinned(self, ledger: Ledger) -> tuple[Token, ...] | None:
-        """matchAttribute: the values that devices may still share; None while any will do."""
+        """Return, for matchAttribute, the values that devices may still share; None if any value is possible."""
         count, value = ledger.pins.get(self.constraint, (0, None))
         return self._tokens(value) if count and value is not None else None
 
     def remembered(self, ledger: Ledger, but: str | None = None) -> list[Token]:
-        """distinctAttribute: the values that no further device may have.
+        """Return, for distinctAttribute, the values that no further device may have.
 
-        `but`: a request with slots left; what it is remembered for under Q2 is overwritten before another request
-        is tried, so it says nothing about those.
+        `but` is a request with open slots; its value remembered under Q2 is overwritten before another request is
+        tried, so it does not restrict these.
         """
         seen: Iterable[tuple[object, tuple[str, object]]] = ledger.remembered.get(self.constraint, {}).items()
         return [token for slot, value in seen if but is None or slot != but for token in self._tokens(value)]
 
     def offering(self, tokens: Iterable[Token]) -> int:
-        """The devices that offer one of the values."""
+        """Return the devices that offer one of the values."""
         mask = 0
         for token in tokens:
             mask |= self.masks.get(token, 0)
@@ -85,9 +85,9 @@ class Values:
 class Option:
     """A want in masks.
 
-    `tries`: the devices on which the walk may do more than pass them over; `row`, a part of it: those that can be
-    taken at all. `errs`: some device in `tries` ends the search with an error. `listed[k]`: what All still has to take
-    at slot k.
+    `tries`: the devices on which the walk may do more than skip them; `row`, a subset of it: those that can be taken at
+    all. `errs`: some device in `tries` ends the search with an error. `listed[k]`: the devices that All still has to
+    take at slot k.
     """
 
     want: Want
@@ -98,7 +98,7 @@ class Option:
     listed: list[int] = field(default_factory=list)
 
     def row_at(self, slot: int) -> int:
-        """The devices that can serve the option from a slot on."""
+        """Return the devices that can serve the option from a slot on."""
         return self.row & self.listed[slot] if self.listed else self.row
 
 
@@ -138,20 +138,20 @@ class Facts:
         }
 
     def number(self, want: Want) -> int:
-        """The number of the want's request."""
+        """Return the number of the want's request."""
         return self.first[want.claim_index] + want.request_index
 
     def option(self, want: Want) -> Option:
-        """The want's masks."""
+        """Return the want's masks."""
         return self.requests[self.number(want)].options[want.option_index]
 
     def most(self, claim: int) -> int:
-        """The largest number of devices that the alternatives of a claim can add up to."""
+        """Return the largest number of devices that the alternatives of a claim can add up to."""
         return sum(max(o.count for o in request.options) for request in self.requests if request.claim == claim)
 
     @property
     def may_exceed(self) -> bool:
-        """Whether some claim can be refused for asking too many devices."""
+        """Return whether some claim can be refused for requesting too many devices."""
         return any(self.most(claim) > RESULTS_LIMIT for claim in range(len(self.first)))
 
     def _mask_of_shared(self) -> int:
@@ -178,7 +178,7 @@ class Facts:
         return option
 
     def _list(self, option: Option) -> None:
-        """All can take what is listed for it, as far as that is possible at all."""
+        """Fill in the devices listed for All, and those of them that it can take."""
         left = 0
         for device in reversed(self.space.listed[option.want]):
             bit = 1 << self.position[device]
@@ -191,14 +191,14 @@ class Facts:
         option.listed.reverse()
 
     def _is_tried(self, option: Option, device: PoolDevice) -> bool:
-        """Whether the walk would go beyond the checks that never change. Raises AllocationError as the walk would."""
+        """Return whether the walk would pass the checks that never change. Raises AllocationError as the walk would."""
         taker, want = self.taker, option.want
         if taker.in_use(want, device) is not None or taker.match_refusal(want, device) is not None:
             return False
         return not taker.capacity_counts or taker.capacity_refusal(want, device) is None
 
     def left(self, device: PoolDevice, ledger: Ledger) -> Left:
-        """Whether a share of a shared device is held, and what is left of its capacity, by name."""
+        """Return whether a share of a shared device is held, and its remaining capacity by name."""
         held = ledger.shares.get(device.id)
         whole = self._whole.get(device)
         if whole is None:

@@ -1,8 +1,8 @@
-"""What the remaining requests need and what is left for them, at one point of the walk.
+"""The needs of the remaining requests, and the devices left for them, at one point of the walk.
 
-In order: offers, for each remaining request the options that still have enough devices, each with the number needed
-and the devices that can serve it now; what counters and shared capacity keep out (R6); and the outlook, which is made
-of offers. Making it is rule R1; the other rules take it further.
+In order: offers, for each remaining request the options that still have enough devices, each with the number needed and
+the devices that can serve it now; the devices excluded by counters and shared capacity (R6); and the outlook, which
+consists of offers. Building it is rule R1; the other rules refine it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .packing import DeviceDemand
 
 
 class DeviceOffer:
-    """What can serve one option: `need` devices out of `row`."""
+    """The devices that can serve one option: `need` devices out of `row`."""
 
     __slots__ = ("need", "option", "row")
 
@@ -31,11 +31,11 @@ class DeviceOffer:
 
 
 Outlook = list[list[DeviceOffer]]
-"""The offers of the remaining requests, in order; never an empty list for a request."""
+"""The offers of the remaining requests, in order; the list of a request is never empty."""
 
 
 def union(offers: Iterable[DeviceOffer]) -> int:
-    """The devices that can serve one of the offers."""
+    """Return the devices that can serve one of the offers."""
     row = 0
     for offer in offers:
         row |= offer.row
@@ -43,12 +43,12 @@ def union(offers: Iterable[DeviceOffer]) -> int:
 
 
 # -- devices kept out by counters and shared capacity (R6) -------------------------------------------------------------
-# Safe: consumption only grows within a branch, so what fails now fails in the whole branch. Nothing is said about
-# counters while it is open who asks first for them (Q1).
+# Safe: consumption only grows within a branch, so a check that fails now fails in the whole branch. Counters are not
+# used while it is undecided which device needs them first (Q1).
 
 
 class Consumers(NamedTuple):
-    """Devices that consume the same from the same table; `device` stands for all."""
+    """Devices that consume the same from the same table; `device` represents all of them."""
 
     device: PoolDevice
     consumption: Consumption
@@ -56,7 +56,7 @@ class Consumers(NamedTuple):
 
 
 class Resources:
-    """Counters and capacity of one search. Call `look` first at each moment, then ask."""
+    """The counters and capacity of one search. Call `look` first at each moment, then query."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts, self._taker = facts, facts.taker
@@ -82,10 +82,10 @@ class Resources:
             consumers[consumption] = before._replace(mask=before.mask | 1 << position)
         return {table: list(consumers.values()) for table, consumers in groups.items()}
 
-    # -- what is out by now --------------------------------------------------------------------------------------
+    # -- excluded devices ----------------------------------------------------------------------------------------
 
     def look(self, ledger: Ledger) -> None:
-        """Notes how the counters stand, for `blocked`."""
+        """Record the state of the counters, for `blocked`."""
         spent = ledger.counters
         self._out = 0
         for table, counted in self._counted.items():
@@ -102,7 +102,7 @@ class Resources:
                     self._out &= ~(1 << position)
 
     def _find_failing(self, table: Hashable, ledger: Ledger) -> int | None:
-        """The devices that the counters refuse, or None while the table is not certain."""
+        """Return the devices that the counters refuse, or None while the table is not certain."""
         out = 0
         for each in self.consumers[table]:
             known = self._taker.foreseen(each.device)
@@ -113,7 +113,7 @@ class Resources:
         return out
 
     def blocked(self, want: Want, ledger: Ledger) -> int:
-        """The devices that counters or shared capacity refuse to a want by now."""
+        """Return the devices that counters or shared capacity currently refuse to a want."""
         if "R6" not in self._facts.rules or (want.admin and not self._taker.quirks.admin_pays):
             return 0
         out = self._out
@@ -128,7 +128,7 @@ class Resources:
         key = (want, position, tuple(held.items()))
         short = self._short.get(key)
         if short is None:
-            # an amount that is an error ends the walk when it comes to it, and not before
+            # an invalid amount ends the walk when the walk reaches it, and not before
             error = bool(self._taker.demand(want, device).problem)
             short = self._short[key] = not error and self._taker.capacity_refusal(want, device) is not None
         return short
@@ -138,10 +138,10 @@ class Resources:
 
 
 class Moment:
-    """Where the walk is: at `slot` of a request (of one option of it, or of all), with what is taken.
+    """The position of the walk: at `slot` of a request (of one of its options, or of all), with the devices taken.
 
-    `taken` are the devices that are gone; `mine` those that each claim has, which is what admin access minds;
-    `candidates` those that this slot may still try; `ledger` knows the rest.
+    `taken` are the devices that are gone; `mine` those that each claim has, which matter for admin access; `candidates`
+    those that this slot may still try; `ledger` has the rest.
     """
 
     __slots__ = ("candidates", "ledger", "mine", "option", "request", "slot", "taken")
@@ -161,7 +161,7 @@ class Moment:
 
 
 class OutlookMaker:
-    """Makes outlooks for one search."""
+    """A builder of outlooks for one search."""
 
     def __init__(self, facts: Facts, resources: Resources) -> None:
         self._facts, self._resources = facts, resources
@@ -169,7 +169,7 @@ class OutlookMaker:
         self._once = facts.space.rules.resumes_scan
 
     def outlook(self, moment: Moment, horizon: int) -> Outlook | None:
-        """The outlook for the requests before the horizon, or None if one of them can't be served (R1).
+        """Return the outlook for the requests before the horizon, or None if one of them cannot be served (R1).
 
         Safe: each of these requests must be served, by devices that are free and pass every check that only gets
         stricter while devices are taken.
@@ -201,7 +201,7 @@ class OutlookMaker:
         return offers
 
     def _open(self, moment: Moment, want: Want) -> int:
-        """The devices that nothing so far keeps from the want."""
+        """Return the devices that the want can still have."""
         blocked = moment.mine[want.claim_index] if want.admin else moment.taken
         blocked |= self._resources.blocked(want, moment.ledger)
         unfinished = self._facts.requests[moment.request].options[0].want.request_name
@@ -217,19 +217,22 @@ class OutlookMaker:
         return allowed & ~blocked
 
     def supply(self, row: int) -> int:
-        """How many devices a request can have out of a row; where each slot scans anew, one may serve all slots."""
+        """Return the number of devices a request can have out of a row.
+
+        If each slot scans again, one device may serve all slots.
+        """
         if row & self._facts.shared and not self._once:
             return 1 << 30
         return row.bit_count()
 
     def demands(self, outlook: Iterable[Sequence[DeviceOffer]]) -> list[DeviceDemand]:
-        """What the requests need of devices that only one request can have."""
+        """Return what the requests need of devices that only one request can have."""
         return [demand for offers in outlook if (demand := self.demand(offers)) is not None]
 
     def demand(self, offers: Sequence[DeviceOffer]) -> DeviceDemand | None:
-        """What a request needs of such devices.
+        """Return what a request needs of such devices.
 
-        A shared device serves every request; admin access takes nothing away from others; of alternatives, the
+        A shared device serves every request; admin access takes nothing away from others; for alternatives, the
         smallest need and the devices of all.
         """
         if any(offer.option.want.admin for offer in offers):

@@ -1,8 +1,8 @@
-"""Whether everything finds room: items in places (R6c), and demands in devices (R1, R2).
+"""Check that everything fits: items in bins (R6c), and demands on devices (R1, R2).
 
-Bin packing first. It is NP-hard, but equal items are interchangeable and there are few different sizes: it is enough
-to know how many of each size are packed, not which, by a dynamic program over the places. `stocks` says which items
-there are, and that none may be left out. Then matching of demands with devices.
+Bin packing comes first. It is NP-hard, but equal items are interchangeable and there are few different sizes: it is
+enough to know the number of packed items of each size, which a dynamic program over the bins computes. `stocks` lists
+the items, none of which may be left out. Matching of demands with devices follows.
 """
 
 from __future__ import annotations
@@ -16,24 +16,27 @@ Sizes = tuple[tuple[int, int], ...]
 """Sizes above 0, the largest first, each with the number of items that have it."""
 
 _MOST_STATES = 300
-"""Entries of a table; with more, sizes near each other count as the smaller one."""
+"""Entries of a table; with more, similar sizes count as the smaller one."""
 _MOST_PLACES = 64
-"""More places are not looked at together: a search that is worth it has few."""
+"""More bins than this are not packed together: a search that is worth it has few."""
 _NO_ROOM = -1
 
 
 def can_be_packed(sizes: Sizes, places: Sequence[int]) -> bool:
-    """Whether all items find room. False is certain; True is with few places and not too many items and sizes."""
+    """Return whether all items fit. False is certain; True is certain only with few bins, items and sizes."""
     if not sizes:
         return True
     smallest = sizes[-1][0]
     room = tuple(sorted(place for place in places if place >= smallest))
-    # The cheap way first: most that can be packed is packed by it, and then the table need not be made.
+    # Try the cheap method first: it solves most cases, and then the table is not needed.
     return _largest_first(sizes, room) or len(room) > _MOST_PLACES or _in_any_way(_coarser(sizes), room)
 
 
 def _largest_first(sizes: Sizes, places: Sequence[int]) -> bool:
-    """Whether they do if the largest goes first, into the first place that has room. False says nothing."""
+    """Return whether all items fit if the largest goes first, into the first bin with enough space.
+
+    False proves nothing.
+    """
     left = list(places)
     for size, number in sizes:
         for index, amount in enumerate(left):
@@ -46,9 +49,9 @@ def _largest_first(sizes: Sizes, places: Sequence[int]) -> bool:
 
 
 def _coarser(sizes: Sizes) -> Sizes:
-    """Few enough sizes for a table: where there are too many, the two that differ least count as the smaller one.
+    """Return few enough sizes for a table: while there are too many, the two closest ones count as the smaller one.
 
-    Safe: what has room has room for something smaller in its stead, so a no stays a no.
+    Safe: wherever an item fits, a smaller one fits instead, so a negative answer stays negative.
     """
     listed = list(sizes)
     while len(listed) > 1 and _entries(listed) > _MOST_STATES:
@@ -58,7 +61,7 @@ def _coarser(sizes: Sizes) -> Sizes:
 
 
 def _entries(sizes: Sequence[tuple[int, int]]) -> int:
-    """The length of the table: for every size but the smallest, from none of its items to all."""
+    """Return the length of the table: for every size but the smallest, from none of its items to all."""
     return prod(number + 1 for _, number in sizes[:-1])
 
 
@@ -70,35 +73,35 @@ def _in_any_way(sizes: Sizes, places: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=8192)
 def _fits_table(sizes: Sizes, places: tuple[int, ...]) -> list[int]:
-    """What can be packed into these places.
+    """Return the table of what fits into these bins.
 
-    Entry i, read as mixed-radix digits, says how many of each larger size are packed; the value is how many smallest
-    items still fit beside them, -1 if none.
+    Entry i, read as mixed-radix digits, gives the number of packed items of each larger size; the value is the number
+    of smallest items that still fit in addition, or -1 if the entry is impossible.
 
     The last digit counts the second smallest size and changes fastest. The smallest size needs no digit: of two ways to
-    pack the same larger items, the one that leaves room for more of the smallest is better whatever comes. The table of
-    some places is made from that of all but the last; it is remembered, as searches come back to the same few places.
+    pack the same larger items, the one that leaves space for more of the smallest is always better. The table of a list
+    of bins is made from that of all but the last; it is cached, because searches return to the same few bins.
     """
     if not places:
         return [0] + [_NO_ROOM] * (_entries(sizes) - 1)
     before = _fits_table(sizes, places[:-1])
     table, wanted = list(before), sizes[-1][1]
     for sources, step, more in _loads(sizes, places[-1]):
-        # Putting this load into the last place leads from each entry with that many items unpacked to another one.
+        # Putting this load into the last bin leads from each entry with that many items unpacked to another one.
         for index in sources:
             number = before[index]
             if number != _NO_ROOM and number + more > table[index + step]:
-                table[index + step] = min(wanted, number + more)  # more than are wanted are no better
+                table[index + step] = min(wanted, number + more)  # more than needed is no better
     return table
 
 
 @lru_cache(maxsize=4096)
 def _loads(sizes: Sizes, place: int) -> list[tuple[list[int], int, int]]:
-    """What can be put into one place, as moves in the table: from which entries, how far on, how many of the smallest.
+    """Return the loads of one bin as moves in the table: source entries, distance, and number of smallest items.
 
-    A load of some items of each larger size adds its amounts to the digits, which is the same step from every entry.
-    It may start from those whose digits stay within the numbers there are: beyond, the sum would carry into the digit
-    of another size.
+    A load of some items of each larger size adds its amounts to the digits, which is the same step from every entry. It
+    may start only from entries whose digits stay within the available numbers: beyond them, the sum would carry into
+    the digit of another size.
     """
     numbers = [number for _, number in sizes[:-1]]
     strides = [_entries(sizes[index + 1 :]) for index in range(len(numbers))]
@@ -112,7 +115,7 @@ def _loads(sizes: Sizes, place: int) -> list[tuple[list[int], int, int]]:
 
 
 def _loads_of_larger(sizes: Sizes, place: int) -> Iterator[tuple[tuple[int, ...], int]]:
-    """How many of each of these sizes go into one place together, and what is left of it then."""
+    """Yield the numbers of items of each of these sizes that fit into one bin together, and the space that remains."""
     if not sizes:
         yield (), place
         return
@@ -124,15 +127,15 @@ def _loads_of_larger(sizes: Sizes, place: int) -> Iterator[tuple[tuple[int, ...]
 
 # -- enough devices for all demands at once ----------------------------------------------------------------------------
 # Devices are bits. A demand is a number and the devices that may serve it; each device serves one demand. By Hall's
-# theorem that works out exactly when no group of demands needs more devices than its members can have together, and a
-# matching finds that out without looking at every group.
+# theorem all demands can be served exactly when no group of demands needs more devices than its members can have
+# together, and a matching finds that out without checking every group.
 
 DeviceDemand = tuple[int, int]
-"""How many devices are needed, and which may serve (a bit mask)."""
+"""The number of devices that are needed, and those that may serve (a bit mask)."""
 
 
 def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
-    """Whether the demands can't all be served with different devices.
+    """Return whether the demands cannot all be served with different devices.
 
     Safe as a reason to give up wherever each of the demands must be served before anything else can happen.
     """
@@ -147,7 +150,7 @@ def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
 
 
 def _matched(demands: list[DeviceDemand]) -> bool:
-    """Whether a matching serves all demands; scarce ones go first, later ones may make earlier ones move."""
+    """Return whether a matching serves all demands; scarce ones go first, later ones may make earlier ones move."""
     held = [0] * len(demands)
     free = 0
     for _, row in demands:
@@ -168,7 +171,7 @@ def _matched(demands: list[DeviceDemand]) -> bool:
 
 
 def _moved(demands: list[DeviceDemand], held: list[int], asking: int, free: int) -> int:
-    """What is free after earlier demands have moved over for one device that `asking` can use, if any can."""
+    """Return the free devices after earlier demands move to release one device that `asking` can use, if one can."""
     came_from: dict[int, int] = {asking: asking}
     queue = [asking]
     for current in queue:
@@ -184,7 +187,10 @@ def _moved(demands: list[DeviceDemand], held: list[int], asking: int, free: int)
 
 
 def _handed_down(demands: list[DeviceDemand], held: list[int], came_from: dict[int, int], last: int, free: int) -> int:
-    """The last demand of the chain takes a free device; each gives one on, and the first one's becomes free."""
+    """Give a free device to the last demand of the chain.
+
+    Each demand passes one device on, and the one of the first becomes free.
+    """
     bit = demands[last][1] & free
     bit &= -bit
     free ^= bit

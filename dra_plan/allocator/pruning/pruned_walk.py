@@ -1,8 +1,8 @@
-"""The walk with pruning: the plain walk, which leaves out what is proven to hold no solution.
+"""The walk with pruning: the plain walk without the parts that are proven to hold no solution.
 
-In order: the horizon, how far ahead the search is quiet; the proof, from rules R0 to R7, that nothing can be found;
-and the pruned walk. What is left out lies within the horizon, so leaving it out changes neither errors nor anything
-that lasts; and as it holds no solution, the first solution in the walk's order stays the first.
+In order: the horizon, up to which the search is quiet; the proof, from rules R0 to R7, that nothing can be found; and
+the pruned walk. The skipped parts lie within the horizon, so skipping them changes neither errors nor anything that
+lasts; and because they hold no solution, the first solution in the walk's order stays the first.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .stocks import Stock, find_stocks
 from .stocks import overdrawn as stocks_overdrawn
 
 # -- the horizon -------------------------------------------------------------------------------------------------------
-# A part of the walk may be left out if it finds nothing *and* leaves nothing behind. Walking through a request, or
-# not, makes no difference only while that can neither end the search with an error nor change anything for good. The
-# horizon is the first request where this is not certain; the rules apply to what never gets there.
+# A part of the walk may be left out if it finds nothing *and* leaves nothing behind. Walking through a request, or not,
+# makes no difference only while the request can neither end the search with an error nor change anything permanently.
+# The horizon is the first request where this is not certain; the rules apply to parts that never reach it.
 #
-# The horizon only moves away: errors are known from the start, and less can leak as leaks fill the counters up.
+# The horizon only moves away: errors are known from the start, and less can leak because leaks fill the counters up.
 
 
 class Horizon:
@@ -43,21 +43,21 @@ class Horizon:
         self._errors = self._first(self._may_err)
         self._never = min(self._errors, self._first(self._is_never_quiet))
         self._open = [self._devices(number, self._may_pay) for number in range(self._end)]
-        """By request: devices whose counter table is not certain yet. Who asks first settles it, for all nodes (Q1)."""
+        """By request, devices whose counter table is not certain yet. The first use settles it for all nodes (Q1)."""
         self._leaky = [self._devices(number, self._may_leak) for number in range(self._end)]
-        """By request: devices that may keep counters without being taken, or after they are given back."""
+        """By request, devices that may keep counters without being taken, or after their release."""
         self._reached = 0
         self._leaks_seen = -1
 
     def for_errors(self) -> int:
-        """The first request that may end the search with an error, or settle something for other nodes.
+        """Return the first request that may end the search with an error, or settle something for other nodes.
 
-        For R0, after which nothing runs: what leaks before is forgotten then.
+        R0 uses it: nothing runs afterwards, so earlier leaks are forgotten.
         """
         return next((number for number in range(self._errors) if self._undecided(number)), self._errors)
 
     def reach(self, ledger: Ledger) -> int:
-        """The first request that is not quiet yet."""
+        """Return the first request that is not quiet yet."""
         if self._reached < self._never and (ledger.leaks != self._leaks_seen or self._open[self._reached]):
             self._leaks_seen = ledger.leaks
             while self._reached < self._never and self._is_quiet(self._reached, ledger):
@@ -91,13 +91,13 @@ class Horizon:
             )
         ]
 
-    # -- what is never quiet -------------------------------------------------------------------------------------
+    # -- options that are never quiet ----------------------------------------------------------------------------
 
     def _may_err(self, option: Option) -> bool:
-        """Whether the option may end the search with an error, or the masks say nothing about it.
+        """Return whether the option may end the search with an error, or the masks do not describe it.
 
         A selector may fail on a device; a constraint may stop All (Q11). All may turn into another alternative (Q20),
-        and amounts below zero would make consumption shrink: both are beyond what the rules understand.
+        and amounts below zero would make consumption shrink: the rules cover neither.
         """
         want = option.want
         if option.errs or (want.takes_all and want.constraints and self._quirks.all_with_constraint_fatal):
@@ -115,14 +115,17 @@ class Horizon:
         return self._taker.capacity_counts and any(p.amount < 0 for p in self._taker.demand(want, device).portions)
 
     def _is_never_quiet(self, option: Option) -> bool:
-        """All that fails late leaves constraints and counters behind (Q21)."""
+        """Return whether the option is never quiet.
+
+        All that fails late leaves constraints and counters behind (Q21).
+        """
         late = option.want.takes_all and bool(option.tries & self._facts.shared)
         return late and self._quirks.late_all_failure_leaks
 
-    # -- what can leak -------------------------------------------------------------------------------------------
+    # -- possible leaks ------------------------------------------------------------------------------------------
 
     def _may_pay(self, want: Want, device: PoolDevice) -> bool:
-        """Whether the want can be charged for the device's counters."""
+        """Return whether the want can be charged for the device's counters."""
         if not any(amount for _, _, amount in device.consumption) or not self._taker.features.partitionable_devices:
             return False
         if want.admin and not self._quirks.admin_pays:
@@ -130,7 +133,10 @@ class Horizon:
         return not (self._taker.is_shared(device) and self._taker.capacity_in_use(device))
 
     def _may_leak(self, want: Want, device: PoolDevice) -> bool:
-        """Counters are charged before taints and constraints refuse (Q4), and with shared devices for good (Q5)."""
+        """Return whether the device's counters may leak.
+
+        Counters are charged before taints and constraints refuse (Q4), and with shared devices permanently (Q5).
+        """
         if not self._may_pay(want, device):
             return False
         if self._quirks.shared_undo_keeps_counters and self._taker.is_shared(device):
@@ -142,7 +148,7 @@ class Horizon:
         return any(self._may_refuse(constraint, device) for constraint in want.constraints)
 
     def _may_refuse(self, constraint: Constraint, device: PoolDevice) -> bool:
-        """Whether a constraint can refuse the device at all: not if it is for one device, or all offer one value."""
+        """Return whether a constraint can refuse the device: not if it is for one device, or all offer one value."""
         values = self._facts.values[constraint]
         if self._facts.position[device] not in values.at:
             return True
@@ -159,14 +165,14 @@ class Horizon:
         return sum(1 for mask in values.masks.values() if mask & reach) > 1
 
     def _still_leaks(self, device: PoolDevice, ledger: Ledger) -> bool:
-        """Whether the device would still be charged with nothing but the leaks so far against it."""
+        """Return whether the device would still be charged if only the leaks so far counted against it."""
         if device.id in ledger.kept:
             return False
         table = self._taker.foreseen(device)
         return table is None or self._taker.counters.short(device, table, ledger.leaked) is None
 
 
-# -- proving that nothing can be found (R0 to R7b but for R3 and R5) ---------------------------------------------------
+# -- the proof that there is no solution (R0 to R7b except R3 and R5) --------------------------------------------------
 # Each rule states a necessary condition for serving all requests before the horizon. If one fails, the walk would end
 # before the horizon on every path, with no error and no lasting change on the way: it may be left out.
 
@@ -184,7 +190,7 @@ class Refuter:
         self._stocks_up_to = -1
 
     def refutes(self, moment: Moment, horizon: int) -> bool:
-        """Whether the requests from the moment to the horizon can't all be served."""
+        """Return whether the requests from the moment to the horizon cannot all be served."""
         outlook = self._outlooks.outlook(moment, horizon)
         if outlook is None or self._overdrawn(outlook):
             return True
@@ -199,7 +205,7 @@ class Refuter:
         return "R2" in self._facts.rules and overdrawn(self._outlooks.demands(outlook))
 
     def _stocks_for(self, horizon: int) -> list[Stock]:
-        """The stocks; made anew when the horizon has moved, because more counters may be certain then."""
+        """Return the stocks; they are rebuilt when the horizon has moved, because more counters may be certain then."""
         if horizon != self._stocks_up_to:
             self._stocks, self._stocks_up_to = find_stocks(self._facts, self._resources), horizon
         return self._stocks
@@ -209,7 +215,7 @@ class Refuter:
 
 
 class _Visit(NamedTuple):
-    """A place that the walk has entered: its state, the horizon then, and how far the walk had come before."""
+    """A position that the walk has entered: its state, its horizon, and how far the walk had come before."""
 
     state: Hashable | None
     horizon: int
@@ -217,7 +223,7 @@ class _Visit(NamedTuple):
 
 
 class PrunedWalk(Walk):
-    """One pruned walk. The taker must have taken nothing; `steps` are those of walks before."""
+    """One pruned walk. The taker must have taken nothing; `steps` counts the steps of earlier walks."""
 
     def __init__(
         self,
@@ -236,12 +242,12 @@ class PrunedWalk(Walk):
         self._refuter = Refuter(self._facts)
         self._memory = Memory(self._facts)
         self._reached = 0
-        """The furthest request that was entered, or had a say in leaving it out, since that was last read."""
+        """The furthest request that was entered, or affected a refutation, since this value was last read."""
         self._taken = 0
         self._mine = [0] * len(space.claims)
 
     def run(self, pause_at: int = 0) -> bool:
-        """As in Walk. R0: the whole search may be refuted before it begins."""
+        """Run as in Walk. R0: the whole search may be refuted before it begins."""
         if "R0" in self._facts.rules and self._facts.requests and self._is_hopeless():
             self._tell_pruned(self._facts.requests[0].options[0].want, 0)
             return False
@@ -254,7 +260,7 @@ class PrunedWalk(Walk):
     # -- entering and leaving ------------------------------------------------------------------------------------
 
     def _enter(self, number: int, option: Option | None, slot: int, candidates: int) -> _Visit | None:
-        """Notes where the walk is; None if nothing can be found from here on."""
+        """Record the position of the walk; return None if nothing can be found from here on."""
         reached, self._reached = self._reached, number
         horizon = self._horizon.reach(self._ledger)
         if number >= horizon:
@@ -262,7 +268,7 @@ class PrunedWalk(Walk):
         moment = Moment(self._ledger, number, option, slot, candidates, self._taken, self._mine)
         state = self._memory.key(moment, horizon)
         if (state is not None and self._memory.knows(state)) or self._refuter.refutes(moment, horizon):
-            # All requests before the horizon had a say in that; it may have moved since other places were entered.
+            # All requests before the horizon affected that; it may have moved since other positions were entered.
             self._reached = max(reached, horizon - 1)
             return None
         return _Visit(state, horizon, reached)
@@ -293,7 +299,7 @@ class PrunedWalk(Walk):
     def _below(
         self, want: Want, option: int, slot: int, in_option: bool, device: PoolDevice, mark: int, start: int
     ) -> int:
-        """Goes on with the next slot as in Walk, with the masks kept up to date."""
+        """Continue with the next slot as in Walk, with the masks kept up to date."""
         taken, mine = self._taken, self._mine[want.claim_index]
         bit = 1 << self._facts.position[device]
         if not bit & self._facts.shared:
@@ -307,7 +313,7 @@ class PrunedWalk(Walk):
     # -- one slot of an ExactCount request -----------------------------------------------------------------------
 
     def _take_any(self, want: Want, option: int, slot: int, in_option: bool, start: int) -> int:
-        """Tries devices as in Walk, but none that fails every check and none like one that failed (R3)."""
+        """Try devices as in Walk, but skip those that fail every check and those like one that failed (R3)."""
         masks = self._facts.option(want)
         candidates = (self._facts.everything if self._probe is not None else masks.tries) & -(1 << start)
         visit = self._enter(self._facts.number(want), masks, slot, candidates)
@@ -340,10 +346,10 @@ class PrunedWalk(Walk):
         return NO
 
     def _alike(self, number: int, horizon: int, position: int) -> int:
-        """R3: the devices for which the walk would fail as it failed for this one.
+        """Return the devices for which the walk would fail as it failed for this one (R3).
 
-        Safe: exchanging two alike devices turns a solution with one into a solution with the other, and the earlier
-        one has just been tried with everything that may follow. Where order matters (Q2) no two devices are alike.
+        Safe: exchanging two alike devices turns a solution with one into a solution with the other, and the earlier one
+        has just been tried with everything that may follow. Where order matters (Q2) no two devices are alike.
         """
         bit = 1 << position
         if "R3" not in self._facts.rules or ("R8" not in self._facts.rules and bit & self._facts.shared):

@@ -1,9 +1,9 @@
-"""Which devices are the same to all requests from one on, and which blocks of devices are copies of each other.
+"""Devices that are the same to all requests from one on, and blocks of devices that are copies of each other.
 
-Two devices are *alike* (R3) if the requests in question can't tell them apart: same rows, same values under their
+Two devices are *alike* (R3) if the requests in question cannot distinguish them: same rows, same values under their
 constraints, same counters of the same sets, same demands on their capacity. Devices that share a counter set or a
-constraint's value form a *block*; two blocks are copies if renaming their sets and values makes them equal, as with
-the partitions of two equal GPUs.
+constraint's value form a *block*; two blocks are copies if renaming their sets and values makes them equal, as with the
+partitions of two equal GPUs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dra_plan.allocator.pools import PoolDevice
 from .facts import Facts, Option, Token, Values
 
 Tie = tuple[Hashable, ...]
-"""What devices have in common: a counter set, or a constraint's value."""
+"""Something that devices have in common: a counter set, or a constraint's value."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,14 +42,14 @@ class Shapes:
         self._facts = facts
         self._options = [option for request in facts.requests[start:end] for option in request.options]
         self.values = self._constraints()
-        """What devices offer to the constraints on these requests."""
+        """The values that devices offer to the constraints on these requests."""
         self._positions = self._reached()
         self._plain = {p: self._describe(p) for p in self._positions}
         self._ties = {p: self._tied(p) for p in self._positions}
         self.alike = self._alike()
-        """By position: the devices that are alike, with the device itself."""
+        """The alike devices by position, including the device itself."""
         self.loose = self._loose()
-        """The alike devices that nothing ties to others."""
+        """The alike devices without ties to others."""
         self.blocks = [self._block(members) for members in self._components()]
 
     def _constraints(self) -> list[Values]:
@@ -65,7 +65,7 @@ class Shapes:
     # -- one device ----------------------------------------------------------------------------------------------
 
     def _describe(self, position: int) -> Hashable:
-        """What requests see of a device, apart from what ties it to others."""
+        """Return what requests see of a device, apart from its ties to others."""
         device = self._facts.devices[position]
         assert isinstance(device, PoolDevice)
         serves = [option for option in self._options if option.row >> position & 1]
@@ -79,12 +79,15 @@ class Shapes:
         return rows, order, known, self._share(serves, device)
 
     def _whole_value(self, values: Values, position: int) -> Hashable:
-        """A value that is compared as a whole: lists are not tied by their elements, and unknown types by nothing."""
+        """Return a value that is compared as a whole.
+
+        Lists are not tied by their elements, and unknown types by nothing.
+        """
         tokens = values.at.get(position)
         return tokens if values.constraint.lists or not tokens else None
 
     def _share(self, serves: list[Option], device: PoolDevice) -> Hashable:
-        """Of a shared device: what each request would take of it. `Facts.left` tells what is left of it."""
+        """Return what each request would take of a shared device. `Facts.left` returns what is left of it."""
         taker = self._facts.taker
         if not taker.is_shared(device):
             return None
@@ -95,7 +98,7 @@ class Shapes:
         return demands, device.id in taker.state.aggregate, device.id in taker.state.shared
 
     def _tied(self, position: int) -> list[tuple[Tie, Hashable]]:
-        """The device's ties, each with what it does there: amounts for a counter set, nothing for a value."""
+        """Return the device's ties, each with its effect there: amounts for a counter set, nothing for a value."""
         device = self._facts.devices[position]
         assert isinstance(device, PoolDevice)
         table = self._facts.taker.counters.key(device)
@@ -111,7 +114,7 @@ class Shapes:
         return ties
 
     def _is_telling(self, values: Values, position: int) -> bool:
-        """Whether a request here looks at the device's value."""
+        """Return whether a request here reads the device's value."""
         return (
             bool(values.at.get(position))
             and not values.constraint.lists
@@ -135,11 +138,11 @@ class Shapes:
         )
 
     def _is_single(self, position: int) -> bool:
-        """Shared devices differ by what is taken of them, so each stands for itself."""
+        """Return whether the device stands for itself, as shared devices do: different amounts of them are taken."""
         return bool(self._facts.shared >> position & 1)
 
     def _components(self) -> Iterator[list[int]]:
-        """The devices that are tied to each other, directly or through others, in scan order."""
+        """Yield the devices that are tied to each other, directly or through others, in scan order."""
         leader: dict[Tie, Tie] = {}
 
         def find(tie: Tie) -> Tie:
@@ -160,7 +163,7 @@ class Shapes:
         yield from members.values()
 
     def _block(self, members: list[int]) -> Block:
-        """The block with its ties numbered in the order in which its devices name them."""
+        """Return the block with its ties numbered in the order in which its devices name them."""
         numbers: dict[Tie, int] = {}
         classes: dict[Hashable, int] = {}
         counters: dict[tuple[Hashable, str, str], PoolDevice] = {}
@@ -194,7 +197,7 @@ class Shapes:
 
 
 def depends_on_order(option: Option, facts: Facts) -> bool:
-    """Whether it matters in which order the option gets its devices: a request that is remembered by its last (Q2)."""
+    """Return whether the order in which the option gets its devices matters: only its last one is remembered (Q2)."""
     return (
         option.count > 1
         and facts.taker.quirks.distinct_remembers_last

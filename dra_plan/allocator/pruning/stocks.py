@@ -1,6 +1,6 @@
-"""R6b and R6c: whether enough is left of each counter and shared capacity for all requests together.
+"""R6b and R6c: check that enough of each counter and shared capacity is left for all requests together.
 
-A stock is one name of a counter or capacity, kept in several places: the counter sets, or the shared devices. A device
+A stock is one name of a counter or capacity, held in several places: the counter sets, or the shared devices. A device
 may take from several places; `sums` count what it takes everywhere, `peaks` the most it takes in one place.
 """
 
@@ -26,29 +26,29 @@ Levels = list[tuple[int, int]]
 
 
 Shares = tuple[tuple[int, ...], ...]
-"""For each device the amounts that it may take one of; devices that take nothing are left out."""
+"""For each device, the amounts from which it takes one; devices that take nothing are omitted."""
 
 _MOST_UNITS = 1_000
-"""Larger places, counted in the largest unit that divides all amounts, are not looked at closely."""
+"""Larger places, counted in the largest unit that divides all amounts, are not examined closely."""
 
 
 class Stock(Protocol):
     """One name of a counter or capacity."""
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """What is left in each place that a device in `reach` takes from."""
+        """Return what is left in each place that a device in `reach` takes from."""
 
     def sums(self, want: Want) -> Levels:
-        """What devices take for a want in all places together."""
+        """Return what devices take for a want in all places together."""
 
     def peaks(self, want: Want) -> Levels:
-        """What devices take for a want in one place at most."""
+        """Return the most that devices take for a want in one place."""
 
 
 def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: frozenset[PruningRule]) -> bool:
-    """Whether some stock can't be enough.
+    """Return whether some stock cannot be enough.
 
-    Safe: each request must be served, and takes at least what the most modest device that it may get takes.
+    Safe: each request must be served, and takes at least as much as the most modest device that it may get.
     """
     reach = 0
     for offers in outlook:
@@ -57,9 +57,10 @@ def overdrawn(stocks: Iterable[Stock], outlook: Outlook, ledger: Ledger, rules: 
 
 
 def _is_short(stock: Stock, outlook: Outlook, left: list[int], rules: frozenset[PruningRule]) -> bool:
-    """The sum of all needs is too much, or more devices of some size are needed than find room, or than all together.
+    """Return whether the stock is too small.
 
-    Of each place only as much counts as the amounts that can be taken from it add up to.
+    It is if the sum of all needs is too large, if more devices of some size are needed than fit, or if all of them
+    together do not fit. Each place counts only up to the sum of the amounts that can be taken from it.
     """
     needs = [
         min(offer.need * _least(stock.sums(offer.option.want), offer.row) for offer in offers) for offers in outlook
@@ -76,7 +77,10 @@ def _is_short(stock: Stock, outlook: Outlook, left: list[int], rules: frozenset[
 
 
 def _is_crowded(sizes: list[list[tuple[int, int]]], left: list[int]) -> bool:
-    """Whether of some size there are more than find room in the places; `sizes` are (number, size) of each request."""
+    """Return whether more devices of some size are needed than fit in the places.
+
+    `sizes` are (number, size) of each request.
+    """
     for size in {amount for request in sizes for _, amount in request if amount > 0}:
         needed = sum(min(need if amount >= size else 0 for need, amount in request) for request in sizes)
         if needed > sum(amount // size for amount in left):
@@ -85,7 +89,7 @@ def _is_crowded(sizes: list[list[tuple[int, int]]], left: list[int]) -> bool:
 
 
 def _modest(sizes: list[list[tuple[int, int]]]) -> Sizes:
-    """What is to be packed at least: of each request the smallest number of the smallest size, largest sizes first."""
+    """Return the minimum to be packed: per request the smallest number of the smallest size, largest sizes first."""
     found: dict[int, int] = {}
     for request in sizes:
         size = min(amount for _, amount in request)
@@ -95,7 +99,7 @@ def _modest(sizes: list[list[tuple[int, int]]]) -> Sizes:
 
 
 def _shares(stock: Stock, outlook: Outlook) -> Shares:
-    """What the devices of the outlook can take from one place, one entry for each; none if some take from several."""
+    """Return what each needed device can take from one place; nothing if some take from several."""
     found: list[tuple[int, ...]] = []
     for offers in outlook:
         amounts: set[int] = set()
@@ -110,7 +114,7 @@ def _shares(stock: Stock, outlook: Outlook) -> Shares:
 
 
 def fillings(shares: Shares, left: list[int]) -> list[int]:
-    """How much of each place can be used at most by some of the shares together, each of one of its amounts."""
+    """Return the largest usable amount of each place for some of the shares together, each with one of its amounts."""
     unit = math.gcd(*(amount for amounts in shares for amount in amounts))
     if not unit or max(left, default=0) > _MOST_UNITS * unit:
         return left
@@ -120,7 +124,7 @@ def fillings(shares: Shares, left: list[int]) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def _sums_of(shares: Shares, unit: int) -> int:
-    """The sums of some of the shares that matter, in units: bit n stands for a sum of n."""
+    """Return the sums of some of the shares that matter, in units: bit n stands for a sum of n."""
     sums = 1
     for amounts in shares:
         before = sums
@@ -131,12 +135,12 @@ def _sums_of(shares: Shares, unit: int) -> int:
 
 
 def _least(levels: Levels, row: int) -> int:
-    """The smallest amount that a device of the row takes."""
+    """Return the smallest amount that a device of the row takes."""
     return next((amount for amount, mask in levels if mask & row), 0)
 
 
 def find_stocks(facts: Facts, resources: Resources) -> list[Stock]:
-    """All counters whose tables are certain by now, and all capacities of shared devices."""
+    """Return all counters whose tables are already certain, and all capacities of shared devices."""
     names = sorted(
         {name for groups in resources.consumers.values() for group in groups for _, name, _ in group.consumption}
     )
@@ -153,7 +157,7 @@ class CounterStock:
     def __init__(self, name: str, facts: Facts, resources: Resources) -> None:
         self._admin_pays = facts.taker.quirks.admin_pays
         self._places: dict[tuple[Hashable, str, str], tuple[int, int]] = {}
-        """By counter: what was left before the search, and the devices that take of it."""
+        """By counter, the amount left before the search, and the devices that take from it."""
         sums: dict[int, int] = {}
         peaks: dict[int, int] = {}
         for table, groups in resources.consumers.items():
@@ -172,21 +176,21 @@ class CounterStock:
         self._sums, self._peaks = _levels(sums, facts), _levels(peaks, facts)
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """As in Stock."""
+        """Return the remaining amounts as in Stock."""
         spent = ledger.counters
         return [max(0, left - spent.get(key, 0)) for key, (left, takers) in self._places.items() if takers & reach]
 
     def sums(self, want: Want) -> Levels:
-        """As in Stock."""
+        """Return the sums as in Stock."""
         return self._sums if self._admin_pays or not want.admin else []
 
     def peaks(self, want: Want) -> Levels:
-        """As in Stock."""
+        """Return the peaks as in Stock."""
         return self._peaks if self._admin_pays or not want.admin else []
 
 
 class CapacityStock:
-    """One name of a capacity, over all shared devices. Devices that are given whole take nothing from it."""
+    """One name of a capacity, over all shared devices. Devices that are assigned whole take nothing from it."""
 
     def __init__(self, name: str, facts: Facts) -> None:
         self._name, self._facts = name, facts
@@ -203,7 +207,7 @@ class CapacityStock:
         return quantity.parse(device.device.capacity[self._name].value).nano - persisted
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """As in Stock."""
+        """Return the remaining amounts as in Stock."""
         shares = ledger.shares
         return [
             max(0, total - shares.get(device.id, {}).get(self._name, 0))
@@ -212,7 +216,7 @@ class CapacityStock:
         ]
 
     def sums(self, want: Want) -> Levels:
-        """As in Stock."""
+        """Return the sums as in Stock."""
         if want.admin and not self._admin_pays:
             return []
         if want not in self._levels:
@@ -225,7 +229,7 @@ class CapacityStock:
         return self._levels[want]
 
     def peaks(self, want: Want) -> Levels:
-        """As in Stock; a share is taken from one device."""
+        """Return the peaks as in Stock; a share is taken from one device."""
         return self.sums(want)
 
 
@@ -238,7 +242,7 @@ def _add(amounts: dict[int, int], amount: int, mask: int) -> None:
 
 
 def _levels(amounts: dict[int, int], facts: Facts) -> Levels:
-    """The amounts in order, with 0 for all devices that are not named."""
+    """Return the amounts in order, with 0 for all devices that are not named."""
     named = 0
     for mask in amounts.values():
         named |= mask

@@ -1,4 +1,7 @@
-"""Every function, macro and type that selectors know, one table a library: which apply is for the environment."""
+"""Every function, macro and type that selectors know, one table per library.
+
+The environment selects those that apply.
+"""
 
 from .formats import FORMATS, REGEX
 from .lists import BINDINGS, INCLUDES, LISTS, SEQUENCES, SETS, TWO_VARIABLES
@@ -32,6 +35,6 @@ LIBRARIES: tuple[Library, ...] = (
     SEQUENCES,
     INCLUDES,
 )
-"""In the order in which Kubernetes adds them, which is the order of overloads within a function."""
+"""The libraries in the order in which Kubernetes adds them, which is the order of overloads within a function."""
 
 __all__ = ["LIBRARIES", "Library", "Overload"]

@@ -1,7 +1,7 @@
 """Times and conversions, with Go's formats and limits.
 
 First instants and durations: Go's text formats, and the accessors getFullYear, getHours and so on, with their table.
-Then bool, bytes, double, duration, dyn, int, string, timestamp, type and uint, with theirs.
+Then bool, bytes, double, duration, dyn, int, string, timestamp, type and uint, with their table.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _OFFSET = re.compile(r"([+-]?[0-9]+):([+-]?[0-9]+)", re.ASCII)
 
 
 def format_timestamp(nanos: int) -> str:
-    """RFC 3339 in UTC with the fraction's trailing zeros left out."""
+    """Return RFC 3339 in UTC without the fraction's trailing zeros."""
     seconds, fraction = divmod(nanos, _SECOND)
     moment = _EPOCH + datetime.timedelta(seconds=seconds)
     text = f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment:%H:%M:%S}"
@@ -74,7 +74,7 @@ def format_timestamp(nanos: int) -> str:
 
 
 def parse_duration(text: str) -> int | None:
-    """Nanoseconds, or None for text that Go's ParseDuration refuses."""
+    """Return nanoseconds, or None for text that Go's ParseDuration rejects."""
     negative, rest = text.startswith("-"), text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":
         return 0
@@ -89,7 +89,7 @@ def parse_duration(text: str) -> int | None:
         if unit is None:
             return None
         total += _amount(match[1], match[2] or "", unit)
-        # Go adds up in an unsigned 64-bit number, so that only the smallest duration can be written negatively.
+        # Go adds up in an unsigned 64-bit number, so only the smallest duration can be written as a negative number.
         if total > MAX_INT64 + 1:
             return None
         position = match.end()
@@ -102,7 +102,7 @@ def _amount(whole: str, fraction: str, unit: int) -> int:
     whole = whole.lstrip("0")
     if len(whole) > 19:
         return MAX_INT64 * 2
-    # Go reads as many digits of the fraction as fit into an int64 and multiplies in floating point.
+    # Go reads the digits of the fraction that fit into an int64 and multiplies in floating point.
     number, scale = 0, 1.0
     for digit in fraction:
         if number * 10 + int(digit) > MAX_INT64:
@@ -115,7 +115,7 @@ def _amount(whole: str, fraction: str, unit: int) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _zone(name: str) -> datetime.tzinfo | None:
-    """The time zone, None when there is none with this name; Go's "Local" is UTC where control planes run."""
+    """Return the time zone, None if there is none with this name; Go's "Local" is UTC on control planes."""
     if name in ("", "UTC", "Local"):
         return datetime.UTC
     match = _OFFSET.fullmatch(name)
@@ -143,52 +143,52 @@ def _moment(instant: Timestamp, name: str) -> datetime.datetime:
 
 
 def full_year(instant: Timestamp, zone: str = "") -> int:
-    """The year."""
+    """Return the year."""
     return _moment(instant, zone).year
 
 
 def month(instant: Timestamp, zone: str = "") -> int:
-    """The month, from 0."""
+    """Return the month, from 0."""
     return _moment(instant, zone).month - 1
 
 
 def day_of_year(instant: Timestamp, zone: str = "") -> int:
-    """The day of the year, from 0."""
+    """Return the day of the year, from 0."""
     return _moment(instant, zone).timetuple().tm_yday - 1
 
 
 def day_of_month(instant: Timestamp, zone: str = "") -> int:
-    """The day of the month, from 0."""
+    """Return the day of the month, from 0."""
     return _moment(instant, zone).day - 1
 
 
 def date(instant: Timestamp, zone: str = "") -> int:
-    """The day of the month, from 1."""
+    """Return the day of the month, from 1."""
     return _moment(instant, zone).day
 
 
 def day_of_week(instant: Timestamp, zone: str = "") -> int:
-    """The day of the week, 0 on Sunday."""
+    """Return the day of the week, 0 on Sunday."""
     return _moment(instant, zone).isoweekday() % 7
 
 
 def hours(instant: Timestamp, zone: str = "") -> int:
-    """The hour."""
+    """Return the hour."""
     return _moment(instant, zone).hour
 
 
 def minutes(instant: Timestamp, zone: str = "") -> int:
-    """The minute."""
+    """Return the minute."""
     return _moment(instant, zone).minute
 
 
 def seconds(instant: Timestamp, zone: str = "") -> int:
-    """The second."""
+    """Return the second."""
     return _moment(instant, zone).second
 
 
 def milliseconds(instant: Timestamp, zone: str = "") -> int:
-    """The milliseconds of the second."""
+    """Return the milliseconds of the second."""
     _moment(instant, zone)
     return instant.nanos % _SECOND // 10**6
 
@@ -198,22 +198,22 @@ def _whole(span: Duration, unit: int) -> int:
 
 
 def duration_hours(span: Duration) -> int:
-    """Whole hours."""
+    """Return whole hours."""
     return _whole(span, 3600 * _SECOND)
 
 
 def duration_minutes(span: Duration) -> int:
-    """Whole minutes."""
+    """Return whole minutes."""
     return _whole(span, 60 * _SECOND)
 
 
 def duration_seconds(span: Duration) -> int:
-    """Whole seconds."""
+    """Return whole seconds."""
     return _whole(span, _SECOND)
 
 
 def duration_milliseconds(span: Duration) -> int:
-    """Whole milliseconds."""
+    """Return whole milliseconds."""
     return _whole(span, 10**6)
 
 
@@ -266,17 +266,17 @@ def _refused(target: str, source: str = "string") -> EvaluationError:
 
 
 def same(value: Value) -> Value:
-    """The value itself."""
+    """Return the value itself."""
     return value
 
 
 def type_value(value: Value) -> TypeValue:
-    """The type of the value."""
+    """Return the type of the value."""
     return TypeValue(type_name(value))
 
 
 def string_to_bool(text: str) -> bool:
-    """The texts that Go's ParseBool knows."""
+    """Return the bool for a text that Go's ParseBool knows."""
     if text in _TRUE:
         return True
     if text in _FALSE:
@@ -285,12 +285,12 @@ def string_to_bool(text: str) -> bool:
 
 
 def string_to_bytes(text: str) -> bytes:
-    """UTF-8."""
+    """Return the text as UTF-8."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def bytes_to_string(data: bytes) -> str:
-    """UTF-8; raises EvaluationError for anything else."""
+    """Return the text of UTF-8 bytes; raises EvaluationError for anything else."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -298,16 +298,16 @@ def bytes_to_string(data: bytes) -> str:
 
 
 def double_to_int(number: float) -> int:
-    """Cut towards zero."""
+    """Return the number truncated towards zero."""
     if math.isfinite(number) and MIN_INT64 < number < MAX_INT64:
         return int(number)
     raise EvaluationError("integer overflow")
 
 
 def string_to_int(text: str) -> int:
-    """A decimal number."""
+    """Return the value of a decimal number."""
     digits = text.lstrip("+-0")
-    if _INT.fullmatch(text) and len(digits) <= 19:  # however many zeros are before them
+    if _INT.fullmatch(text) and len(digits) <= 19:  # regardless of the number of zeros before them
         number = int(digits or 0) * (-1 if text.startswith("-") else 1)
         if MIN_INT64 <= number <= MAX_INT64:
             return number
@@ -315,34 +315,34 @@ def string_to_int(text: str) -> int:
 
 
 def timestamp_to_int(instant: Timestamp) -> int:
-    """Seconds since 1970, rounded down."""
+    """Return the seconds since 1970, rounded down."""
     return instant.nanos // 10**9
 
 
 def duration_to_int(span: Duration) -> int:
-    """Nanoseconds."""
+    """Return the nanoseconds."""
     return span.nanos
 
 
 def uint_to_int(number: Uint) -> int:
-    """The same number; raises EvaluationError beyond an int64."""
+    """Return the same number; raises EvaluationError beyond int64."""
     return check_int(int(number))
 
 
 def int_to_uint(number: int) -> Uint:
-    """The same number; raises EvaluationError when negative."""
+    """Return the same number; raises EvaluationError if negative."""
     return check_uint(number)
 
 
 def double_to_uint(number: float) -> Uint:
-    """Cut towards zero."""
+    """Return the number truncated towards zero."""
     if math.isfinite(number) and 0 <= number < MAX_UINT64:
         return Uint(int(number))
     raise unsigned_overflow()
 
 
 def string_to_uint(text: str) -> Uint:
-    """A decimal number without sign."""
+    """Return the value of a decimal number without a sign."""
     digits = text.lstrip("+0")
     if _UINT.fullmatch(text) and len(digits) <= 20 and int(digits or 0) <= MAX_UINT64:
         return Uint(int(digits or 0))
@@ -350,12 +350,12 @@ def string_to_uint(text: str) -> Uint:
 
 
 def int_to_double(number: int) -> float:
-    """The nearest double."""
+    """Return the nearest double."""
     return float(number)
 
 
 def string_to_double(text: str) -> float:
-    """A number as Go's ParseFloat reads it: decimal or hexadecimal, inf, nan, underscores between digits."""
+    """Return a number as Go's ParseFloat reads it: decimal or hexadecimal, inf, nan, underscores between digits."""
     if _SPECIAL.fullmatch(text):
         return float(text)
     if _BAD_UNDERSCORE.search(text) is None:
@@ -378,17 +378,17 @@ def _parse_float(text: str) -> float | None:
 
 
 def bool_to_string(value: bool) -> str:
-    """`true` or `false`."""
+    """Return `true` or `false`."""
     return "true" if value else "false"
 
 
 def int_to_string(number: int) -> str:
-    """Decimal digits."""
+    """Return the decimal digits."""
     return str(int(number))
 
 
 def double_to_string(number: float) -> str:
-    """Go's `%g`: the shortest digits, with an exponent below 1e-4 and from 1e6 on."""
+    """Return Go's `%g`: the shortest digits, with an exponent below 1e-4 and from 1e6."""
     if math.isnan(number):
         return "NaN"
     if math.isinf(number):
@@ -402,7 +402,7 @@ def double_to_string(number: float) -> str:
 
 
 def _shortest(number: float) -> tuple[str, int]:
-    """The fewest digits that tell the number from all others, and the decimal power of the first."""
+    """Return the fewest digits that identify the number, and the decimal power of the first."""
     mantissa, _, exponent = f"{abs(number)!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
@@ -421,18 +421,18 @@ def _plain(digits: str, power: int) -> str:
 
 
 def timestamp_to_string(instant: Timestamp) -> str:
-    """RFC 3339 in UTC, with as many digits of the second as needed."""
+    """Return RFC 3339 in UTC, with the necessary digits of the second."""
     return format_timestamp(instant.nanos)
 
 
 def duration_to_string(span: Duration) -> str:
-    """Seconds, such as `1.5s`."""
+    """Return seconds, such as `1.5s`."""
     whole, rest = divmod(abs(span.nanos), 10**9)
     return ("-" if span.nanos < 0 else "") + _plain(*_shortest(whole + rest / 1e9)) + "s"
 
 
 def string_to_timestamp(text: str) -> Timestamp:
-    """RFC 3339, as lenient as Go."""
+    """Return the instant of an RFC 3339 text, as lenient as Go."""
     nanos = parse_timestamp(text)
     if nanos is None:
         raise _refused(TIMESTAMP.name)
@@ -440,12 +440,12 @@ def string_to_timestamp(text: str) -> Timestamp:
 
 
 def int_to_timestamp(seconds: int) -> Timestamp:
-    """Seconds since 1970."""
+    """Return the instant for seconds since 1970."""
     return check_timestamp(seconds * 10**9)
 
 
 def string_to_duration(text: str) -> Duration:
-    """Go's duration syntax, such as `1h30m`."""
+    """Return the duration in Go's syntax, such as `1h30m`."""
     nanos = parse_duration(text)
     if nanos is None:
         raise _refused(DURATION.name)
@@ -453,7 +453,7 @@ def string_to_duration(text: str) -> Duration:
 
 
 def int_to_duration(nanos: int) -> Duration:
-    """Nanoseconds."""
+    """Return the duration for nanoseconds."""
     return Duration(nanos)
 
 

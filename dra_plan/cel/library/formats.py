@@ -1,7 +1,7 @@
-"""What texts have to look like: the format library, and regular expressions.
+"""The required forms of texts: the format library, and regular expressions.
 
-First Kubernetes' named formats, with what is wrong with a text. Then patterns: RE2 as Go has it, with Go's error texts,
-for `matches` and Kubernetes' regex library.
+First Kubernetes' named formats, with the faults of a text. Then patterns: RE2 as in Go, with Go's error texts, for
+`matches` and Kubernetes' regex library.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LABEL_1035_PROBLEM = (
 
 
 def _as_prefix(text: str) -> str:
-    """A name prefix may end in a dash, which stands for what will follow it."""
+    """Return a name prefix with an ending that stands for the text after its final dash."""
     return text[:-2] + "a" if len(text) > 1 and text.endswith("-") else text
 
 
@@ -102,13 +102,13 @@ _FORMATS: dict[str, NamedFormat] = {
 
 
 def named(name: str) -> Optional:
-    """The format with this name, if there is one."""
+    """Return the format with this name, if there is one."""
     found = _FORMATS.get(name)
     return NONE if found is None else Optional(found)
 
 
 def validate(form: NamedFormat, text: str) -> Value:
-    """What is wrong with the text, or none."""
+    """Return the faults of the text, or none."""
     problems = form.problems(text)
     return Optional(list(problems)) if problems else NONE
 
@@ -145,12 +145,13 @@ FORMATS = Library(
 
 
 # -- regular expressions -----------------------------------------------------------------------------------------------
-# Go and the C++ library share syntax and semantics but for a few corners, which are refused here as Go refuses them.
+# Go and the C++ library share syntax and semantics except for a few corner cases, which are rejected here as Go rejects
+# them.
 
 _MEMORY = 64 << 20
-"""Bytes that one pattern may take: enough for nearly everything that Go compiles, which allows more (128 MiB)."""
+"""The maximum memory of one pattern: enough for nearly everything that Go compiles, which allows more (128 MiB)."""
 _MOST_DEPTH = 999
-"""Capturing groups within each other; Go counts its tree's height, 1,000 with the leaf."""
+"""The maximum nesting of capturing groups; Go counts the height of its tree, 1,000 with the leaf."""
 
 _PARTS = re.compile(
     r"\\Q.*?(?:\\E|\Z)"  # quoted text
@@ -178,8 +179,8 @@ _ABOUT_ALL = frozenset(("missing )", "unexpected )"))
 
 @functools.lru_cache(maxsize=1024)
 def compile_regex(pattern: str) -> Any:
-    """The compiled RE2 pattern; raises EvaluationError with Go's text for what is none. re2 is loaded on first use."""
-    # Takes long to load, and most selectors have no pattern.
+    """Return the compiled RE2 pattern; raises EvaluationError with Go's text if invalid. re2 is loaded on first use."""
+    # It takes long to load, and most selectors have no pattern.
     import re2  # type: ignore[import-untyped]
 
     options = re2.Options()
@@ -203,7 +204,7 @@ def _in_go_words(raw: bytes | str, pattern: str) -> str:
 
 
 def _refused_by_go(pattern: str) -> str | None:
-    r"""What Go has against a pattern that the C++ library compiles: `\C`, names beyond ASCII, very deep groups."""
+    r"""Return why Go rejects a pattern that the C++ library compiles: `\C`, non-ASCII names, very deep groups."""
     captures: list[bool] = []
     depth = 0
     for part in _PARTS.finditer(pattern):
@@ -222,23 +223,23 @@ def _refused_by_go(pattern: str) -> str | None:
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Whether the pattern matches anywhere."""
+    """Return whether the pattern matches anywhere."""
     return compile_regex(pattern).search(text) is not None
 
 
 def find(text: str, pattern: str) -> str:
-    """The first match, or empty text."""
+    """Return the first match, or an empty text."""
     match = compile_regex(pattern).search(text)
     return "" if match is None else str(match[0])
 
 
 def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    """All matches, at most `limit` unless negative."""
+    """Return all matches, at most `limit` unless negative."""
     found: list[str] = []
     last_end = -1
     for match in compile_regex(pattern).finditer(text):
         start, end = match.span()
-        # As in Go, no match is empty at the very end of the one before.
+        # As in Go, no match is empty at the very end of the previous one.
         if start == end == last_end:
             continue
         if 0 <= limit <= len(found):

@@ -51,20 +51,20 @@ from .overload import CallEstimate, Cost, Function, Library, Overload, Price, Pr
 from .prices import SEARCHED, Operands, allocating, estimated, literal, new_list, size
 
 COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
-"""The element types that lists can be ordered by."""
+"""The element types by which lists can be ordered."""
 
 MOST_LIST_VALUES = 48
-"""The most values that a list attribute has (k8s.io/api/resource/v1)."""
+"""The maximum number of values in a list attribute (k8s.io/api/resource/v1)."""
 
 
 def order(left: Value, right: Value) -> int | None:
-    """The order of two elements; None where upstream's comparison is an error, which its loops ignore."""
+    """Return the order of two elements; None where upstream's comparison is an error, which its loops ignore."""
     order = compare(left, right)
     return None if type(order) is EvaluationError else order
 
 
 def is_sorted(values: list[Value]) -> bool:
-    """Whether no element is greater than the next."""
+    """Return whether no element is greater than the next."""
     spend_on(values)
     for value in values:
         if not is_comparable(value):
@@ -94,29 +94,29 @@ def _best(values: list[Value], name: str, replaced_when: int) -> Value:
 
 
 def smallest(values: list[Value]) -> Value:
-    """The first of the smallest elements."""
+    """Return the first of the smallest elements."""
     return _best(values, "min", 1)
 
 
 def largest(values: list[Value]) -> Value:
-    """The first of the largest elements."""
+    """Return the first of the largest elements."""
     return _best(values, "max", -1)
 
 
 def index_of(values: list[Value], item: Value) -> int:
-    """Where an equal element is first, or -1."""
+    """Return the index of the first equal element, or -1."""
     spend_on(values)
     return next((index for index, value in enumerate(values) if equal(value, item) is True), -1)
 
 
 def last_index_of(values: list[Value], item: Value) -> int:
-    """Where an equal element is last, or -1."""
+    """Return the index of the last equal element, or -1."""
     spend_on(values)
     return next((index for index in range(len(values) - 1, -1, -1) if equal(values[index], item) is True), -1)
 
 
 def includes(target: Value, item: Value) -> bool:
-    """Whether a list has an equal element, or a single value is equal."""
+    """Return whether a list has an equal element, or a single value is equal."""
     if type(target) is list:
         if len(target) > MOST_LIST_VALUES:
             raise EvaluationError(
@@ -135,7 +135,7 @@ def _name(of: Type) -> str:
 
 
 def _each(pattern: str, function: Function, result: Type | None = None) -> tuple[Overload, ...]:
-    """Return one overload for each element type; the result is the element where none is given."""
+    """Return one overload for each element type; without a given result it is the element type."""
     return tuple(
         member(pattern.format(_name(of)), (list_of(of),), result or of, function, SEARCHED) for of in COMPARABLE
     )
@@ -180,7 +180,7 @@ INCLUDES = Library(
 
 
 def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Value, Value]:
-    """The map with one more entry."""
+    """Return the map with one more entry."""
     place = map_key(key)
     if place in mapping:
         raise EvaluationError(f"insert failed: key {key} already exists")
@@ -189,7 +189,7 @@ def map_insert(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Va
 
 
 def map_merge(mapping: dict[Value, Value], other: dict[Value, Value]) -> dict[Value, Value]:
-    """The map with the entries of another."""
+    """Return the map with the entries of another."""
     for place in other:
         if place in mapping:
             raise EvaluationError("insert failed: key already exists")
@@ -221,7 +221,7 @@ _MOST_IN_RANGE = 1_000_000
 
 
 def cut(values: list[Value], start: int, end: int) -> list[Value]:
-    """The elements from one index up to another."""
+    """Return the elements from one index up to another."""
     if start < 0 or end < 0:
         raise EvaluationError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
@@ -232,12 +232,12 @@ def cut(values: list[Value], start: int, end: int) -> list[Value]:
 
 
 def flatten(values: Value) -> list[Value]:
-    """The elements of the lists inside, one level deep."""
+    """Return the elements of the nested lists, one level deep."""
     return flatten_to(values, 1)
 
 
 def flatten_to(values: Value, depth: int) -> list[Value]:
-    """The elements of the lists inside, that many levels deep."""
+    """Return the elements of the nested lists, up to the given depth."""
     if type(depth) is not int:
         raise no_such_overload()
     if type(values) is not list:
@@ -261,12 +261,12 @@ def flatten_to(values: Value, depth: int) -> list[Value]:
 
 
 def sort(values: list[Value]) -> list[Value]:
-    """The elements in order."""
+    """Return the elements in order."""
     return sort_by(values, values)
 
 
 def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
-    """The elements in the order of their keys."""
+    """Return the elements in the order of their keys."""
     if len(values) != len(keys):
         raise EvaluationError("@sortByAssociatedKeys() expected a list of the same size as the associated keys list")
     if not values:
@@ -288,20 +288,20 @@ def sort_by(values: list[Value], keys: list[Value]) -> list[Value]:
 
 
 def numbers_below(count: int) -> list[int]:
-    """The integers from 0 up to `count`; more than an evaluation may cost ends it."""
+    """Return the integers from 0 up to `count`; exceeding the cost limit ends the evaluation."""
     if count > _MOST_IN_RANGE:
         raise cost_exceeded()
     return list(range(count))
 
 
 def reverse(values: list[Value]) -> list[Value]:
-    """The elements from last to first."""
+    """Return the elements from last to first."""
     spend_on(values)
     return values[::-1]
 
 
 def distinct(values: list[Value]) -> list[Value]:
-    """The first of each group of equal elements."""
+    """Return the first of each group of equal elements."""
     if len(values) > 1000:
         # Upstream charges more than the limit of an evaluation for comparing this many.
         raise cost_exceeded()
@@ -327,7 +327,7 @@ def _estimate_flattened(operands: Operands) -> CallEstimate:
 
 def _estimate_slice(operands: Operands) -> CallEstimate:
     length = literal(operands[2], size(operands[0]).most) - literal(operands[1], 0)
-    return allocating(1, fixed(length % (MOST + 1)))  # wraps around when the end is before the start, as upstream
+    return allocating(1, fixed(length % (MOST + 1)))  # wraps around if the end is before the start, as upstream
 
 
 def _compared(position: int) -> Cost:
@@ -406,18 +406,18 @@ def _check_product(left: list[Value], right: list[Value]) -> None:
 
 
 def set_contains(values: list[Value], wanted: list[Value]) -> bool:
-    """Whether every wanted element has an equal one."""
+    """Return whether every wanted element has an equal one."""
     _check_product(values, wanted)
     return all(any(equal(item, value) is True for value in values) for item in wanted)
 
 
 def set_equivalent(left: list[Value], right: list[Value]) -> bool:
-    """Whether each list has all elements of the other."""
+    """Return whether each list has all elements of the other."""
     return set_contains(left, right) and set_contains(right, left)
 
 
 def set_intersects(left: list[Value], right: list[Value]) -> bool:
-    """Whether some element is in both lists."""
+    """Return whether some element is in both lists."""
     _check_product(left, right)
     return any(any(equal(item, value) is True for value in right) for item in left)
 

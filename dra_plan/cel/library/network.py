@@ -28,7 +28,7 @@ def _parse_v4(text: str) -> int | None:
 
 
 def _parse_v6(text: str) -> int | None:
-    """An IPv6 address without zone: `::` once at most, an IPv4 address as its last four bytes."""
+    """Return an IPv6 address without a zone: at most one `::`, an IPv4 address as its last four bytes."""
     head, ellipsis, tail = text.partition("::")
     if "::" in tail or (ellipsis and tail.startswith(":")):
         return None
@@ -63,7 +63,7 @@ def _groups(text: str, last: bool) -> list[int] | None:
 
 
 def parse_address(text: str) -> tuple[Ip | None, bool]:
-    """The address, and whether it has a zone; an address of either family."""
+    """Return the address of either family, and whether it has a zone."""
     for character in text:
         if character == ".":
             number = _parse_v4(text)
@@ -80,12 +80,12 @@ def parse_address(text: str) -> tuple[Ip | None, bool]:
 
 
 def is_mapped(address: Ip) -> bool:
-    """Whether it is an IPv4 address written as IPv6."""
+    """Return whether it is an IPv4 address written as IPv6."""
     return address.bits == 128 and address.number >> 32 == _MAPPED >> 32
 
 
 def to_ip(text: str) -> Ip:
-    """The address; neither a zone nor an IPv4 address written as IPv6 is allowed."""
+    """Return the address; neither a zone nor an IPv4 address written as IPv6 is allowed."""
     address, zoned = parse_address(text)
     if address is None:
         raise EvaluationError(
@@ -100,7 +100,7 @@ def to_ip(text: str) -> Ip:
 
 
 def is_ip(text: str) -> bool:
-    """Whether the text is an address."""
+    """Return whether the text is an address."""
     try:
         to_ip(text)
     except EvaluationError:
@@ -109,12 +109,12 @@ def is_ip(text: str) -> bool:
 
 
 def is_canonical(text: str) -> bool:
-    """Whether the address is written in the one canonical way."""
+    """Return whether the address is written in the canonical form."""
     return ip_to_string(to_ip(text)) == text
 
 
 def ip_to_string(address: Ip) -> str:
-    """The canonical text."""
+    """Return the canonical text."""
     if address.bits == 32:
         return ".".join(map(str, address.number.to_bytes(4, "big")))
     groups = [address.number >> shift & 0xFFFF for shift in range(112, -1, -16)]
@@ -138,36 +138,36 @@ def _longest_zeros(groups: list[int]) -> tuple[int, int]:
 
 
 def family(address: Ip) -> int:
-    """4 or 6."""
+    """Return 4 or 6."""
     return 4 if address.bits == 32 else 6
 
 
 def is_unspecified(address: Ip) -> bool:
-    """0.0.0.0 or ::."""
+    """Return whether the address is 0.0.0.0 or ::."""
     return address.number == 0
 
 
 def is_loopback(address: Ip) -> bool:
-    """127.0.0.0/8 or ::1."""
+    """Return whether the address is in 127.0.0.0/8, or ::1."""
     return address.number >> 24 == 127 if address.bits == 32 else address.number == 1
 
 
 def is_link_local_multicast(address: Ip) -> bool:
-    """224.0.0.0/24 or ff?2::/16."""
+    """Return whether the address is in 224.0.0.0/24 or ff?2::/16."""
     if address.bits == 32:
         return address.number >> 8 == 0xE00000
     return address.number >> 112 & 0xFF0F == 0xFF02
 
 
 def is_link_local_unicast(address: Ip) -> bool:
-    """169.254.0.0/16 or fe80::/10."""
+    """Return whether the address is in 169.254.0.0/16 or fe80::/10."""
     if address.bits == 32:
         return address.number >> 16 == 0xA9FE
     return address.number >> 118 == 0xFE80 >> 6
 
 
 def is_global_unicast(address: Ip) -> bool:
-    """Any address but unspecified, broadcast, loopback, multicast and link-local."""
+    """Return whether the address is not unspecified, broadcast, loopback, multicast or link-local."""
     broadcast = address.bits == 32 and address.number == 0xFFFFFFFF
     multicast = address.number >> 28 == 14 if address.bits == 32 else address.number >> 120 == 0xFF
     return not (
@@ -218,12 +218,12 @@ def _parse_cidr(text: str) -> Cidr:
 
 
 def to_cidr(text: str) -> Cidr:
-    """The network; an IPv4 address written as IPv6 is not allowed, bits behind the prefix are."""
+    """Return the network; an IPv4 address written as IPv6 is not allowed, bits after the prefix are."""
     return _parse_cidr(text)
 
 
 def is_cidr(text: str) -> bool:
-    """Whether the text is a network."""
+    """Return whether the text is a network."""
     try:
         _parse_cidr(text)
     except EvaluationError:
@@ -232,7 +232,7 @@ def is_cidr(text: str) -> bool:
 
 
 def cidr_to_string(network: Cidr) -> str:
-    """The text."""
+    """Return the text of the network."""
     return f"{ip_to_string(network.address)}/{network.length}"
 
 
@@ -241,13 +241,13 @@ def _prefix(address: Ip, length: int) -> int:
 
 
 def contains_ip(network: Cidr, address: Ip) -> bool:
-    """Whether the address is in the network."""
+    """Return whether the address is in the network."""
     same_family = network.address.bits == address.bits
     return same_family and _prefix(network.address, network.length) == _prefix(address, network.length)
 
 
 def contains_ip_text(network: Cidr, text: str) -> bool:
-    """Whether the address given as text is in the network."""
+    """Return whether the address given as text is in the network."""
     try:
         return contains_ip(network, to_ip(text))
     except EvaluationError:
@@ -255,33 +255,33 @@ def contains_ip_text(network: Cidr, text: str) -> bool:
 
 
 def contains_cidr(network: Cidr, other: Cidr) -> bool:
-    """Whether all of the other network is in this one."""
+    """Return whether the other network is completely inside this one."""
     return network.length <= other.length and contains_ip(network, other.address)
 
 
 def contains_cidr_text(network: Cidr, text: str) -> bool:
-    """Whether all of the network given as text is in this one."""
+    """Return whether the network given as text is completely inside this one."""
     return contains_cidr(network, to_cidr(text))
 
 
 def address_of(network: Cidr) -> Ip:
-    """The address before the slash."""
+    """Return the address before the slash."""
     return network.address
 
 
 def prefix_length(network: Cidr) -> int:
-    """The number behind the slash."""
+    """Return the number after the slash."""
     return network.length
 
 
 def masked(network: Cidr) -> Cidr:
-    """The network without bits behind its prefix."""
+    """Return the network without the bits after its prefix."""
     host_bits = network.address.bits - network.length
     return Cidr(Ip(network.address.bits, network.address.number >> host_bits << host_bits), network.length)
 
 
 # -- prices of networks, and their table -------------------------------------------------------------------------------
-# An address is looked for in the network, a network both by its address and by its length.
+# An address is searched for in the network, a network both by its address and by its length.
 
 _ADDRESS = Interval(4, 16)
 
@@ -303,7 +303,7 @@ def _cidr_estimate(operands: Operands) -> CallEstimate:
 
 
 def _read(price: Price) -> Price:
-    """The price with that of reading the second operand."""
+    """Return the price plus that of reading the second operand."""
     return Price(
         lambda arguments, result: price.cost(arguments, result) + traversal(size_of(arguments[1])),
         lambda operands: CallEstimate(price.estimate(operands).cost.plus(through(operands[1]))),
@@ -349,7 +349,7 @@ _HOST_PLAIN = _UNRESERVED | frozenset(b"!$&'()*+,;=:[]<>\"")
 
 
 class _UrlError(Exception):
-    """What is wrong with a URL, in Go's words."""
+    """A fault of a URL, in Go's words."""
 
 
 def _parse(raw: str, *, via_request: bool) -> Url:
@@ -376,7 +376,7 @@ def _parse(raw: str, *, via_request: bool) -> Url:
 
 
 def _scheme(rest: str) -> tuple[str, str]:
-    """The scheme in lower case and what follows it; none at all before the first character that no scheme has."""
+    """Return the scheme in lower case and the rest; no scheme if a character that no scheme has comes first."""
     match = _SCHEME.match(rest)
     if match is not None:
         return match[0][:-1].lower(), rest[match.end() :]
@@ -397,7 +397,7 @@ def _rootless(raw: str, scheme: str, rest: str, query: str, *, via_request: bool
 
 
 def _host(authority: str) -> str:
-    """The host and port of an authority."""
+    """Return the host and port of an authority."""
     userinfo, at, host = authority.rpartition("@")
     if at:
         if not _USERINFO.fullmatch(userinfo):
@@ -427,7 +427,7 @@ def _bracketed(host: str) -> str:
 
 
 def _unescape(text: str, part: str) -> str:
-    """The text without percent-encoding; raises _UrlError for encodings that the part may not have."""
+    """Return the text without percent-encoding; raises _UrlError for encodings that the part may not have."""
     data = text.encode("utf-8", "surrogatepass")
     for match in _ESCAPE.finditer(data):
         escape = data[match.start() : match.start() + 3].decode("utf-8", "replace")
@@ -449,7 +449,7 @@ def _unescape(text: str, part: str) -> str:
 
 
 def _path(raw: str) -> str:
-    """The path as Go escapes it: as written when that is a valid encoding, encoded anew otherwise."""
+    """Return the path as Go escapes it: as written if that is a valid encoding, otherwise encoded again."""
     _unescape(raw, "path")
     data = raw.encode("utf-8", "surrogatepass")
     if all(byte in _PATH_VALID for byte in data):
@@ -469,7 +469,7 @@ def _split_port(host: str) -> tuple[str, str]:
 
 
 def _query(raw: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The values of each key; malformed pairs are left out."""
+    """Return the values of each key; malformed pairs are left out."""
     values: dict[str, list[str]] = {}
     for pair in raw.split("&"):
         key, _, value = pair.partition("=")
@@ -483,7 +483,7 @@ def _query(raw: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def request_error(text: str) -> str | None:
-    """What Go's ParseRequestURI says against the text, or None."""
+    """Return the error of Go's ParseRequestURI for the text, or None."""
     try:
         _parse(text, via_request=True)
     except _UrlError as error:
@@ -492,7 +492,7 @@ def request_error(text: str) -> str | None:
 
 
 def to_url(text: str) -> Url:
-    """The URL."""
+    """Return the URL of the text."""
     problem = request_error(text)
     if problem is None:
         try:
@@ -503,37 +503,37 @@ def to_url(text: str) -> Url:
 
 
 def is_url(text: str) -> bool:
-    """Whether the text is a URL."""
+    """Return whether the text is a URL."""
     return request_error(text) is None
 
 
 def get_scheme(url: Url) -> str:
-    """The scheme, or empty text."""
+    """Return the scheme, or an empty text."""
     return url.scheme
 
 
 def get_host(url: Url) -> str:
-    """Host and port."""
+    """Return host and port."""
     return url.host
 
 
 def get_hostname(url: Url) -> str:
-    """The host without port and brackets."""
+    """Return the host without port and brackets."""
     return url.hostname
 
 
 def get_port(url: Url) -> str:
-    """The port, or empty text."""
+    """Return the port, or an empty text."""
     return url.port
 
 
 def get_escaped_path(url: Url) -> str:
-    """The path, percent-encoded."""
+    """Return the path, percent-encoded."""
     return url.escaped_path
 
 
 def get_query(url: Url) -> dict[str, list[str]]:
-    """The decoded values of each key."""
+    """Return the decoded values of each key."""
     return {key: list(values) for key, values in url.query}
 
 

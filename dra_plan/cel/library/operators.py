@@ -52,7 +52,7 @@ from .prices import Operands, estimated, size
 
 
 def add(left: Value, right: Value) -> Value:
-    """`left + right`."""
+    """Return `left + right`."""
     kind = type(left)
     if kind is type(right):
         if kind is int:
@@ -76,7 +76,7 @@ def add(left: Value, right: Value) -> Value:
 
 
 def subtract(left: Value, right: Value) -> Value:
-    """`left - right`."""
+    """Return `left - right`."""
     kind = type(left)
     if kind is type(right):
         if kind is int:
@@ -93,7 +93,7 @@ def subtract(left: Value, right: Value) -> Value:
 
 
 def multiply(left: Value, right: Value) -> Value:
-    """`left * right`."""
+    """Return `left * right`."""
     kind = type(left)
     if kind is type(right):
         if kind is int:
@@ -106,7 +106,7 @@ def multiply(left: Value, right: Value) -> Value:
 
 
 def divide(left: Value, right: Value) -> Value:
-    """`left / right`; integers are cut towards zero."""
+    """Return `left / right`; integers are truncated towards zero."""
     kind = type(left)
     if kind is type(right):
         if kind is int or kind is Uint:
@@ -130,7 +130,7 @@ def _divide_floats(left: float, right: float) -> float:
 
 
 def modulo(left: Value, right: Value) -> Value:
-    """`left % right` with the sign of the left side."""
+    """Return `left % right` with the sign of the left side."""
     kind = type(left)
     if kind is type(right) and (kind is int or kind is Uint):
         if right == 0:
@@ -143,7 +143,7 @@ def modulo(left: Value, right: Value) -> Value:
 
 
 def negate(value: Value) -> Value:
-    """`-value`."""
+    """Return `-value`."""
     kind = type(value)
     if kind is int:
         return check_int(-value)
@@ -153,29 +153,29 @@ def negate(value: Value) -> Value:
 
 
 def logical_not(value: Value) -> Value:
-    """`!value`."""
+    """Return `!value`."""
     if type(value) is bool:
         return not value
     raise no_such_overload()
 
 
 def less(left: Value, right: Value) -> bool:
-    """`left < right`."""
+    """Return `left < right`."""
     return _ordered(left, right) < 0
 
 
 def less_equal(left: Value, right: Value) -> bool:
-    """`left <= right`."""
+    """Return `left <= right`."""
     return _ordered(left, right) <= 0
 
 
 def greater(left: Value, right: Value) -> bool:
-    """`left > right`."""
+    """Return `left > right`."""
     return _ordered(left, right) > 0
 
 
 def greater_equal(left: Value, right: Value) -> bool:
-    """`left >= right`."""
+    """Return `left >= right`."""
     return _ordered(left, right) >= 0
 
 
@@ -187,7 +187,7 @@ def _ordered(left: Value, right: Value) -> int:
 
 
 def contained(item: Value, container: Value) -> bool:
-    """`item in container`; an element that can't be compared is not equal."""
+    """Return `item in container`; an element that cannot be compared is not equal."""
     if type(container) is list:
         spend_on(container)
         return any(equal(item, element) is True for element in container)
@@ -294,7 +294,7 @@ def _numeric(function: Function, prefix: str, **types: Type) -> tuple[Overload, 
     return _arithmetic(function, *((f"{prefix}_{name}", (of, of), of) for name, of in types.items()))
 
 
-# Those that the evaluators and the estimate know by themselves.
+# Overloads that the evaluators and the estimate handle directly.
 INDEX_LIST = plain("index_list", (_LIST, INT), _A)
 INDEX_MAP = plain("index_map", (_MAP, _A), _B)
 IN_LIST = plain("in_list", (_A, _LIST), BOOL, contained, Price(_searched_list, _in_list), guarded=False, singleton=True)
@@ -348,4 +348,4 @@ OPERATORS = Library(
         ),
     },
 )
-"""Operators look at the values themselves, whatever overloads the check found; equality is charged with `cost`."""
+"""Operators check the values themselves, whatever overloads the check found; equality is charged with `cost`."""

@@ -1,4 +1,4 @@
-"""Optional values, and the authorizer library, which every expression may name though no selector can call it.
+"""Optional values, and the authorizer library, which every expression may name although no selector can call it.
 
 `or`, `orValue` and selections are planned (`interpret`): their right side is only evaluated when needed.
 """
@@ -17,12 +17,12 @@ from .prices import Operands, estimated, size
 
 
 def of(value: Value) -> Optional:
-    """The value as optional."""
+    """Return the value as an optional."""
     return Optional(value)
 
 
 def of_non_zero(value: Value) -> Optional:
-    """The value as optional, none for false, 0, empty text, empty containers and null."""
+    """Return the value as an optional, none for false, 0, empty text, empty containers and null."""
     if value is None or (type(value) is not Optional and _is_zero(value)):
         return NONE
     return Optional(value)
@@ -36,34 +36,34 @@ def _is_zero(value: Value) -> bool:
 
 
 def none() -> Optional:
-    """No value."""
+    """Return the optional without a value."""
     return NONE
 
 
 def has_value(option: Optional) -> bool:
-    """Whether there is a value."""
+    """Return whether there is a value."""
     return option is not NONE
 
 
 def value_of(option: Optional) -> Value:
-    """The value; raises EvaluationError when there is none."""
+    """Return the value; raises EvaluationError if there is none."""
     if option is NONE:
         raise EvaluationError("optional.none() dereference")
     return option.value
 
 
 def first(values: list[Value]) -> Optional:
-    """The first element, if there is one."""
+    """Return the first element, if there is one."""
     return Optional(values[0]) if values else NONE
 
 
 def last(values: list[Value]) -> Optional:
-    """The last element, if there is one."""
+    """Return the last element, if there is one."""
     return Optional(values[-1]) if values else NONE
 
 
 def unwrap(options: list[Value]) -> list[Value]:
-    """The values of those that have one."""
+    """Return the values of the optionals that have one."""
     for option in options:
         if type(option) is not Optional:
             raise EvaluationError("value is not an optional")
@@ -121,7 +121,10 @@ _CHECKED = estimated(lambda _operands: CallEstimate(fixed(350_000)))
 
 
 def _selector(operands: Operands) -> CallEstimate:
-    """Parse a label or field selector: a requirement has two characters or more, and costs a list and a struct."""
+    """Price the parsing of a label or field selector.
+
+    A requirement has at least two characters, and costs a list and a struct.
+    """
     text = size(operands[1])
     return CallEstimate(fixed(10).plus(text.scaled(STRING_FACTOR)).plus(text.scaled(0.5).scaled(50)))
 

@@ -1,6 +1,6 @@
-"""What an entry of the tables is: an overload with its signature, implementation and price; no entries here.
+"""The entries of the tables: an overload with its signature, implementation and price; no entries are defined here.
 
-The price has two parts: what a call costs when it is evaluated, and what the API server estimates in advance. Building
+The price has two parts: the cost of a call when it is evaluated, and the API server's estimate in advance. Building
 blocks for prices are in `prices`.
 """
 
@@ -19,17 +19,17 @@ Function: TypeAlias = Callable[..., Value]
 
 
 class PricedOperand(Struct, frozen=True):
-    """An operand as estimates see it. The sizes are None where they are unknown."""
+    """An operand as estimates see it. The sizes are None if unknown."""
 
     type: Type
     expr: Expr
     size: Interval | None
     items: Interval | None
-    """The size of the elements, where the operand leads to a list of the device."""
+    """The size of the elements, if the operand is a list of the device."""
 
 
 class CallEstimate(Struct, frozen=True):
-    """The cost of a call without its operands, and the size of its result where that is known."""
+    """The cost of a call without its operands, and the size of its result if known."""
 
     cost: Interval
     size: Interval | None = None
@@ -41,20 +41,20 @@ Estimate: TypeAlias = Callable[[Sequence[PricedOperand]], CallEstimate]
 
 
 def one(_arguments: list[Value], _result: Value) -> int:
-    """The cost of most calls."""
+    """Return the cost of most calls."""
     return 1
 
 
 def estimate_one(_operands: Sequence[PricedOperand]) -> CallEstimate:
-    """The estimate of most calls."""
+    """Return the estimate of most calls."""
     return CallEstimate(ONE)
 
 
 class Price(Struct, frozen=True, eq=False):
-    """What a call costs. Both parts see the target as first operand.
+    """The price of a call. Both parts get the target as the first operand.
 
-    cel-go prices by overload, Kubernetes by the function's name. Where the check left open which overload a call is,
-    only prices by name apply; other calls cost 1 then.
+    cel-go prices by overload, Kubernetes by the function's name. If the check left the overload of a call open, only
+    prices by name apply; other calls then cost 1.
     """
 
     cost: Cost = one
@@ -65,13 +65,13 @@ class Price(Struct, frozen=True, eq=False):
 UNIT = Price()
 
 _Guard: TypeAlias = tuple[frozenset[type] | None, frozenset[type] | None]
-"""The classes that a value may have, and those of a list's first element; None: any."""
+"""The classes allowed for a value, and those for a list's first element; None: any."""
 
 
 class Overload(Struct, frozen=True, eq=False):
     """One signature of a function. For a member, `args` begin with the target. `id` is cel-go's or Kubernetes' own.
 
-    Without `function` the call is planned (`&&`, `or`, indices), or nothing in a selector has the type to call it on.
+    Without `function` the call is planned (`&&`, `or`, indices), or no value in a selector has the type to call it on.
     """
 
     id: str
@@ -82,23 +82,23 @@ class Overload(Struct, frozen=True, eq=False):
     guards: tuple[_Guard, ...] = ()
     member: bool = False
     singleton: bool = False
-    """Whether all overloads of the function have this one implementation."""
+    """True if all overloads of the function have this one implementation."""
     planned: bool = False
-    """Whether it is applied to a constant when the expression is planned: it costs nothing, and may fail there."""
+    """True if it is applied to a constant when the expression is planned: it costs nothing, and may fail there."""
     once: bool = False
-    """Whether the result of constants is made once, and charged every time."""
+    """True if the result for constants is computed once, and charged every time."""
     pattern: bool = False
-    """Whether the second operand is a regular expression, which is compiled when planning if it is constant."""
+    """True if the second operand is a regular expression, which is compiled when planning if it is constant."""
     any_number: bool = False
-    """Whether upstream binds it with any number of arguments, so that it stops at the first one that fails."""
+    """True if upstream binds it with any number of arguments, so that it stops at the first one that fails."""
 
     @property
     def generic(self) -> bool:
-        """Whether type parameters occur in the signature."""
+        """Return whether type parameters occur in the signature."""
         return any(map(_has_parameter, (*self.args, self.result)))
 
     def accepts(self, arguments: Sequence[Value]) -> bool:
-        """Whether upstream's type guard would let these run-time values pass."""
+        """Return whether upstream's type guard would accept these run-time values."""
         if len(arguments) != len(self.guards):
             return False
         for value, (classes, elements) in zip(arguments, self.guards, strict=True):
@@ -110,7 +110,7 @@ class Overload(Struct, frozen=True, eq=False):
 
 
 def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Function | None:
-    """The implementation that takes these values, None when there is none."""
+    """Return the implementation that accepts these values, None if there is none."""
     for overload in overloads:
         if overload.function is not None and overload.accepts(arguments):
             return overload.function
@@ -118,7 +118,7 @@ def matching(overloads: Iterable[Overload], arguments: Sequence[Value]) -> Funct
 
 
 def cost_of(overloads: Sequence[Overload]) -> Cost:
-    """How to charge a call for which the check left these overloads."""
+    """Return the cost function of a call for which the check left these overloads."""
     if len(overloads) == 1:
         return overloads[0].price.cost
     return next((overload.price.cost for overload in overloads if overload.price.by_name), one)
@@ -133,7 +133,7 @@ _ANYTHING: _Guard = (None, None)
 
 
 def _guard(of: Type) -> _Guard:
-    """What upstream looks at: the class, and of a list with plain elements the first one."""
+    """Return the parts that upstream checks: the class, and for a list with plain elements the first one."""
     if of.kind in _OPEN:
         return _ANYTHING
     element = of.params[0] if of.kind == "list" else None
@@ -151,7 +151,7 @@ def plain(
     guarded: bool = True,
     **flags: bool,
 ) -> Overload:
-    """Return a global overload; one that is not `guarded` looks at the types of its values itself."""
+    """Return a global overload; one that is not `guarded` checks the types of its values itself."""
     guards = tuple(map(_guard, args)) if guarded else (_ANYTHING,) * len(args)
     return Overload(identifier, args, result, function, price, guards, **flags)
 
@@ -169,10 +169,10 @@ def member(
 
 
 class Library(Struct, frozen=True, kw_only=True):
-    """Functions, macros and type names that arrive together.
+    """Functions, macros and type names that are introduced together.
 
-    New expressions see a library from Kubernetes version `since` on, or, if it has a gate, when the gate is on (the
-    gate outweighs the version). Stored expressions see every library that the release knows (`known_since`).
+    New expressions see a library since Kubernetes version `since`, or, if it has a gate, when the gate is on (the gate
+    overrides the version). Stored expressions see every library that the release knows (`known_since`).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Prices that several libraries have, and what they are made of; those of one library stand beside its table.
+"""Prices shared by several libraries, and their building blocks; those of a single library are next to its table.
 
 Sources: cel-go interpreter/runtimecost.go and checker/cost.go, Kubernetes apiserver/pkg/cel/library/cost.go.
 """
@@ -27,16 +27,16 @@ from .overload import CallEstimate, Cost, Estimate, Price, PricedOperand, one
 
 Operands: TypeAlias = Sequence[PricedOperand]
 
-# -- costs of calls when they are evaluated ----------------------------------------------------------------------------
+# -- run-time costs of calls -------------------------------------------------------------------------------------------
 
 
 def first(arguments: list[Value], _result: Value) -> int:
-    """Go through the first argument."""
+    """Return the cost of traversing the first argument."""
     return traversal(size_of(arguments[0]))
 
 
 def first_twice(arguments: list[Value], _result: Value) -> int:
-    """Go through the first argument twice."""
+    """Return the cost of traversing the first argument twice."""
     return traversal(2 * size_of(arguments[0]))
 
 
@@ -45,7 +45,7 @@ def _pattern(arguments: list[Value], _result: Value) -> int:
 
 
 def new_list(_arguments: list[Value], result: Value) -> int:
-    """Make the list that is the result."""
+    """Return the cost of making the resulting list."""
     return size_of(result) + 1 + LIST_COST
 
 
@@ -54,7 +54,7 @@ def _everything(arguments: list[Value], _result: Value) -> int:
 
 
 def _whole(value: Value) -> int:
-    """The cost of going through a value and all that it contains."""
+    """Return the cost of traversing a value and its contents."""
     if type(value) is str:
         return len(value.encode("utf-8", "surrogatepass")) // 10
     if type(value) is bytes:
@@ -72,33 +72,36 @@ def _whole(value: Value) -> int:
 
 
 def size(operand: PricedOperand) -> Interval:
-    """The operand's size; all sizes are possible where it is unknown."""
+    """Return the operand's size; all sizes are possible if it is unknown."""
     return operand.size or UNKNOWN
 
 
 def through(operand: PricedOperand, factor: float = 1.0) -> Interval:
-    """The cost of going through an operand, `factor` times."""
+    """Return the cost of traversing an operand `factor` times."""
     return size(operand).scaled(factor * STRING_FACTOR)
 
 
 def through_first(operands: Operands) -> CallEstimate:
-    """Go through the first operand."""
+    """Return the cost of traversing the first operand."""
     return CallEstimate(through(operands[0]))
 
 
 def of_same_size(operands: Operands) -> CallEstimate:
-    """Go through the first operand; the result has its size."""
+    """Return the cost of traversing the first operand; the result has the same size."""
     return CallEstimate(through(operands[0]), size(operands[0]))
 
 
 def pattern_estimate(operands: Operands) -> Interval:
-    """Length of the text plus one (an empty text still costs the pattern) times length of the pattern."""
+    """Return the length of the text plus one, times the length of the pattern.
+
+    An empty text still costs the pattern.
+    """
     text, pattern = size(operands[0]), size(operands[1])
     return text.plus(ONE).scaled(STRING_FACTOR).times(pattern.scaled(REGEX_FACTOR))
 
 
 def _search(operands: Operands) -> CallEstimate:
-    """Go once through a list, and through its elements where they are text; or once through a text."""
+    """Return the cost of traversing a list and its text elements once, or a text once."""
     target = operands[0]
     if not target.type.params:
         return CallEstimate(through(target))
@@ -109,38 +112,38 @@ def _search(operands: Operands) -> CallEstimate:
 
 
 def allocating(factor: float, elements: Interval) -> CallEstimate:
-    """Make a list with this many elements, which cost `factor` each."""
+    """Return the cost of making a list with this many elements, which cost `factor` each."""
     return CallEstimate(elements.scaled(factor).plus(ONE).plus(fixed(LIST_COST)), elements)
 
 
 def literal(operand: PricedOperand, default: int) -> int:
-    """The int that is written there, at least 0; the default for all else."""
+    """Return the int that is written there, at least 0; the default for everything else."""
     expr = operand.expr
     return max(int(expr.value or 0), 0) if isinstance(expr, Const) and expr.kind == "int" else default
 
 
-# -- prices that several libraries have --------------------------------------------------------------------------------
+# -- shared prices -----------------------------------------------------------------------------------------------------
 
 
 def estimated(estimate: Estimate) -> Price:
-    """A price that is 1 when evaluated, whatever the estimate says."""
+    """Return a price that is 1 when evaluated, whatever the estimate."""
     return Price(one, estimate)
 
 
 def by_name(cost: Cost, estimate: Estimate) -> Price:
-    """A price that Kubernetes gives to a function by its name."""
+    """Return a price that Kubernetes gives to a function by its name."""
     return Price(cost, estimate, by_name=True)
 
 
 PARSED = by_name(first, through_first)
-"""Reading a text."""
+"""The price of reading a text."""
 SAME_SIZE = by_name(first, of_same_size)
-"""Going through a text that another of the same size is made of."""
+"""The price of traversing a text from which another of the same size is made."""
 SEARCHED = by_name(_everything, _search)
-"""Looking at each element, or each character."""
+"""The price of examining each element, or each character."""
 FOUND = by_name(
     _pattern, lambda operands: CallEstimate(pattern_estimate(operands), Interval(0, size(operands[0]).most))
 )
-"""Looking for a pattern and keeping what it matches."""
+"""The price of searching for a pattern and returning its matches."""
 MATCHED = Price(_pattern, lambda operands: CallEstimate(pattern_estimate(operands)))
-"""Looking for a pattern."""
+"""The price of searching for a pattern."""

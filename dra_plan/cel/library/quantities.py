@@ -1,8 +1,8 @@
 """The quantity library.
 
-Upstream's functions work on a pointer to the amount, and some change what it points to: comparing with an amount kept
-as decimal makes the receiver one, and add and sub on a decimal write into it. Where an expression could see that,
-amounts are held in QuantityCell (see `interpret`); elsewhere they are plain and the functions have no effect.
+Upstream's functions work on a pointer to the amount, and some change its target: comparing with an amount stored as a
+decimal turns the receiver into one, and add and sub on a decimal write into it. Where an expression could see that,
+amounts are stored in QuantityCell (see `interpret`); elsewhere they are plain and the functions have no effect.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .prices import PARSED
 
 
 def to_quantity(text: str) -> Quantity:
-    """The amount that a text stands for; raises EvaluationError for text that is none."""
+    """Return the amount that a text stands for; raises EvaluationError for text that is not one."""
     try:
         return api.parse_strict(text)
     except QuantityError as error:
@@ -27,7 +27,7 @@ def to_quantity(text: str) -> Quantity:
 
 
 def is_quantity(text: str) -> bool:
-    """Whether the text is an amount."""
+    """Return whether the text is an amount."""
     try:
         api.parse_strict(text)
     except QuantityError:
@@ -36,12 +36,12 @@ def is_quantity(text: str) -> bool:
 
 
 def cell(amount: Quantity) -> QuantityCell:
-    """The amount as upstream holds it."""
+    """Return the amount as upstream stores it."""
     return QuantityCell(QuantityBox(amount), computed=False)
 
 
 def amount_of(value: Value) -> Quantity:
-    """The amount of either kind of value."""
+    """Return the amount of either kind of value."""
     held: Quantity = value.amount.quantity if type(value) is QuantityCell else value
     return held
 
@@ -68,32 +68,32 @@ def _arithmetic(left: Value, right: Quantity, operation: Callable[[Quantity, Qua
 
 
 def sign(value: Value) -> int:
-    """-1, 0 or 1."""
+    """Return -1, 0 or 1."""
     return amount_of(value).sign
 
 
 def is_greater_than(left: Value, right: Value) -> bool:
-    """Whether the left amount is greater."""
+    """Return whether the left amount is greater."""
     return _compare(left, right) > 0
 
 
 def is_less_than(left: Value, right: Value) -> bool:
-    """Whether the left amount is smaller."""
+    """Return whether the left amount is smaller."""
     return _compare(left, right) < 0
 
 
 def compare_to(left: Value, right: Value) -> int:
-    """-1, 0 or 1."""
+    """Return -1, 0 or 1."""
     return _compare(left, right)
 
 
 def as_approximate_float(value: Value) -> float:
-    """The amount as double."""
+    """Return the amount as a double."""
     return amount_of(value).approximate_float
 
 
 def as_integer(value: Value) -> int:
-    """The amount as int; raises EvaluationError where `isInteger` is false."""
+    """Return the amount as an int; raises EvaluationError where `isInteger` is false."""
     number = amount_of(value).as_int64
     if number is None:
         raise EvaluationError("cannot convert value to integer")
@@ -101,27 +101,27 @@ def as_integer(value: Value) -> int:
 
 
 def is_integer(value: Value) -> bool:
-    """Whether upstream can give the amount as int without arithmetic."""
+    """Return whether upstream can give the amount as an int without arithmetic."""
     return amount_of(value).as_int64 is not None
 
 
 def add(left: Value, right: Value) -> Value:
-    """The sum."""
+    """Return the sum."""
     return _arithmetic(left, amount_of(right), api.add)
 
 
 def add_int(left: Value, right: int) -> Value:
-    """The sum with a number of units."""
+    """Return the sum with a number of units."""
     return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.add)
 
 
 def subtract(left: Value, right: Value) -> Value:
-    """The difference."""
+    """Return the difference."""
     return _arithmetic(left, amount_of(right), api.subtract)
 
 
 def subtract_int(left: Value, right: int) -> Value:
-    """The difference from a number of units."""
+    """Return the difference from a number of units."""
     return _arithmetic(left, api.make(right, 0, "DecimalExponent"), api.subtract)
 
 
@@ -133,7 +133,7 @@ QUANTITIES = Library(
     functions={
         "quantity": (plain("string_to_quantity", (STRING,), QUANTITY, to_quantity, PARSED, once=True),),
         "isQuantity": (plain("is_quantity_string", (STRING,), BOOL, is_quantity, PARSED, once=True),),
-        "sign": (plain("quantity_sign", (QUANTITY,), INT, sign),),  # no member, in contrast to what upstream documents
+        "sign": (plain("quantity_sign", (QUANTITY,), INT, sign),),  # not a member, contrary to upstream's documentation
         "isGreaterThan": (member("quantity_is_greater_than", _TWO, BOOL, is_greater_than),),
         "isLessThan": (member("quantity_is_less_than", _TWO, BOOL, is_less_than),),
         "compareTo": (member("quantity_compare_to", _TWO, INT, compare_to),),

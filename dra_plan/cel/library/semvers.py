@@ -12,7 +12,7 @@ from .prices import PARSED
 
 
 def to_semver(text: str, normalize: bool = False) -> Semver:
-    """The version that a text stands for; raises EvaluationError for text that is none."""
+    """Return the version that a text stands for; raises EvaluationError for text that is not one."""
     try:
         return api.parse(api.normalize(text) if normalize else text)
     except SemverError as error:
@@ -20,7 +20,7 @@ def to_semver(text: str, normalize: bool = False) -> Semver:
 
 
 def is_semver(text: str, normalize: bool = False) -> bool:
-    """Whether the text is a version."""
+    """Return whether the text is a version."""
     try:
         to_semver(text, normalize)
     except EvaluationError:
@@ -33,32 +33,32 @@ def _int64(number: int) -> int:
 
 
 def major(version: Semver) -> int:
-    """The major number."""
+    """Return the major number."""
     return _int64(version.major)
 
 
 def minor(version: Semver) -> int:
-    """The minor number."""
+    """Return the minor number."""
     return _int64(version.minor)
 
 
 def patch(version: Semver) -> int:
-    """The patch number."""
+    """Return the patch number."""
     return _int64(version.patch)
 
 
 def is_greater_than(left: Semver, right: Semver) -> bool:
-    """Whether the left version is later."""
+    """Return whether the left version is later."""
     return left.key > right.key
 
 
 def is_less_than(left: Semver, right: Semver) -> bool:
-    """Whether the left version is earlier."""
+    """Return whether the left version is earlier."""
     return left.key < right.key
 
 
 def compare_to(left: Semver, right: Semver) -> int:
-    """-1, 0 or 1."""
+    """Return -1, 0 or 1."""
     return api.compare(left, right)
 
 

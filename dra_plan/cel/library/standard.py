@@ -1,4 +1,4 @@
-"""The standard library but for its operators: sizes, affixes, and the tables of conversions, times and patterns."""
+"""The standard library except its operators: sizes, affixes, and the tables of conversions, times and patterns."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from .prices import Operands, first, through
 
 
 def size(value: Value) -> int:
-    """Code points, bytes, elements or entries."""
+    """Return the number of code points, bytes, elements or entries."""
     return len(value)
 
 
 def contains(text: str, part: str) -> bool:
-    """Whether the part occurs in the text."""
+    """Return whether the part occurs in the text."""
     return part in text
 
 
 def starts_with(text: str, part: str) -> bool:
-    """Whether the text begins with the part."""
+    """Return whether the text begins with the part."""
     return text.startswith(part)
 
 
 def ends_with(text: str, part: str) -> bool:
-    """Whether the text ends with the part."""
+    """Return whether the text ends with the part."""
     return text.endswith(part)
 
 
@@ -95,7 +95,7 @@ STANDARD = Library(
         "string": STRING,
         "type": TYPE,
         "uint": UINT,
-        # Kubernetes' type provider knows these two by their short names; nothing is there when they are evaluated.
+        # Kubernetes' type provider knows these two by their short names; they have no value during evaluation.
         "duration": DURATION,
         "timestamp": TIMESTAMP,
         "google.protobuf.Any": ANY,

@@ -38,7 +38,7 @@ DECIMAL = "decimal clause can only be used on integers"
 BINARY = "only integers and bools can be formatted as binary"
 OCTAL = "octal clause can only be used on integers"
 HEXADECIMAL = "only integers, byte buffers, and strings can be formatted as hex"
-"""What clauses can format."""
+"""The values that clauses can format."""
 
 _CLAUSE = re.compile(r"%(?:%|(?:\.([0-9]*))?(.)|$)", re.DOTALL)
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -47,7 +47,7 @@ _DEFAULT_PRECISION = 6
 
 
 def format_text(text: str, arguments: list[Value]) -> str:
-    """The text with each clause replaced by the next argument."""
+    """Return the text with each clause replaced by the next argument."""
     parts: list[str] = []
     position, used, length = 0, 0, 0
     for clause in _CLAUSE.finditer(text):
@@ -79,12 +79,12 @@ def _clause(clause: re.Match[str], arguments: list[Value], used: int) -> str:
 
 
 def unrecognized(clause: str) -> str:
-    """What is wrong with a format that has such a clause."""
+    """Return the fault of a format that has such a clause."""
     return f'could not parse formatting clause: unrecognized formatting clause "{clause}"'
 
 
 def refusal(rule: str, given: str) -> str:
-    """What is wrong with a value of type `given`, by a rule of the clause."""
+    """Return the fault of a value of type `given`, by a rule of the clause."""
     return f"error during formatting: {rule}, was given {given}"
 
 
@@ -125,7 +125,7 @@ _STRINGS: dict[type, Callable[[Value], str]] = {
 
 
 def _member(value: Value) -> str:
-    """A value inside a list or map: as a literal of the language."""
+    """Return a value inside a list or map as a literal of the language."""
     kind = type(value)
     if kind is str:
         return go_quote(value)
@@ -199,7 +199,10 @@ def _fixed(value: Value, places: int) -> str:
 
 
 def _scientific(value: Value, places: int) -> str:
-    """Six decimals whatever the clause asks for: upstream takes the number in `%.3e` for the width of the text."""
+    """Return six decimals, whatever the clause requests.
+
+    Upstream reads the number in `%.3e` as the width of the text.
+    """
     number = _number(value, "scientific")
     if not math.isfinite(number):
         return _not_finite(number).rjust(places)
@@ -243,7 +246,7 @@ _VERBS: dict[str, Callable[[Value, int], str]] = {
 }
 
 
-# -- other functions of texts ------------------------------------------------------------------------------------------
+# -- other text functions ----------------------------------------------------------------------------------------------
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
@@ -254,14 +257,14 @@ _ESCAPES = {
 
 
 def char_at(text: str, index: int) -> str:
-    """The character at a position, empty at the end."""
+    """Return the character at a position, empty at the end."""
     if not 0 <= index <= len(text):
         raise EvaluationError(f"index out of range: {index}")
     return text[index : index + 1]
 
 
 def index_of(text: str, part: str, start: int = 0) -> int:
-    """Where the part occurs first from `start` on, or -1; `start` itself for an empty part."""
+    """Return the first position of the part from `start`, or -1; `start` itself for an empty part."""
     if not part:
         return start
     if start < 0:
@@ -270,14 +273,14 @@ def index_of(text: str, part: str, start: int = 0) -> int:
 
 
 def last_index_of(text: str, part: str) -> int:
-    """Where the part occurs last, or -1; the length for an empty part."""
+    """Return the last position of the part, or -1; the length for an empty part."""
     return text.rfind(part)
 
 
 def last_index_before(text: str, part: str, start: int) -> int:
-    """Where the part begins last, at `start` at most, or -1; `start` itself for an empty part.
+    """Return the last position of the part, at most `start`, or -1; `start` itself for an empty part.
 
-    A start behind the end finds nothing, as upstream.
+    As upstream, a start after the end finds nothing.
     """
     if not part:
         return start
@@ -287,17 +290,20 @@ def last_index_before(text: str, part: str, start: int) -> int:
 
 
 def lower_ascii(text: str) -> str:
-    """A to Z in lower case."""
+    """Return the text with A to Z in lower case."""
     return text.translate(_LOWER)
 
 
 def upper_ascii(text: str) -> str:
-    """Letters a to z in upper case."""
+    """Return the text with a to z in upper case."""
     return text.translate(_UPPER)
 
 
 def replace(text: str, old: str, new: str, limit: int = -1) -> str:
-    """The text with `old` replaced, at most `limit` times unless negative; an empty `old` is between all characters."""
+    """Return the text with `old` replaced, at most `limit` times unless negative.
+
+    An empty `old` is found between all characters.
+    """
     if len(new) > len(old):
         places = text.count(old) if limit < 0 else min(limit, text.count(old))
         check_text(len(text) + places * (len(new) - len(old)))
@@ -305,7 +311,10 @@ def replace(text: str, old: str, new: str, limit: int = -1) -> str:
 
 
 def split(text: str, separator: str, limit: int = -1) -> list[str]:
-    """The parts between separators, at most `limit` unless negative; single characters for an empty separator."""
+    """Return the parts between separators, at most `limit` unless negative.
+
+    An empty separator splits the text into single characters.
+    """
     if limit == 0:
         return []
     if separator:
@@ -316,14 +325,14 @@ def split(text: str, separator: str, limit: int = -1) -> list[str]:
 
 
 def substring_from(text: str, start: int) -> str:
-    """The text from a position on."""
+    """Return the text from a position."""
     if not 0 <= start <= len(text):
         raise EvaluationError(f"index out of range: {start}")
     return text[start:]
 
 
 def substring(text: str, start: int, end: int) -> str:
-    """The text from one position up to another."""
+    """Return the text from one position up to another."""
     if start > end:
         raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
     for position in (start, end):
@@ -333,7 +342,7 @@ def substring(text: str, start: int, end: int) -> str:
 
 
 def trim(text: str) -> str:
-    """The text without white space around it, as Unicode defines that."""
+    """Return the text without surrounding Unicode white space."""
     start, end = 0, len(text)
     while start < end and _SPACE.match(text[start]):
         start += 1
@@ -343,13 +352,13 @@ def trim(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """The text in double quotes with control characters, quotes and backslashes escaped."""
+    """Return the text in double quotes with control characters, quotes and backslashes escaped."""
     escaped = "".join(_ESCAPES.get(character, character) for character in text)
     return f'"{escaped}"'
 
 
 def join(parts: list[Value], separator: str = "") -> str:
-    """The texts with the separator between them."""
+    """Return the texts joined by the separator."""
     for part in parts:
         if type(part) is not str:
             raise EvaluationError("join: invalid input")
@@ -369,7 +378,7 @@ def _replaced(operands: Operands) -> CallEstimate:
 
 
 def _replacements(length: int, old: int, *, grows: bool) -> tuple[int, int]:
-    """How many replacements of a text of length `old` to count, and how much of the original text remains."""
+    """Return the number of replacements of a text of length `old`, and the length of the original text that remains."""
     if old == 0:  # an empty text is found around every character
         return (length + 1 if length < MOST else length), length
     if not grows:

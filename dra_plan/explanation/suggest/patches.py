@@ -32,6 +32,7 @@ from dra_plan.documents.suggestions import (
     PatchOperation,
     PoolAwaited,
     SuggestedChange,
+    TaintTolerated,
 )
 from dra_plan.explanation import edits
 from dra_plan.explanation.names import CLAIM, TEMPLATE
@@ -47,8 +48,11 @@ RANKS = tuple(CHANGES)
 def rank(told: SuggestedChange) -> int:
     """The place of a change in the order of suggestions.
 
-    What leaves less than half of what was asked for stands where nothing is left of a request.
+    What leaves less than half of what was asked for stands where nothing is left of a request. A device with a taint
+    that evicts is hardly one to use: less, or what others hold, comes before it.
     """
+    if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
+        return RANKS.index("change-class")
     return RANKS.index("drop-request" if _leaves_little(told) else told.code)
 
 

@@ -9,6 +9,7 @@ const MOST_BOXES = 320;
 const MOST_HITS = 12;
 const MOST_REASONS = 5;
 const MOST_WAYS = 60;
+const MOST_MODELS = 3;
 const USES = ["wholly free", "partly free", "nothing free"];
 
 /** @param {Model} model @param {Drawing} drawing */
@@ -133,9 +134,13 @@ export function makeFleet(model, drawing) {
     const rank = new Map(now.all.map((reason, at) => [reason, 10 * at]));
     const ranks = places().map((at) => (rank.get(now.of[at]) || 0) + fill(at));
     const good = now.all.filter(({ tone }) => tone === "good");
-    const more = (/** @type {number[]} */ own) =>
-      counted(own.length, "node") +
-      (good.length === 1 ? `, ${good[0].key} on ${number(own.filter((at) => now.of[at] === good[0]).length)}` : "");
+    const more = (/** @type {number[]} */ own) => {
+      const fits =
+        good.length === 1 && `${good[0].key} on ${number(own.filter((at) => now.of[at] === good[0]).length)}`;
+      return [counted(own.length, "node"), fits, ...(view.group === "model" ? [] : free(own))]
+        .filter(Boolean)
+        .join(", ");
+    };
     const sorted = [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
     tiles.draw(
       sorted.map(([name, own]) => ({
@@ -145,6 +150,19 @@ export function makeFleet(model, drawing) {
       })),
       anew,
     );
+  }
+
+  /** What is free in a group, of the models of which there is most. */
+  function free(/** @type {number[]} */ own) {
+    /** @type {Map<string, ModelCount>} */
+    const found = new Map();
+    for (const each of own.flatMap((at) => model.standing(view.scene, at))) {
+      const all = entry(found, each.name, () => ({ ...each, total: 0, free: 0 }));
+      all.total += each.total;
+      all.free += each.free;
+    }
+    const most = [...found.values()].sort((one, other) => other.total - one.total).slice(0, MOST_MODELS);
+    return most.map((each) => `${number(each.free)} of ${number(each.total)} ${each.name} free`);
   }
 
   function drawCards() {
@@ -347,9 +365,13 @@ export function makeFleet(model, drawing) {
       view.group = /** @type {HTMLSelectElement} */ (event.target).value;
       draw();
     });
-    /** @type {HTMLElement} */ (document.getElementById("filter")).addEventListener("input", (event) => {
-      view.wanted = /** @type {HTMLInputElement} */ (event.target).value;
+    const filter = /** @type {HTMLInputElement} */ (document.getElementById("filter"));
+    filter.addEventListener("input", () => {
+      view.wanted = filter.value;
       narrow();
+    });
+    filter.addEventListener("keydown", ({ key }) => {
+      if (key === "Enter") /** @type {HTMLElement | null} */ (root.querySelector(".hits a"))?.click();
     });
     let wide = window.innerWidth;
     window.addEventListener("resize", () => {

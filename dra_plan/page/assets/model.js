@@ -182,26 +182,41 @@ export function makeModel(data) {
     return other < 0 || look(scene, place) !== look(1 - scene, other);
   }
 
-  /** Nodes that a text is found in, with the devices that it names: names, models, holders, labels, what keeps pods away. */
+  /**
+   * Nodes in which all words are found, with the devices that some of them name: names, models, holders, drivers,
+   * labels, what keeps pods away. DRIVER/POOL/DEVICE is three words.
+   */
   function search(/** @type {number} */ scene, /** @type {string} */ wanted) {
-    const hits = texts.map((each) => each.toLowerCase().includes(wanted));
-    const names = scenes[scene].layouts.map((layout) =>
-      layout.devices.map((name, at) => hits[layout.models[at]] || name.toLowerCase().includes(wanted)),
+    const words = wanted.split(/[\s/]+/).filter(Boolean);
+    const has = (/** @type {string} */ of, /** @type {string} */ word) => of.toLowerCase().includes(word);
+    const known = words.map((word) => texts.map((each) => has(each, word)));
+    const layouts = scenes[scene].layouts.map(({ devices, models, pools }) =>
+      words.map((word, at) => ({
+        driver: pools.some((pool) => known[at][pool.driver]),
+        devices: devices.map((name, each) => known[at][models[each]] || has(name, word)),
+      })),
     );
     /** @type {Map<number, Hit>} */
     const found = new Map();
     scenes[scene].places.forEach((place, at) => {
       const now = changes(scene, at);
-      const holds = (/** @type {number} */ each) => {
+      const layout = layouts[place.kind];
+      const said = [...(place.away || []), ...(place.labels || [])];
+      const inName = words.map((word) => has(place.name, word));
+      const own = words.map((_, word) => inName[word] || said.some((each) => known[word][each]));
+      const ofDevice = (/** @type {number} */ word, /** @type {number} */ each) => {
         const change = now?.get(each);
-        return change
-          ? change[1].toLowerCase().includes(wanted)
-          : place.details?.[each] !== undefined && hits[place.details[each]];
+        const detail = place.details?.[each];
+        const holder = change ? has(change[1], words[word]) : detail !== undefined && known[word][detail];
+        return layout[word].devices[each] || holder;
       };
-      const devices = [...names[place.kind].keys()].filter((each) => names[place.kind][each] || holds(each));
-      const named = place.name.toLowerCase().includes(wanted);
-      if (named || devices.length || [...(place.away || []), ...(place.labels || [])].some((each) => hits[each]))
-        found.set(at, { named, devices });
+      const devices = [...layoutOf(scene, at).devices.keys()].filter(
+        (each) =>
+          words.some((_, word) => ofDevice(word, each)) &&
+          words.every((_, word) => own[word] || layout[word].driver || ofDevice(word, each)),
+      );
+      const all = own.every(Boolean);
+      if (all || devices.length) found.set(at, { named: all && inName.some(Boolean), devices });
     });
     return found;
   }

@@ -258,6 +258,7 @@ function start(/** @type {PageData} */ data) {
   function openNode(/** @type {number} */ at, named = false) {
     fleet.open(fleet.small && !named ? -1 : at, Boolean(document.documentElement.dataset.ready));
     if (fleet.small) return;
+    document.documentElement.classList.toggle("why", !named && model.chosen()?.tone === "bad");
     const places = scenes.map((_, of) => model.counterpart(fleet.view.scene, of, at));
     id("node").replaceChildren(
       ...places.flatMap((place, of) =>

@@ -8,6 +8,8 @@ from dra_plan.questions.autoscale.document import KarpenterDocument, WhyNoNode
 from dra_plan.text.columns import Part, Table
 from dra_plan.text.words import counted
 
+NO_CLAIM = "a claim of the pod does not exist"
+
 WHY: dict[WhyNoNode, str] = {
     "NoInstanceType": "no instance type can satisfy the allocation",
     "NotEnoughResources": "no instance type has enough resources",
@@ -28,7 +30,7 @@ def karpenter_parts(of: KarpenterDocument) -> Iterator[Part]:
     for name, why in of.errors.items():
         pods.add(name, "No node", WHY[why])
     for name in of.ignored:
-        pods.add(name, "Not seen", "a claim of the pod does not exist")
+        pods.add(name, "Not seen", NO_CLAIM)
     for name, reason in of.unknown.items():
         pods.add(name, "Unknown", reason)
     if pods.rows:

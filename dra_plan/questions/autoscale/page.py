@@ -12,13 +12,13 @@ from dra_plan.page import picks, told
 from dra_plan.page.content import Page
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Mark, Pick
-from dra_plan.page.pods import DrawnPod, claims_by_pod, of_all, of_one
+from dra_plan.page.pods import HOLDS_NONE, DrawnPod, claims_by_pod, of_all, of_one
 from dra_plan.page.scene import Scene
 from dra_plan.questions.autoscale import text as autoscale
 from dra_plan.questions.autoscale.answer import AutoscalePlan, KarpenterPlan
 from dra_plan.questions.autoscale.document import FILTERED_OUT, AutoscaleDocument, KnownGroup, ScaleUpDocument
-from dra_plan.questions.autoscale.karpenter_text import WHY
-from dra_plan.questions.autoscale.text import FORMATS
+from dra_plan.questions.autoscale.karpenter_text import NO_CLAIM, WHY
+from dra_plan.questions.autoscale.text import FORMATS, OTHER_GROUP
 from dra_plan.text import words
 
 Bound = Mapping[str, DrawnPod]
@@ -108,12 +108,12 @@ def _add_plan(made: Page, document: AutoscaleDocument, answer: AutoscalePlan, bo
     for name, group in new.items():
         place = scene.by_node.get(name)
         if place is not None:
-            mark = marks.setdefault(place.number, Mark(picks.OTHER, "holds none of the pods"))
+            mark = marks.setdefault(place.number, Mark(picks.OTHER, HOLDS_NONE))
             mark.label = f"new in {group}: {mark.label}"
     left = len(up.not_triggered)
     tone = picks.GOOD if not (up.error or left or up.awaiting) else picks.OTHER if up.plan else picks.BAD
     word = words.counted(len(new), "new node") if up.plan else "no new node"
-    line = f"{words.counted(len(up.triggered), 'pod')} helped, {left} not" if up.plan or left else ""
+    line = f"{words.counted(len(up.triggered), 'pod')} would get a node, {left} would not" if up.plan or left else ""
     article = _add(made, "this loop", tone, word, line, marks)
     sentences = [part for part in autoscale.wide(document, None)[:-1] if isinstance(part, str)]
     article.summary = [told.TextLine(each) for each in sentences]
@@ -172,7 +172,7 @@ def _outcome(up: ScaleUpDocument, pod: str, bound: Bound) -> Iterator[tuple[str,
         said = f"kube-scheduler then binds it to {node}" if node else "kube-scheduler then does not bind it"
         yield (picks.GOOD if node else picks.BAD), "gets a node", said
     if up.awaiting:
-        yield picks.OTHER, "waits for another loop", "fits a group that this loop did not choose"
+        yield picks.OTHER, "waits for another loop", OTHER_GROUP
     if up.fit_existing:
         where = up.fit_existing[pod]
         left_out = where == FILTERED_OUT
@@ -226,7 +226,7 @@ def _fill_karpenter(made: Page, document: AutoscaleDocument, answer: KarpenterPl
         marks = {place.number: Mark(picks.GOOD, "fits here")} if place is not None else {}
         _add(made, f"pod/{pod}", picks.OTHER, "needs no new node", f"fits on {node}", marks)
     for pod in found.ignored:
-        _add(made, f"pod/{pod}", picks.OTHER, "not seen", "a claim of the pod does not exist", {})
+        _add(made, f"pod/{pod}", picks.OTHER, "not seen", NO_CLAIM, {})
     for pod, why_not in found.unknown.items():
         _add(made, f"pod/{pod}", picks.OTHER, "not known", why_not, {})
     made.opens_on = 0 if made.picks else None

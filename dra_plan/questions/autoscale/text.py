@@ -21,6 +21,8 @@ from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
+OTHER_GROUP = "fits a group that this loop did not choose"
+
 MOST_GROUPS = 3
 """Groups whose reasons a row names."""
 
@@ -64,7 +66,7 @@ def _pods(up: ScaleUpDocument, *, whole_reasons: bool) -> Iterator[Table]:
         if pod in up.triggered:
             made.add(pod, "Triggered", grown, "")
         elif pod in up.awaiting:
-            made.add(pod, "Awaiting", "", "fits a group that this loop did not choose")
+            made.add(pod, "Awaiting", "", OTHER_GROUP)
         elif pod in up.not_triggered:
             reasons = [f"{group}: {said}" for group, said in up.not_triggered[pod].items()]
             kept = reasons if whole_reasons else reasons[:MOST_GROUPS]

@@ -100,19 +100,26 @@ def _room(document: CapacityDocument) -> str:
 
 
 def _copies(item: OwnerCapacity) -> str:
-    return capacity.at_least([item]) + words.counted(item.scheduled.copies, "copy", "copies")
+    noun = ("gang", "gangs") if item.gang is not None else ("copy", "copies")
+    return capacity.at_least([item]) + words.counted(item.scheduled.copies, *noun)
+
+
+def _held(item: OwnerCapacity, number: int) -> str:
+    """What a node holds of the copies."""
+    noun = ("pod", "pods") if item.gang is not None else ("copy", "copies")
+    return words.counted(number, *noun) if number else f"no {noun[0]}"
 
 
 def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -> Pick:
     """How the copies of one owner fill the nodes, and the devices of those in the best placement."""
     found = item.scheduled
     marks: dict[int, Mark] = {
-        place.number: Mark(picks.OTHER, "no copy") for place in scene.by_node.values() if place.node
+        place.number: Mark(picks.OTHER, _held(item, 0)) for place in scene.by_node.values() if place.node
     }
     for node in found.nodes:
         if node.name in scene.by_node:
-            marks[scene.by_node[node.name].number] = Mark(picks.GOOD, words.counted(node.copies, "copy", "copies"))
-    _mark_devices(best, scene, marks)
+            marks[scene.by_node[node.name].number] = Mark(picks.GOOD, _held(item, node.copies))
+    _mark_devices(item, best, scene, marks)
     return Pick(
         key=key,
         name=copied_owner(item.owner),
@@ -123,11 +130,14 @@ def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -
     )
 
 
-def _mark_devices(best: list[PlacedCopy], scene: Scene, marks: dict[int, Mark]) -> None:
-    """The devices of each copy, by its number; a node that holds another number than the scheduler binds says so."""
+def _mark_devices(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, marks: dict[int, Mark]) -> None:
+    """The devices of each copy, or pod of a gang, by its number.
+
+    A node that holds another number than the scheduler binds says so.
+    """
     held = Counter(copy.node for copy in best)
     for name, place in scene.by_node.items() if best else ():
-        label = words.counted(held[name], "copy", "copies") if held[name] else "no copy"
+        label = _held(item, held[name])
         if place.number in marks and label != marks[place.number].label:
             marks[place.number].message = f"in the best placement {label}"
     users: dict[tuple[int, int], list[str]] = {}
@@ -137,4 +147,4 @@ def _mark_devices(best: list[PlacedCopy], scene: Scene, marks: dict[int, Mark]) 
                 users.setdefault((scene.home[id(device)].number, device.at), []).append(str(number))
     for (where, at), numbers in users.items():
         mark = marks.setdefault(where, Mark(picks.GOOD, "used"))
-        mark.gets[at] = f"{'copy' if len(numbers) == 1 else 'copies'} {words.listed(numbers, MOST_NAMED)}"
+        mark.gets[at] = f"{_held(item, len(numbers)).split()[1]} {words.listed(numbers, MOST_NAMED)}"

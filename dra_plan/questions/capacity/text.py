@@ -184,8 +184,10 @@ def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str
     if of.pods < of.min_count:
         yield f"  It never starts: minCount of pod group {of.pod_group} is {of.min_count}."
     elif of.waiting == of.pods and (scheduled.copies or scheduled.ended not in OPEN_ENDS):
-        number = "the 1" if scheduled.copies == 1 else f"one of the {scheduled.copies:,}"
-        yield f"  Its own pods are pending: they are {number}." if scheduled.copies else "  Its own pods stay pending."
+        own = f"Its {counted(of.pods, 'pending pod')}"
+        verb = "is" if of.pods == 1 else "are"
+        had = f"{verb} included in the {scheduled.copies:,}" if scheduled.copies else "would not get a node"
+        yield f"  {own} {had}."
     elif 0 < of.waiting < of.pods:
         yield f"  {of.waiting:,} of its own {of.pods:,} pods are pending, and left out of the count."
 
@@ -193,8 +195,7 @@ def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str
 def _part(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
     """How much of one more gang there is room for."""
     if of is not None and of.fitting is None and of.topology_key and scheduled.ended == "Unschedulable":
-        whole = f"nodes take all {of.pods:,} pods of one more"
-        yield f"  The scheduler finds no value of label {of.topology_key} whose {whole}."
+        yield f"  kube-scheduler finds no {of.topology_key} with room for all {of.pods:,} pods of one more gang."
     if of is not None and of.fitting is not None:
         verb = "finds" if of.fitting == 1 else "find"
         some = f"{of.fitting:,} of {of.pods:,} pods {verb}" if of.fitting else f"none of the {of.pods:,} pods finds"

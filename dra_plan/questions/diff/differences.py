@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
 from dra_plan.allocator import Outcome, PoolID, View
+from dra_plan.api.core import Pod
 from dra_plan.api.resource import Device, ResourceClaim
+from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import PlannedClaimSet, PlannedNode
@@ -34,6 +36,7 @@ from dra_plan.questions.diff.document import (
 )
 from dra_plan.questions.schedule.answer import SchedulePlan
 from dra_plan.questions.schedule.document import ScheduleDocument
+from dra_plan.scheduler.simulate import in_order
 
 Key = tuple[object, ...]
 
@@ -413,7 +416,7 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
     for key, (ended, heir) in settled.places.items():
         place = told.pop((heir.metadata.namespace, heir.metadata.name), None) if heir is not None else None
         told[key] = structs.replace(
-            place if place is not None else _GONE,
+            place if place is not None else _without_heir(ended.pod, settled.state.inventory.workloads),
             ended=PodEnding(
                 by=ended.cause.by,
                 second=round(max(0.0, ended.moment - settled.server.start), 1),
@@ -421,6 +424,16 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
             ),
         )
     return told
+
+
+def _without_heir(pod: Pod, workloads: Sequence[AnyWorkload]) -> ComparedPod:
+    """A pod that ended and has no successor yet: an ordered StatefulSet makes it once those before it are ready."""
+    owner = pod.metadata.controller
+    if owner is not None and owner.kind == "StatefulSet":
+        key = owner.kind, pod.metadata.namespace, owner.name
+        if any((each.kind, each.metadata.namespace, each.metadata.name) == key for each in workloads):
+            return structs.replace(_GONE, outcome="Gated", message=in_order(owner.name))
+    return _GONE
 
 
 _GONE = ComparedPod(outcome="Ended", node_name=None, devices=[], message=None)

@@ -262,8 +262,18 @@ class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
         bool,
         Meta(description="It matched devices, matches none after, and pods or workloads of the state after use it."),
     ] = False
-    before: Annotated[Amount, Meta(description="Devices that it matches.")]
+    before: Annotated[Amount, Meta(description="Devices that it matches, of pools with all their slices.")]
     after: Amount
+    erring: Annotated[Amount, Meta(description="Devices of the state after on which it stops with an error.")] = 0
+    erring_pools: Annotated[list[str], Meta(description="DRIVER/POOL of these devices.")] = []
+    error: Annotated[str, Meta(description="The first of these errors; empty for none.")] = ""
+    stops: Annotated[
+        bool,
+        Meta(
+            description="It stops on more devices than before, and is used: the error ends the attempt of a pod, on all"
+            " nodes, as soon as one of these devices is looked at."
+        ),
+    ] = False
 
 
 class DiffDocument(PrintedDocument, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ def _verdicts(gate: Gate, document: DiffDocument) -> list[Verdict]:
     changed: list[Change] = [*document.claim_sets, *document.pods, *document.held_devices]
     found = [Verdict.FAILED for one in changed if one.change == "Lost"]
     found += [gate.undecided for one in changed if one.change == "Undecided" and not _fits_in_both(one)]
-    found += [Verdict.FAILED for one in document.selectors if one.lost]
+    found += [Verdict.FAILED for one in document.selectors if one.lost or one.stops]
     found += [Verdict.FAILED for hold in new_holds(document) if not hold.allowed]
     return found + ([Verdict.FAILED] if document.after.unsettled and not document.before.unsettled else [])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dra_plan.allocator import View
+from dra_plan.allocator import PoolID, View
 from dra_plan.api.core import PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
@@ -39,15 +39,15 @@ def changed_selectors(before: tuple[Inventory, View], after: tuple[Inventory, Vi
     old, new = (_selectors_of(inventory) for inventory, _ in (before, after))
     used = _used(after[0])
     for expression, users in _expressions(old, new).items():
-        counts = [_matched(view, (expression,)) for _, view in (before, after)]
+        counts = [_tried(view, (expression,)) for _, view in (before, after)]
         if counts[0] != counts[1]:
-            gone = _reads_gone(expression, before[1], after[1]) if counts[1] < counts[0] else []
+            gone = _reads_gone(expression, before[1], after[1]) if counts[1].matched < counts[0].matched else []
             yield _changed(expression, list(users), counts, used, reads_gone=gone)
     for asker, expressions in old.items():
         now = new.get(asker)
         if now == expressions or (now is None and asker.user not in used):
             continue
-        counts = [_matched(before[1], expressions), _matched(after[1], now) if now is not None else 0]
+        counts = [_tried(before[1], expressions), _tried(after[1], now) if now is not None else Tried()]
         if counts[0] != counts[1]:
             yield _changed(_joined(now or expressions), [asker.user], counts, used, edited_from=_joined(expressions))
 
@@ -55,21 +55,26 @@ def changed_selectors(before: tuple[Inventory, View], after: tuple[Inventory, Vi
 def _changed(
     expression: str,
     users: list[ObjectName],
-    counts: Sequence[int],
+    counts: Sequence[Tried],
     used: frozenset[ObjectName],
     *,
     reads_gone: Sequence[str] = (),
     edited_from: str = "",
 ) -> ChangedSelector:
     before, after = counts
+    is_used = not used.isdisjoint(users)
     return ChangedSelector(
         expression=expression,
         used_by=users,
         reads_gone=list(reads_gone),
         edited_from=edited_from,
-        lost=before > 0 and after == 0 and not used.isdisjoint(users),
-        before=before,
-        after=after,
+        lost=before.matched > 0 and after.matched == 0 and is_used,
+        before=before.matched,
+        after=after.matched,
+        erring=after.erring,
+        erring_pools=[str(pool) for pool in after.pools],
+        error=after.error,
+        stops=after.erring > before.erring and is_used,
     )
 
 
@@ -192,19 +197,32 @@ def _attributes(view: View) -> set[str]:
     return found
 
 
-def _matched(view: View, expressions: Sequence[str]) -> int:
-    """How many devices of newest generations match all of them; none if one does not compile."""
+class Tried(NamedTuple):
+    """What expressions do on the devices of a cluster: how many match, and where one stops with an error."""
+
+    matched: int = 0
+    erring: int = 0
+    pools: tuple[PoolID, ...] = ()
+    """The pools of the devices on which one stops."""
+    error: str = ""
+    """The first error."""
+
+
+def _tried(view: View, expressions: Sequence[str]) -> Tried:
+    """On devices of newest generations, of pools that can be used; nothing if one does not compile."""
     try:
         selectors = [view.compile(expression) for expression in expressions]
     except ValueError:
-        return 0
-    gatherer = view.gatherer
-    number = 0
-    for pool in gatherer.slices:
-        for slice_ in gatherer.newest(pool).slices:
-            for device in slice_.object.spec.devices:
-                try:
-                    number += all(each.evaluate(device, driver=pool.driver).match for each in selectors)
-                except ValueError:
-                    continue
-    return number
+        return Tried()
+    number, errors, pools = 0, list[str](), dict[PoolID, None]()
+    for pool in view.gatherer.slices:
+        newest = view.gatherer.newest(pool)
+        if not newest.is_whole:
+            continue
+        for device in (device for slice_ in newest.slices for device in slice_.object.spec.devices):
+            try:
+                number += all(each.evaluate(device, driver=pool.driver).match for each in selectors)
+            except ValueError as error:
+                errors.append(str(error))
+                pools[pool] = None
+    return Tried(number, len(errors), tuple(pools), errors[0] if errors else "")

@@ -122,7 +122,7 @@ def unplanned_lines(of: UnplannedOwner, *, headed: bool = True) -> Lines:
     """What is told of one owner: what it is, if it is not told yet, then what it has, or asks for."""
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
-    yield from indented(_having(of))
+    yield from indented(_having(of, headed=headed))
     yield from indented(_asking(of, headed=headed))
 
 
@@ -148,7 +148,7 @@ def _users(of: UnplannedOwner) -> str:
     return f", reserved for {words.listed(users)}" if users else ", and not reserved for any pod"
 
 
-def _having(of: UnplannedOwner) -> Iterator[str]:
+def _having(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
     for container in of.waiting:
         why = f" ({words.one_line(container.message)})" if container.message else ""
         yield f"Its kubelet has not started container {container.name}: {container.reason}{why}."
@@ -163,7 +163,7 @@ def _having(of: UnplannedOwner) -> Iterator[str]:
             f"The claim for {entry} is not in the input, so its devices are unknown: add the "
             "output of `kubectl get resourceclaims -A -o yaml`."
         )
-    if of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
+    if headed and of.state == "Bound" and not (of.claims or of.pending_claims or of.missing_claims):
         yield "It has no claims."
 
 

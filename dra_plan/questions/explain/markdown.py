@@ -16,11 +16,13 @@ from dra_plan.questions.explain.blocks import OwnerBlock, is_lone_claim, owner_b
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.questions.explain.lines import NOTHING, group_lines, room_lines, unplanned_lines
 from dra_plan.questions.explain.owners import (
+    ANEW,
     BRIEF,
     MOST_BLOCKS,
     MOST_HELP,
     ONE_MORE,
     Telling,
+    edits_generated,
     explained,
     is_told_by_what_it_has,
     nothing_helps,
@@ -164,6 +166,9 @@ def _suggestion_lines(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None
         if kept < len(told):
             yield ""
             yield from _unfolding(f"{len(told) - kept} more", numbered[kept:])
+        if edits_generated(of, verdict):
+            yield ""
+            yield ANEW.strip()
     elif of is not None and (said := nothing_helps(of, verdict)):
         yield ""
         yield said

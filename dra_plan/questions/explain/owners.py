@@ -202,8 +202,7 @@ def _suggestion_lines(
     told = told_suggestions(of, verdict)
     if told:
         yield from _help_lines(told, folded=folded)
-        made = verdict.suggestions if verdict is not None and verdict.verdict in TRIED else of.suggestions
-        if any(map(_edits_generated, made)):
+        if edits_generated(of, verdict):
             yield ANEW
     elif said := nothing_helps(of, verdict):
         yield ""
@@ -214,6 +213,14 @@ ANEW = (
     "  Templates and claims cannot be edited. Delete and create the template, then delete the pod "
     "(and create it again if it has no controller)."
 )
+
+
+def edits_generated(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> bool:
+    """Whether one of the suggestions changes a template of which a claim is there already."""
+    if of is None:
+        return False
+    is_tried = verdict is not None and verdict.verdict in TRIED
+    return any(map(_edits_generated, verdict.suggestions if verdict is not None and is_tried else of.suggestions))
 
 
 def _edits_generated(of: TriedChanges) -> bool:

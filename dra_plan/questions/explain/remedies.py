@@ -132,7 +132,8 @@ class Remedies:
         if all(isinstance(change, ReplicasLowered) for one in helped for change in one.changes):
             helped += self._helping(sorted(self._with_claims(verdict), key=_order), verdict)
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
-        return [one for one in helped if not one.would_bind] or helped
+        helped = [one for one in helped if not one.would_bind] or helped
+        return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
 
     def _helping(self, combinations: Iterable[tuple[_Remedy, ...]], verdict: OwnerVerdict) -> list[TriedChanges]:
         """What helped of these, as far as there are trials left."""
@@ -473,6 +474,17 @@ def _carrying_out(tried: TriedChanges) -> _Remedy:
     """Changes that were found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return _Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
+
+
+def _asks_less(one: TriedChanges, other: TriedChanges) -> bool:
+    """Whether a request is lowered alone, and further than another suggestion lowers the same."""
+    if len(one.changes) > 1 or len(other.changes) > 1:
+        return False
+    less, more = one.changes[0], other.changes[0]
+    if not isinstance(less, ResourceLowered) or not isinstance(more, ResourceLowered):
+        return False
+    amount = [amounts({each.resource: each.to})[each.resource] for each in (less, more)]
+    return (less.container, less.resource) == (more.container, more.resource) and amount[0] < amount[1]
 
 
 def _key(changes: Iterable[SuggestedChange]) -> tuple[str, ...]:

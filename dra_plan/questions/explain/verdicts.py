@@ -43,15 +43,8 @@ from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
-from dra_plan.questions.explain.reasons import (
-    DeviceReasons,
-    OnNodes,
-    OwnersOfPods,
-    RunQuestion,
-    VerdictRun,
-    last_message,
-    refusing_nodes,
-)
+from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes
+from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import OF_VOLUMES, needs_of
 from dra_plan.scheduler.attempts import PodRecord
@@ -217,7 +210,7 @@ class _Verdicts:
             return self._refused(self._evicted(made, pod), pod)
         made = self._with_fates(made, owner, fates, fate)
         last = last_message(pod, fates[0].record, self._inventory.cluster_info)
-        called = "Unknown" if made.verdict == "Unknown" else _called(fates[0].record)
+        called = "Unknown" if made.missing else _called(fates[0].record)
         made = structs.replace(made, scheduled=called, last_message=last)
         return self._refused(made, pod)
 

@@ -31,10 +31,19 @@ MOST_VALUES = 4
 
 
 def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
-    """What each claim on a volume that the pod names needs, in the pod's order; of claims that are in the input."""
-    claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in inventory.volume_claims}
-    named = (claims.get((pod.metadata.namespace, use.name)) for use in pod_volumes(pod).claims)
-    return [_needs(inventory, claim) for claim in named if claim is not None]
+    """What each claim on a volume that the pod names needs, in the pod's order.
+
+    Of one that is not in the input nothing is said where none of its namespace is: they may not have been listed.
+    """
+    namespace = pod.metadata.namespace
+    claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}
+    uses = pod_volumes(pod).claims if claims else ()
+    return [
+        _needs(inventory, claims[use.name])
+        if use.name in claims
+        else VolumeClaimNeeds(name=use.name, missing=True, near=nearest(use.name, claims) or "")
+        for use in uses
+    ]
 
 
 def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds:

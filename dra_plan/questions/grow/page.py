@@ -11,7 +11,16 @@ from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import at_attempt
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Beginning, Mark, Moments, Pick
-from dra_plan.page.pods import DrawnPod, claims_by_pod, claims_of_pods, of_all, of_one, pod_article, pod_pick
+from dra_plan.page.pods import (
+    HOLDS_NONE,
+    DrawnPod,
+    claims_by_pod,
+    claims_of_pods,
+    of_all,
+    of_one,
+    pod_article,
+    pod_pick,
+)
 from dra_plan.questions.grow import text as growth
 from dra_plan.questions.grow.answer import GrowthPlan
 from dra_plan.questions.grow.document import GrowthDocument, NotEnough, TriedNumber
@@ -93,7 +102,7 @@ def _add_answer(made: Page, answer: GrowthPlan, document: GrowthDocument, bound:
         for like, names in zip((kind.like for kind in answer.kinds), answer.final.added, strict=True):
             for node in names:
                 place = made.scenes[0].by_node[node]
-                mark = marks[0].setdefault(place.number, Mark(picks.OTHER, "holds none of the pods"))
+                mark = marks[0].setdefault(place.number, Mark(picks.OTHER, HOLDS_NONE))
                 mark.label = f"like {like}: {mark.label}"
     pick = Pick("pick-0", name, tone, word, line, marks)
     made.picks.append(pick)

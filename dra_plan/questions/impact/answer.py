@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from msgspec import UNSET, UnsetType, structs
@@ -12,13 +12,21 @@ from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claims.owners import ended
 from dra_plan.controllers.quota import Quotas
 from dra_plan.documents.base import AnswerTarget, AppliedEdit, answer_target, warnings
-from dra_plan.documents.refusals import Refusals
+from dra_plan.documents.refusals import ApiServerRefusal, Refusals
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.question import Question
 from dra_plan.planner.refused import accepted, entries
 from dra_plan.questions.diff.answer import ClusterDiff, State, compare
 from dra_plan.questions.diff.document import ChangedPod
-from dra_plan.questions.impact.document import AffectedPod, ExceededQuota, ImpactDocument, PodEffect
+from dra_plan.questions.impact.devices import broken_pools, of_rules, rule_taints
+from dra_plan.questions.impact.document import (
+    AffectedPod,
+    BrokenPool,
+    ExceededQuota,
+    ImpactDocument,
+    PodEffect,
+    RuleTaint,
+)
 from dra_plan.releases import Target
 
 _WORST_FIRST: tuple[PodEffect, ...] = (
@@ -45,6 +53,8 @@ class Impact(PrintedAnswer[ImpactDocument]):
     written: AppliedEdit
     pods: tuple[AffectedPod, ...]
     quotas: tuple[ExceededQuota, ...]
+    taints: tuple[RuleTaint, ...]
+    pools: tuple[BrokenPool, ...]
     refused: Refusals
     notices: tuple[Notice, ...]
 
@@ -69,6 +79,8 @@ class Impact(PrintedAnswer[ImpactDocument]):
             held_devices=list(found.held_devices),
             pools=list(found.pools),
             quotas=list(self.quotas),
+            taints=list(self.taints),
+            broken_pools=list(self.pools),
             unsettled=found.unsettled[1] if not found.unsettled[0] else "",
             refusals=self.refused,
             warnings=warnings(self.notices),
@@ -82,6 +94,9 @@ class WrittenChange:
     inventory: Inventory
     target: Target
     written: AppliedEdit | None
+    refused: Sequence[ApiServerRefusal] = ()
+    """What the API server refuses of the objects: it is not written."""
+    notices: Sequence[Notice] = ()
 
 
 def impact_of(before: Inventory, target: Target, change: WrittenChange, question: Question) -> Impact:
@@ -97,13 +112,18 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
     names = {(one.kind, one.namespace, one.name) for one in written.applied}
     after = change.inventory
     taken = accepted(after, change.target, lambda pod: (pod.kind, *_key(pod)) in names, question.runtime_config)
+    rules = [rule for rule in after.taint_rules if (rule.kind, *_key(rule)) in names]
+    taints = rule_taints(before, states[1].view, rules)
+    refused = [*change.refused, *(entries(taken.refused) or ())]
     return Impact(
         found,
         written,
         tuple(pods),
         tuple(_exceeded(after, names)),
-        entries(taken.refused),
-        found.notices,
+        tuple(taints),
+        tuple(broken_pools(states[0].view, states[1].view)),
+        refused or UNSET,
+        (*change.notices, *found.notices, *of_rules(states[1].view, rules, taints)),
     )
 
 
@@ -141,7 +161,7 @@ def effect_of(pod: ChangedPod) -> PodEffect:
 
 def _of_running(pod: ChangedPod) -> PodEffect:
     after = pod.after
-    if after is None or (after.ended is not None and not after.ended.recreated_as):
+    if after is None or (after.ended is not None and not after.ended.recreated_as and after.outcome != "Gated"):
         return "Gone"
     if after.node_name is None:
         return "WithoutPlace"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from dra_plan.options import TAINT_RULES, Allotted, Flag, PodOptions, spelled_out, within_its_time
 
 if TYPE_CHECKING:
+    from dra_plan.api.inventory import Inventory, Notice
+    from dra_plan.documents.refusals import ApiServerRefusal
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.impact.answer import Impact
+    from dra_plan.validation.served import RuntimeConfig
 
 
 class ImpactOptions(PodOptions, Allotted, total=False):
@@ -42,16 +45,66 @@ def impact(
     from dra_plan.errors import UsageError
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.impact.answer import WrittenChange, impact_of
+    from dra_plan.whatif import Apply
 
     version = options.get("to_kubernetes_version")
     if objects is None and version is None:
         raise UsageError("nothing would change: give objects, or a release (to_kubernetes_version)")
     asked = cluster.question(owners, {name: each for name, each in options.items() if name != "to_kubernetes_version"})
-    after = cluster if objects is None else cluster.applied(required(objects, LoadedCluster, "objects", "a Cluster"))
-    has_rules = objects is not None and bool(objects.inventory.taint_rules)
+    has_rules = False
+    refused: list[ApiServerRefusal] = []
+    after = cluster
+    if objects is not None:
+        has_rules = bool(required(objects, LoadedCluster, "objects", "a Cluster").inventory.taint_rules)
+        refused = _refused(objects.with_gate(TAINT_RULES) if has_rules else objects, asked.runtime_config)
+        after = cluster.edited(Apply(_taken(objects, refused)))
     upgraded = cluster if version is None else cluster.at(version)
     later = upgraded.target_with(TAINT_RULES) if has_rules else upgraded.target
     before = cluster.target_with(TAINT_RULES) if has_rules and version is None else cluster.target
     written = None if objects is None else after.what_if[-1]
-    change = WrittenChange(after.inventory, later, written)
+    is_on, was_on = (each.features.device_taint_rules for each in (later, upgraded.target))
+    notices = [_of_rules(cluster)] if is_on and not was_on else []
+    change = WrittenChange(after.inventory, later, written, refused, notices)
     return replace(cluster.with_edits(impact_of(cluster.inventory, before, change, asked)), ignored=cluster.ignored)
+
+
+def _of_rules(cluster: LoadedCluster) -> Notice:
+    from dra_plan.api.inventory import Notice
+
+    said = (
+        f"Kubernetes {cluster.target.release} serves device taint rules only where resource.k8s.io/v1beta2 and"
+        f" {TAINT_RULES} are switched on; they are taken to be"
+    )
+    return Notice("taint-rules-taken-as-on", said)
+
+
+def _refused(objects: LoadedCluster, runtime_config: RuntimeConfig | None) -> list[ApiServerRefusal]:
+    """What the API server refuses of the objects by themselves; of pods and workloads it is asked with the cluster."""
+    from dra_plan.api.core import Pod
+    from dra_plan.manifests import kinds
+    from dra_plan.planner.refused import of_manifests
+    from dra_plan.questions.validate.ask import validate
+
+    findings = validate(objects, select=_ALONE, runtime_config=runtime_config).findings
+    asked_later = {kind.name for kind in kinds.every() if kind.holder == "workloads"} | {Pod.__name__}
+    return of_manifests(findings, asked_later)
+
+
+def _taken(objects: LoadedCluster, refused: list[ApiServerRefusal]) -> Inventory:
+    """The objects without those that are refused, and without what is known of these by their names."""
+    from dataclasses import replace
+
+    if not refused:
+        return objects.inventory
+    gone = {(each.kind, each.namespace, each.name) for each in (one.owners[0] for one in refused)}
+    names = ["/".join(filter(None, each)) for each in sorted(gone)]
+    kept = objects.without(*names).inventory
+    known: dict[str, Any] = {
+        lookup: {key: said for key, said in getattr(kept, lookup).items() if key not in gone}
+        for lookup in ("origins", "as_written", "texts")
+    }
+    return replace(kept, **known)
+
+
+_ALONE = ("DRA0", "DRA1")
+"""The rules that look at one object."""

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from dra_plan.documents.base import AnswerTarget, AppliedObject, DocumentPart, PrintedDocument, PrintedWarning, Text
+from dra_plan.documents.base import (
+    Amount,
+    AnswerTarget,
+    AppliedObject,
+    DocumentPart,
+    PrintedDocument,
+    PrintedWarning,
+    Text,
+)
 from dra_plan.documents.refusals import Refusals
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ChangedPool, ChangedSelector, HeldDevice
 
@@ -45,6 +53,25 @@ class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
     hard: str
 
 
+class RuleTaint(DocumentPart, frozen=True, kw_only=True):
+    """A device taint rule that is written, and the devices that it reaches."""
+
+    name: Text
+    key: str
+    effect: str
+    devices: Annotated[Amount, Meta(description="Published devices that get the taint.")]
+    in_use: Annotated[Amount, Meta(description="Those of them that claims have before.")]
+
+
+class BrokenPool(DocumentPart, frozen=True, kw_only=True):
+    """A pool that has not as many slices as they say: no device of it is allocated as long as that lasts."""
+
+    driver: Text
+    pool: Text
+    slices: Amount
+    stated: Annotated[list[int], Meta(description="The numbers that the slices state.")]
+
+
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
     """What objects, or another release, would do to a cluster. `target` is that of the cluster after."""
 
@@ -61,6 +88,10 @@ class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
     held_devices: Annotated[list[HeldDevice], Meta(description="Devices of claims that came or went.")]
     pools: list[ChangedPool]
     quotas: list[ExceededQuota]
-    unsettled: Annotated[str, Meta(description=("Why the cluster never settles afterwards; empty if it does."))] = ""
+    taints: Annotated[list[RuleTaint], Meta(description="What each written DeviceTaintRule reaches.")] = []
+    broken_pools: Annotated[
+        list[BrokenPool], Meta(description="Broken pools that were complete before, or are new.")
+    ] = []
+    unsettled: Annotated[str, Meta(description="Why the cluster never settles afterwards; empty if it does.")] = ""
     refusals: Refusals = UNSET
     warnings: list[PrintedWarning]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dra_plan.questions.impact.document import ImpactDocument
 from dra_plan.text.gate import Gate, Judge, Verdict
 
-LOSSES = ("Gone", "WithoutPlace", "NoLongerStarts", "Refused")
+LOSSES = ("Gone", "WithoutPlace", "NoLongerStarts", "Refused", "Waits")
 """Effects that fail."""
 
 
@@ -15,7 +15,8 @@ def _verdicts(gate: Gate, document: ImpactDocument) -> list[Verdict]:
     found += [Verdict.FAILED for one in document.claim_sets if one.change == "Lost"]
     found += [Verdict.FAILED for held in document.held_devices if held.change == "Lost"]
     found += [gate.undecided for one in document.claim_sets if one.change == "Undecided"]
-    found += [Verdict.FAILED for one in document.selectors if one.lost]
+    found += [Verdict.FAILED for one in document.selectors if one.lost or one.stops]
+    found += [Verdict.FAILED for _ in document.broken_pools]
     return found + [Verdict.FAILED for _ in document.quotas] + ([Verdict.FAILED] if document.unsettled else [])
 
 

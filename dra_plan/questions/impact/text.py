@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from dra_plan import shown
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, ComparedSet, undecided_outcomes
+from dra_plan.questions.impact.devices import broken
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
 from dra_plan.text import refusals
 from dra_plan.text.columns import Folded, Part, Screen, Table
@@ -81,22 +82,32 @@ def headline(document: ImpactDocument) -> str:
     said = []
     if ending:
         placed = counts["Moves"] + counts["Restarts"]
-        said.append(
-            f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {placed} "
-            f"rescheduled, {counts['WithoutPlace']} left pending, {counts['Gone']} not recreated"
+        parts = (
+            (placed, "rescheduled"),
+            (counts["WithoutPlace"], "left pending"),
+            (counts["Gone"], "not recreated"),
         )
+        kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
+        said.append(f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {kinds}")
     words: dict[PodEffect, str] = {
         "Starts": "would start",
         "NoLongerStarts": "would no longer start",
         "Elsewhere": "would start elsewhere",
         "Refused": "would be refused",
     }
+    new = sum(pod.before is None for pod in document.pods if pod.effect == "Starts")
+    if new or counts["Waits"]:
+        starting = (new, "gets a node" if new == 1 else "get a node"), (counts["Waits"], "without a node")
+        kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
+        said.append(f"{counted(new + counts['Waits'], 'new pod')}: {kinds}")
+        counts["Starts"] -= new
     waiting = ((counts[effect], word) for effect, word in words.items())
     said += [f"{counted(number, 'pending pod')} {word}" for number, word in waiting if number]
     said += [f"{counted(counts['Undecided'], 'pod')} undecided"] if counts["Undecided"] else []
     if said:
         return "; ".join(said)
     rest = [*document.claim_sets, *document.selectors, *document.held_devices, *document.quotas, *document.pods]
+    rest += [*document.broken_pools, *(rule for rule in document.taints if rule.devices and rule.effect != "None")]
     return "No running pod ends, and none starts" if rest or document.refusals else NOTHING
 
 
@@ -193,6 +204,7 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         held = [one.holder for one in document.held_devices if one.change == word]
         for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):
             yield f"Claim {name} {said}."
+    yield from _of_devices(document)
     lost = lost_selectors(document)
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."
@@ -205,6 +217,39 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         yield f"Undecided: {why_not_known(undecided_outcomes(changes))}."
     if document.applied:
         yield f"Applied: {applied(document)}."
+
+
+def _of_devices(document: ImpactDocument) -> Iterator[str]:
+    """The devices that rules taint, pools that lack slices, and selectors that stop with an error."""
+    for rule in document.taints:
+        if rule.devices:
+            free = rule.devices - rule.in_use
+            said = (
+                f"{counted(rule.devices, 'device')} ({rule.in_use} in use, {free} free) with {rule.key}:{rule.effect}"
+            )
+            yield f"Rule {rule.name} taints {said}{_TAINTED.get(rule.effect, '')}."
+    for pool in document.broken_pools:
+        yield f"{broken(pool)}."
+    stopping: dict[tuple[int, str, str], list[str]] = {}
+    for one in document.selectors:
+        if one.stops:
+            pools = listed([name.partition("/")[2] for name in one.erring_pools], 4)
+            users = [f"{user.kind.lower()}/{user.name}" for user in one.used_by]
+            stopping.setdefault((one.erring, pools, one.error), []).extend(users)
+    for (number, pools, error), users in stopping.items():
+        alone = len(users) == 1
+        said = f"The selector{'' if alone else 's'} of {listed(users, 4)} stop{'s' if alone else ''} with an error on"
+        yield (
+            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of these,"
+            " the attempt ends, and the pod gets no node, not even another one."
+        )
+
+
+_TAINTED = {
+    "NoSchedule": ": running pods stay, and new ones need a toleration to get one",
+    "None": ", which does nothing",
+}
+"""What an effect means for pods, where none ends."""
 
 
 def lost_selectors(document: ImpactDocument) -> str:

@@ -15,10 +15,11 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import choose_nodes, of_devices, of_leaving, of_preemption, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import let_go
-from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, Stop, Wave
-from dra_plan.questions.maintain.drains import Done, DrainRules, wave
+from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, PodAndNode, Stop, Wave
+from dra_plan.questions.maintain.drains import Done, DrainRules, leaving, placed, started, wave
 from dra_plan.questions.maintain.given_back import GivenBack, with_surge
 from dra_plan.releases import Target
+from dra_plan.whatif.edits import comes_back
 
 MOST_DRAINS = 2_000
 """Waves that are carried out at most; an order that is not found by then is not known."""
@@ -101,8 +102,16 @@ def maintenance(
     path = (enlarged, *search.path)
     known = not search.cut and not search.unclear
     outcome: MaintenanceOutcome = "Possible" if waves is not None else "Impossible" if known else "Undecided"
-    stop = search.stop if waves is None else None
+    stop = None
+    if waves is None and search.stop is not None:
+        bare = _not_made_anew(enlarged, set(names))
+        before = started(enlarged, search.path[-1])
+        stop = structs.replace(search.stop, started=[*before, *search.stop.started], not_made_anew=bare)
     return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge), path)
+
+
+def _not_made_anew(inventory: Inventory, names: set[str]) -> list[PodAndNode]:
+    return [placed(pod) for pod in leaving(inventory, names) if not comes_back(pod)]
 
 
 @dataclass

@@ -50,6 +50,14 @@ class Wave(DocumentPart, frozen=True, kw_only=True):
     given_back: Annotated[list[GivenBackNode], Meta(description="Those of the nodes that are changed by then.")] = []
 
 
+class PodAndNode(DocumentPart, frozen=True, kw_only=True):
+    """A pod and its node."""
+
+    namespace: str
+    name: Text
+    node: Text
+
+
 class Stop(DocumentPart, frozen=True, kw_only=True):
     """Where the best attempt stops."""
 
@@ -59,6 +67,13 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
     reason: StopReason
     message: Annotated[str, Meta(description="The message of the scheduler for it.")] = ""
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that protects it.")] = ""
+    started: Annotated[
+        list[PodAndNode],
+        Meta(description="Pending pods that got a node in the earlier drains, and with it room that is missing now."),
+    ] = []
+    not_made_anew: Annotated[
+        list[PodAndNode], Meta(description="Pods of all nodes to drain that no controller recreates.")
+    ] = []
 
 
 class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.index import Index
-from dra_plan.claims.owners import ended
+from dra_plan.claims.owners import ended, is_waiting
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import AtRest, come_to_rest, devices_of, pod_key, without_place
-from dra_plan.questions.maintain.document import MovedPod, Stop
+from dra_plan.questions.maintain.document import MovedPod, PodAndNode, Stop
 from dra_plan.questions.maintain.given_back import GivenBack
 from dra_plan.releases import Target
 from dra_plan.whatif.edits import belongs_to_node, cordoned, replaced
@@ -45,20 +45,22 @@ def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done 
     wanted = set(names)
     nodes = [cordoned(node) if node.metadata.name in wanted else node for node in inventory.nodes]
     now, moved = replace(inventory, nodes=nodes), list[MovedPod]()
-    waiting = {pod_key(pod) for pod in _leaving(inventory, wanted)}
+    waiting = {pod_key(pod) for pod in leaving(inventory, wanted)}
     while waiting:
-        leaving = [pod for pod in _leaving(now, wanted) if pod_key(pod) in waiting]
-        if not leaving:
+        left = [pod for pod in leaving(now, wanted) if pod_key(pod) in waiting]
+        if not left:
             break
         index = Index(now)
-        going, budget = given.allows(index, leaving)
+        going, budget = given.allows(index, left)
         if not going:
-            return Stop(node=leaving[0].spec.node_name, done=[], pod=leaving[0].key, reason="Budget", budget=budget)
+            return Stop(node=left[0].spec.node_name, done=[], pod=left[0].key, reason="Budget", budget=budget)
         after = come_to_rest(replaced(now, going, index).inventory, given.target, given.question)
         lost = next(without_place(now, after), None)
         if lost is not None:
             pod, reason, message = lost
-            return Stop(node=going[0].spec.node_name, done=[], pod=pod, reason=reason, message=message)
+            taken = started(now, after.inventory)
+            node = going[0].spec.node_name
+            return Stop(node=node, done=[], pod=pod, reason=reason, message=message, started=taken)
         moved += _moves(going, after)
         waiting.difference_update(map(pod_key, going))
         now = after.inventory
@@ -102,7 +104,19 @@ def _published(inventory: Inventory) -> set[str]:
     }
 
 
-def _leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:
+def started(before: Inventory, after: Inventory) -> list[PodAndNode]:
+    """The pods that waited before and have a node after."""
+    waited = {pod_key(pod) for pod in before.pods if is_waiting(pod)}
+    return [placed(pod) for pod in after.pods if pod.spec.node_name and pod_key(pod) in waited]
+
+
+def placed(pod: Pod) -> PodAndNode:
+    """A pod with its node, as the document has it."""
+    return PodAndNode(namespace=pod.metadata.namespace, name=pod.metadata.name, node=pod.spec.node_name)
+
+
+def leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:
+    """The pods that a drain of these nodes ends."""
     for pod in inventory.pods:
         if pod.spec.node_name in names and not ended(pod) and not belongs_to_node(pod):
             yield pod

@@ -54,6 +54,7 @@ def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     yield from _changes(document)
     if document.stop is not None:
         yield f"{stopped(document.stop)}."
+        yield from beside(document.stop)
 
 
 def headline(document: MaintenanceDocument) -> str:
@@ -92,6 +93,18 @@ def no_order(document: MaintenanceDocument) -> str:
     return f"Undecided: no order was found in {drains}, and not all orders were tried."
 
 
+def beside(stop: Stop) -> Iterator[str]:
+    """Pods that waited and have got room meanwhile, and what is in the way whatever the order."""
+    if stop.started:
+        names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
+        them = "it" if len(stop.started) == 1 else "them"
+        yield f"Before that, pending pods were scheduled: {names}. --without pod/NAMESPACE/NAME leaves {them} out."
+    bare = [pod for pod in stop.not_made_anew if f"{pod.namespace}/{pod.name}" != stop.pod]
+    if bare:
+        names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in bare], 4)
+        yield f"No order can drain {names}: no controller recreates {'it' if len(bare) == 1 else 'them'}."
+
+
 def stopped(stop: Stop) -> str:
     """Where the best attempt stops, and why, without the full stop."""
     after = f"After {listed(stop.done, 6)} the" if stop.done else "The"
@@ -106,7 +119,7 @@ def stopped(stop: Stop) -> str:
         case "NoNewDevices":
             back = f"{after} drain of {stop.node} works, but the node comes back with other devices, and pod {stop.pod}"
             return f"{back}, which stays on it, gets none of them: {without(stop.message)}".rstrip(".")
-    no_place = "which would have no place (a temporary node, --surge, may help)"
+    no_place = "which would have no place"
     return f"{said}, {no_place}: {without(stop.message)}".rstrip(".")
 
 

@@ -38,7 +38,7 @@ def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | Non
     _add_answer(made, document, bound)
     if answer.proof is not None:
         if document.placed:
-            _add_proof(made, answer.proof.document)
+            _add_proof(made, answer.proof.document, gangs=bool(answer.document.groups))
         if inventory is not None and view is not None and made.scenes:
             made.picks[-1].marks = [_of_proof(answer.proof, inventory, Beginning(made.scenes[0], view))]
     for one, entry in zip(bound, document.placed, strict=False):
@@ -101,11 +101,11 @@ def _bounds(document: PlacementDocument) -> Bars:
     return Bars("Pods that can run at the same time", [BarRow(words.counted(pods, "pod"), segments)])
 
 
-def _add_proof(made: Page, proved: ImpossibilityProof) -> None:
+def _add_proof(made: Page, proved: ImpossibilityProof, *, gangs: bool) -> None:
     """What proves that not all can be placed, beside the placement of those that can."""
     names = [f"{pod.namespace}/{pod.name}" for pod in proved.pods]
     pick = Pick(f"pick-{len(made.picks)}", "why not all of them", picks.BAD, "proof", words.listed(names, 4), [])
-    lines = told.lines(proof(proved).lines)
+    lines = told.lines(proof(proved, gangs=gangs).lines)
     made.picks.append(pick)
     made.articles.append(told.Article(pick.key, pick.name, pick.tone, pick.word, lines[0].text, lines[1:]))
 

@@ -159,7 +159,7 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
         yield "The search was cut short. These are the bounds found so far."
     yield from _groups(document)
     if document.proof is not None:
-        yield proof(document.proof)
+        yield proof(document.proof, gangs=bool(document.groups))
     if document.refused_afterwards:
         yield Paragraph(list(_refused(document)))
     yield from _priorities(document)
@@ -184,8 +184,8 @@ def _at_most(pods: int, most: int) -> str:
     return f"no more than {most} of {counted(pods, 'pod')} {AT_ONCE}"
 
 
-def proof(of: ImpossibilityProof) -> Paragraph:
-    """The set that can't be placed, and what is in the way."""
+def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
+    """Return the set that cannot be placed, and why not; with `gangs`, it is about their pods alone."""
     names = listed([_pod(pod) for pod in of.pods])
     if of.group is not None:
         lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
@@ -194,6 +194,7 @@ def proof(of: ImpossibilityProof) -> Paragraph:
         lines = [f"{names} has no place, even alone:"]
     else:
         minimal = f", but any {len(of.pods) - 1} of them can" if of.minimal else ""
+        minimal += ", counting parts of gangs" if of.minimal and gangs else ""
         lines = [
             f"These {len(of.pods)} pods cannot run at the same time{minimal}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",

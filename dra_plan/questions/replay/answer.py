@@ -148,9 +148,19 @@ def replay_cluster(
         ends=question.deadline(),
         plugins=plugins,
     )
-    first, outcome, kept = run(trace, settings[0], 0, keeps=True)
     others = [(setting, order) for setting in settings for order in range(orders)][1:]
-    more = in_shares(in_orders, trace, others, jobs) if jobs > 1 and others else list(in_orders(trace, others))
+    begun: list[tuple[RunResult, SimulationResult, list[KeptMoment]]] = []
+
+    def begin() -> None:
+        begun.append(run(trace, settings[0], 0, keeps=True))
+
+    if jobs > 1 and others:
+        _ = [step.created for step in steps]  # decoded once, before processes part
+        more = in_shares(in_orders, trace, others, jobs, first=begin)
+    else:
+        begin()
+        more = list(in_orders(trace, others))
+    [(first, outcome, kept)] = begun
     every_result = [first, *more]
     results = [every_result[at : at + orders] for at in range(0, len(every_result), orders)]
     told = [*notices_about(inventory, target, outcome, settled=True)]

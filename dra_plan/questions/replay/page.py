@@ -11,7 +11,7 @@ from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
 from dra_plan.page import picks, told
 from dra_plan.page.content import Page
-from dra_plan.page.curves import Curve, Curves, Line
+from dra_plan.page.curves import Curve, CurveLine, Curves
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.picks import Beginning, Mark, Moments, Pick, PictureChange
 from dra_plan.page.scene import Scene, SceneDevice
@@ -23,7 +23,7 @@ from dra_plan.questions.replay.text import FORMATS, Value, duration
 from dra_plan.text import words
 from dra_plan.text.columns import Table
 
-NOT_THERE = "the node is not there"
+NOT_THERE = "the node is not in the cluster"
 MOST_NAMED = 8
 """Pods of a moment that are named."""
 
@@ -33,7 +33,7 @@ def page(answer: Replay, inventory: Inventory | None, _view: View | None) -> Pag
     document = answer.document
     made = begin(document, "replay", FORMATS)
     made.headline = _headline(document)
-    made.picks_title, made.answers_title, made.gets_word = "Moments", "At this moment", "taken since"
+    made.picks_title, made.answers_title, made.gets_word = "Moments", "At this moment", "newly allocated"
     view = View.of(answer.enlarged, answer.target)
     if inventory is not None:
         there = {node.metadata.name for node in inventory.nodes}
@@ -59,12 +59,12 @@ def page(answer: Replay, inventory: Inventory | None, _view: View | None) -> Pag
 
 def _headline(document: ReplayDocument) -> str:
     """How long it takes, how much is used, and the same of what it is compared with."""
-    used = words.listed([f"{100 * run.used:.1f}% with {run.name}" for run in document.runs])
-    if len(document.runs) == 1:
-        used = f"{100 * document.runs[0].used:.1f}%"
+    shares = [f"{100 * run.used:.1f}%" for run in document.runs]
+    used = words.listed([f"{share} ({run.name})" for share, run in zip(shares, document.runs, strict=True)])
+    used = used if len(shares) > 1 else shares[0]
     waiting = document.runs[0].samples[-1].waiting
-    left = f"; {words.counted(int(waiting), 'pod')} still {'waits' if waiting == 1 else 'wait'}" if waiting else ""
-    return f"{duration(document.seconds)}: {used} of all devices allocated on average{left}"
+    left = f"; {words.counted(int(waiting), 'pod')} still waiting" if waiting else ""
+    return f"{used} of all devices allocated on average over {duration(document.seconds)}{left}"
 
 
 # -- moments -----------------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def _pick(run: ReplayRun, kept: KeptMoment, number: int, before: float) -> Pick:
     went = [pod for pod in run.pods if pod.bound is not None and _within(pod.ended, before, sample.second)]
     word = f"{sample.bound:g} bound, {sample.waiting:g} waiting"
     said = [
-        f"{words.counted(len(pods), 'pod')} {one if len(pods) == 1 else many} since"
+        f"{words.counted(len(pods), 'pod')} {one if len(pods) == 1 else many}"
         for pods, one, many in ((came, "got a node", "got a node"), (went, "ended", "ended"))
         if pods
     ]
@@ -139,7 +139,7 @@ def _draw(made: Page, pick: Pick, kept: KeptMoment, now: Moments) -> None:
     for place, devices in _absent(drawn, kept, now):
         for device in devices:
             pick.change.devices[place, device.at] = device
-        marks[place] = Mark(picks.OTHER, "not there")
+        marks[place] = Mark(picks.OTHER, "not in the cluster")
     _back(drawn, kept, now, pick.change)
     pick.marks = [marks]
 
@@ -171,9 +171,9 @@ def _back(drawn: Scene, kept: KeptMoment, now: Moments, change: PictureChange) -
 
 _CURVES: tuple[tuple[str, str, Value], ...] = (
     ("Devices allocated", "%", replay.share),
-    ("Pods that wait", "pods", lambda one: one.waiting),
-    ("Idle, of no use to the pods that come", "devices", lambda one: one.fragmented),
-    ("Nodes without use", "nodes", lambda one: one.whole_idle_nodes),
+    ("Waiting pods", "pods", lambda one: one.waiting),
+    ("Fragmented devices", "devices", lambda one: one.fragmented),
+    ("Idle nodes", "nodes", lambda one: one.whole_idle_nodes),
 )
 
 
@@ -182,7 +182,7 @@ def _curves(document: ReplayDocument, stops: Sequence[int]) -> Curves:
     seconds = [sample.second for sample in longest.samples]
     made = []
     for title, unit, value in _CURVES:
-        lines = [Line(run.name, *_values(run, value, len(seconds))) for run in document.runs]
+        lines = [CurveLine(run.name, *_values(run, value, len(seconds))) for run in document.runs]
         made.append(Curve(title, unit, lines, 100.0 if unit == "%" else 0.0))
     return Curves(seconds, [duration(each) for each in seconds], made, stops)
 

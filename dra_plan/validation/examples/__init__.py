@@ -1,7 +1,7 @@
-"""For every rule a bad and a good example, as data: a TOML file a rule, with `bad` and `good` as manifests.
+"""A bad and a good example for every rule, as data: one TOML file per rule, with `bad` and `good` as manifests.
 
-`with` has the objects that both need, `old` those of which they are updates; `kubernetes-version`, `feature-gates` and
-`good-feature-gates` say what they are judged for, where it is not the newest release with its defaults.
+`with` has the objects that both need, `old` those that they update; `kubernetes-version`, `feature-gates` and
+`good-feature-gates` set the target, if it is not the newest release with its defaults.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class RuleExample:
     kubernetes_version: str = releases.NEWEST
     gates: Mapping[str, bool] = field(default_factory=dict)
     old: str = ""
-    """What the cluster has already, for rules about updates."""
+    """The objects already in the cluster, for rules about updates."""
     good_gates: Mapping[str, bool] = field(default_factory=dict)
-    """Gates that are set for `good` besides."""
+    """Additional gates for `good`."""
 
     def whole(self, text: str) -> str:
-        """`bad` or `good` with what belongs to both behind it, so that its lines keep their numbers."""
+        """Return `bad` or `good` followed by the common objects, so that its lines keep their numbers."""
         return f"{text}---\n{self.around}" if self.around else text
 
 
 def load(code: str) -> RuleExample:
-    """The example of the rule with this code."""
+    """Return the example of the rule with this code."""
     text = (importlib.resources.files(__name__) / f"{code}.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
     return RuleExample(

@@ -10,6 +10,8 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
+from dra_plan.questions.impact.gate import JUDGE
+from dra_plan.text.gate import Gate, Verdict
 from tests.build import (
     GPU,
     device,
@@ -25,6 +27,7 @@ from tests.build import (
     taint,
     taint_rule,
     template,
+    workload,
 )
 from tests.cli.running import in_process
 
@@ -44,6 +47,10 @@ def runs(name: str, where: str, **metadata: Any) -> list[Plain]:
 
 def of(objects: list[Plain], *change: Plain, **gates: bool) -> Any:
     return Cluster.of(objects, feature_gates=gates or None).impact(Cluster.of(list(change)))
+
+
+def fails(found: Any) -> bool:
+    return Verdict.FAILED in JUDGE.all_verdicts(Gate(), found.document)
 
 
 def effects(found: Any) -> dict[str, str]:
@@ -83,7 +90,7 @@ def test_what_waits_may_start_or_no_longer_do_so() -> None:
     assert effects(of([*FLEET, *runs("one", "a"), waits], slice_("b"))) == {"waits": "NoLongerStarts"}
 
 
-def test_a_new_pod_that_gets_no_node_is_no_loss() -> None:
+def test_a_new_pod_that_gets_no_node_fails() -> None:
     full = [*FLEET, *runs("one", "a"), *runs("two", "b")]
     found = of(full, pod("late", templates={"gpu": "one"}))
     assert effects(found) == {"late": "Waits"}
@@ -128,7 +135,7 @@ def test_tables_of_changes(change: str, columns: str, golden: Any) -> None:
 
 
 def test_what_is_wrong_is_a_usage_error() -> None:
-    assert in_process("impact", FIXTURE).err.startswith("error: -f FILE says what would be applied")
+    assert in_process("impact", FIXTURE).err.startswith("error: give the objects to apply with -f FILE")
     assert in_process("impact", "-f", str(CHANGES / "recall.yaml")).status == 2
     assert in_process("impact", "-f", "nowhere.yaml", FIXTURE).status == 2
 
@@ -198,3 +205,71 @@ def test_without_the_class_nothing_is_said_to_be_lost() -> None:
     assert "changes there are unknown: the input lacks the objects that decide this." in str(between)
     drains = Cluster.of(lacking).drain_each()
     assert all(lost.undecided for each in drains for lost in each.lost)
+
+
+# What changes for devices, and what the API server does not take
+
+
+def test_a_selector_that_stops_with_an_error_fails_though_it_matches_as_much() -> None:
+    """One device lacks an attribute that the class reads: a pod that asks for the class gets no node anywhere."""
+    reads = device_class(GPU, f'device.attributes["{GPU}"].model == "A"')
+    bare = [each for each in FLEET if each["kind"] not in ("DeviceClass", "ResourceSlice")]
+    named = [slice_(name, device("gpu-0", model="A")) for name in ("a", "b")]
+    change = slice_("b", device("gpu-0", model="A"), device("gpu-1", size="1"))
+    found = of([reads, *bare, *named, pod("waits", templates={"gpu": "one"})], change)
+    [selector] = found.document.selectors
+    assert (selector.before, selector.after, selector.erring, selector.stops) == (2, 2, 1, True)
+    assert "stops with an error on 1 device of b (no such key: model)" in str(found)
+    assert fails(found)
+    unused = of([reads, *bare, *named], change)
+    assert not any(each.stops for each in unused.document.selectors)
+
+
+def test_a_pool_with_more_slices_than_it_says_offers_nothing() -> None:
+    found = of(FLEET, slice_("b", "gpu-0", name="b-again"))
+    assert [(each.pool, each.slices, each.stated) for each in found.document.broken_pools] == [("b", 2, [1])]
+    assert "Pool gpu.example.com/b has 2 slices of 1" in str(found)
+    assert fails(found)
+
+
+@pytest.mark.parametrize(
+    ("selector", "said"),
+    [
+        ({"driver": "gpu.exmaple.com"}, "no driver is called gpu.exmaple.com (did you mean gpu.example.com?)"),
+        ({"pool": "nowhere"}, "no pool is called nowhere"),
+        ({"pool": "a", "device": "gpu-7"}, "no device is called gpu-7 (did you mean gpu-0?)"),
+    ],
+)
+def test_a_rule_that_reaches_no_device_is_warned_of(selector: dict[str, str], said: str) -> None:
+    found = of([*FLEET, *runs("one", "a")], taint_rule("r", EVICTS, **selector))
+    [told] = [each.message for each in found.document.warnings if each.code == "rule-taints-nothing"]
+    assert told == f"it taints no device: {said}"
+    assert str(found).startswith("Nothing changes")
+
+
+def test_how_many_devices_a_rule_taints_is_told_where_nobody_ends() -> None:
+    found = of([*FLEET, *runs("one", "a")], taint_rule("r", taint("k", effect="NoSchedule"), driver=GPU))
+    [told] = found.document.taints
+    assert (told.devices, told.in_use) == (2, 1)
+    assert "Rule r taints 2 devices (1 in use, 1 free) with k:NoSchedule: running pods stay" in str(found)
+    assert not fails(found)
+
+
+def test_what_the_api_server_refuses_is_not_applied() -> None:
+    """A rule with an effect that there is not, and a class that does not compile: the cluster stays as it is."""
+    rule = taint_rule("r", taint("k", effect="NoExec"), driver=GPU)
+    waits = pod("waits", templates={"gpu": "one"})
+    found = of([*FLEET, *runs("one", "a"), waits], rule, device_class(GPU, "device.driver =="))
+    assert {each.owners[0].name for each in found.document.refusals} == {"r", GPU}
+    assert (list(found), found.document.applied, found.document.selectors) == ([], [], [])
+    assert fails(found)
+
+
+def test_a_stateful_set_makes_its_pods_again_one_after_the_other() -> None:
+    """The second pod is not made before the first is ready, which gets no device; it does not end for good."""
+    objects = [*FLEET, workload("StatefulSet", "s", pod(templates={"gpu": "one"}), replicas=2)]
+    for name, where in (("s-0", "a"), ("s-1", "b")):
+        objects += runs(name, where, **owned("StatefulSet", "s"))
+    found = of(objects, taint_rule("r", EVICTS, driver=GPU))
+    assert effects(found) == {"s-0": "WithoutPlace", "s-1": "WithoutPlace"}
+    assert "StatefulSet s makes it once the pods before it are ready" in str(found)

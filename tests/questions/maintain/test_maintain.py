@@ -421,3 +421,16 @@ def test_without_budgets_in_the_input_it_says_so() -> None:
     codes = [each.code for each in Cluster.of(one_full_rack()).maintain().document.warnings]
     assert codes == ["disruption-budgets-missing"]
     assert Cluster.load(RACKS).maintain().document.warnings == []
+
+
+def test_who_took_the_room_and_who_is_in_the_way_is_told() -> None:
+    """A pod that waits takes the node that was given back; a bare pod stops every order."""
+    waits = plain_pod("waits", templates={"gpu": "one"}, cpu="5", metadata={"uid": "u-waits"})
+    objects = [*one_full_rack(), node("c", cpu="4"), slice_("c", "gpu-0"), waits]
+    objects += [running("bare", "b", metadata={"uid": "u-bare"})]
+    found = Cluster.of(objects).maintain(nodes=["a", "b"])
+    assert (found.outcome, found.stop.pod) == ("Impossible", "default/serve-b")
+    assert [(each.name, each.node) for each in found.stop.started] == [("waits", "a")]
+    assert [(each.name, each.node) for each in found.stop.not_made_anew] == [("bare", "b")]
+    assert "pending pods were scheduled: default/waits (on a)" in str(found)
+    assert "No order can drain default/bare (on b): no controller recreates it." in str(found)

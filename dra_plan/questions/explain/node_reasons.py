@@ -1,0 +1,346 @@
+"""`explain`: the nodes that refuse a pod, those with the same against it together, each reason with what it is about.
+
+First what is in the way of the claims, node by node; then the groups. Which nodes refuse, and for what, is known from
+the run of the scheduler (`reasons`); words are made in `text/node_obstacles.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import structs
+
+from dra_plan.allocator import Allocator, Outcome
+from dra_plan.api.core import Node, Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
+from dra_plan.claims.sets import ClaimSet
+from dra_plan.documents.devices import RemovedDevices
+from dra_plan.documents.reasons import LeadingReason
+from dra_plan.documents.verdicts import (
+    NodeObstacle,
+    NodeRefusalReason,
+    RefusingNodes,
+)
+from dra_plan.explanation.suggest.admissions import CONDITIONS
+from dra_plan.planner.claim_sets import ClaimSetPlan
+from dra_plan.questions.explain.peaks import parts
+from dra_plan.questions.explain.reasons import DeviceAttempt
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.status import (
+    AffinityUnmet,
+    LabelUnmet,
+    Obstacle,
+    PortTaken,
+    ResourceShort,
+    SpreadUneven,
+    VolumeInUse,
+    VolumesFull,
+)
+from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
+from dra_plan.scheduler.obstacles import node_obstacle
+
+if TYPE_CHECKING:
+    from dra_plan.explanation.funnel import Funnel, NodeOffer
+    from dra_plan.explanation.groups import NodeGroup
+
+
+MANY = 1_000_000
+"""Stands for a number of devices that is not known."""
+
+
+MOST_NODES = 50
+"""Nodes of one attempt that are looked at closely."""
+
+_KINDS = ("selector", "pool")
+"""Checks that take away devices of another kind, or that are not known."""
+
+
+class DeviceReason(NamedTuple):
+    """What is in the way on a node.
+
+    `taken_before`: the claims would fit, but pods that come first take the room. `most` is how many devices the
+    request that fails could have at most, if nobody else had any. `request` is its own name, `offer` what the node has.
+    """
+
+    leading: LeadingReason
+    taken_before: bool
+    most: int
+    request: str = ""
+    offer: NodeOffer | None = None
+
+    def removed(self) -> list[RemovedDevices]:
+        """The devices that the failing request could have, if they were not taken, or refused for what they lack."""
+        from dra_plan.explanation.parts import removal
+
+        offer, request = self.offer, self.request
+        if offer is None or self.leading.need is None:
+            return []
+        found = (each for each in offer.funnels if each.want.full_name == request)
+        made = [removal(offer, funnel, each) for funnel in found for each in funnel.removals if each.step not in _KINDS]
+        return [each for each in made if each.wanted != 0]
+
+
+class DeviceReasons:
+    """What is in the way of the claims of one pod, node by node."""
+
+    def __init__(
+        self, plan: ClaimSetPlan | None, attempt: DeviceAttempt | None, inventory: Inventory, max_steps: int | None
+    ) -> None:
+        self._inventory, self._max_steps = inventory, max_steps
+        self._found: dict[str, DeviceReason] = {}
+        self._attempt = attempt
+        if plan is not None and plan.explanation is not None and not (attempt is not None and attempt.has_more):
+            self._add(plan.explanation.groups, frozenset())
+        if attempt is not None:
+            self._look_at(attempt, _fitting(plan) if not attempt.has_more else frozenset())
+
+    def of(self, node: str) -> DeviceReason | None:
+        """What is in the way on the node, if it was found out."""
+        found = self._found.get(node)
+        if found is None or self._attempt is None or found.leading.request is None:
+            return found
+        name = self._attempt.resource_of(found.leading.request)
+        return found._replace(leading=structs.replace(found.leading, request=name), request=found.leading.request)
+
+    def _add(self, groups: Iterable[NodeGroup], fitting: frozenset[str]) -> None:
+        from dra_plan.explanation.document import leading_reasons
+
+        for group in groups:
+            most = _most(group)
+            for reason in leading_reasons([group]):
+                for node, offer in zip(group.nodes, group.offers, strict=True):
+                    name = node.metadata.name
+                    found = DeviceReason(reason, name in fitting, most.get(reason.request, MANY), reason.request, offer)
+                    self._found.setdefault(name, found)
+
+    def _look_at(self, attempt: DeviceAttempt, fitting: frozenset[str]) -> None:
+        nodes = [node for node in attempt.nodes if node.metadata.name not in self._found]
+        step = -(-len(nodes) // MOST_NODES) or 1
+        if nodes:
+            self._add(self._explained(attempt, nodes[::step]), fitting)
+
+    def _explained(self, attempt: DeviceAttempt, nodes: Sequence[Node]) -> list[NodeGroup]:
+        from dra_plan.explanation import explainer
+
+        view = attempt.cluster.with_claims(attempt.all_claims)
+        allocator = Allocator(attempt.claims, view, max_steps=self._max_steps)
+        claim_set = ClaimSet(claims=attempt.claims, allocated=attempt.allocated)
+        answers = [allocator.allocate(node) for node in nodes]
+        refused = [
+            (node, answer)
+            for node, answer in zip(nodes, answers, strict=True)
+            if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
+        ]
+        told = explainer.explain(
+            view,
+            self._inventory,
+            claim_set,
+            [node for node, _ in refused],
+            [answer for _, answer in refused],
+            max_steps=self._max_steps,
+            suggests=False,
+        )
+        return told.groups
+
+
+def _most(group: NodeGroup) -> dict[str, int]:
+    """By failing request, at most so many devices of a node pass its selectors; nothing where that is not known."""
+    if group.offer is None or group.error is not None:
+        return {}
+    found: dict[str, int] = {}
+    for position, funnel in enumerate(group.offer.funnels):
+        passing = [_passing(each) for each in group.funnels(position)]
+        found[funnel.want.full_name] = max(passing, default=MANY)
+    return found
+
+
+def _passing(funnel: Funnel) -> int:
+    if any(removal.step == "pool" for removal in funnel.removals):
+        return MANY
+    return funnel.devices - sum(len(one.devices) for one in funnel.removals if one.step == "selector")
+
+
+def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:
+    answers = plan.nodes if plan is not None else ()
+    return frozenset(answer.node for answer in answers if answer.outcome is Outcome.FITS)
+
+
+PODS = "pods"
+
+
+@dataclass(slots=True)
+class _AlikeNodes:
+    nodes: list[str] = field(default_factory=list)
+    refusals: list[tuple[NodeRefusal, ...]] = field(default_factory=list)
+
+
+class OnNodes(NamedTuple):
+    """The pod that nodes refuse, and the pods that are on a node in the end."""
+
+    pod: Pod
+    pods: Callable[[str], Iterable[Pod]]
+
+
+def refusing_nodes(
+    found: NodeRefusals, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
+) -> list[RefusingNodes]:
+    """The groups, those nearest to taking the pod first: with the fewest reasons, then of the most nodes.
+
+    Nodes that are kept for the control plane, or that are not ready, come last.
+    """
+    groups: dict[Any, _AlikeNodes] = {}
+    place = {name: at for at, name in enumerate(nodes)}
+    for name in sorted(found.of_nodes, key=place.__getitem__):
+        refusals = found.of_nodes[name]
+        leading = _leading(refusals, name, of_devices)
+        key = tuple((each.plugin, _texts(each), _keys(each.obstacles)) for each in refusals), _key_of(leading)
+        group = groups.setdefault(key, _AlikeNodes())
+        group.nodes.append(name)
+        group.refusals.append(refusals)
+    told = [
+        RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, nodes, of_devices, there)))
+        for group in groups.values()
+    ]
+    return sorted(told, key=lambda one: (_is_kept_free(one), len(one.reasons), -len(one.nodes)))
+
+
+def _is_kept_free(of: RefusingNodes) -> bool:
+    taints = [one.taint.key for reason in of.reasons for one in reason.about if one.taint is not None]
+    return any(key in CONTROL_PLANE or (key.startswith(CONDITIONS) and key != UNSCHEDULABLE.key) for key in taints)
+
+
+def _texts(refusal: NodeRefusal) -> tuple[str, ...]:
+    return tuple(reason.text for reason in refusal.reasons)
+
+
+def _leading(refusals: Iterable[NodeRefusal], node: str, of_devices: DeviceReasons) -> DeviceReason | None:
+    is_about_devices = any(each.plugin == plugin_names.DYNAMIC_RESOURCES for each in refusals)
+    return of_devices.of(node) if is_about_devices else None
+
+
+def _key_of(found: DeviceReason | None) -> Any:
+    if found is None:
+        return None
+    leading = found.leading
+    return leading.code, leading.class_, leading.name, leading.request, leading.need, found.taken_before
+
+
+def _keys(obstacles: Iterable[Obstacle]) -> tuple[Any, ...]:
+    return tuple(map(_key, obstacles))
+
+
+def _key(of: Obstacle) -> Any:
+    """What is the same of an obstacle on nodes that are told together."""
+    match of:
+        case ResourceShort(resource, asked, _, room):
+            return resource, asked, room < asked, room == 0
+        case LabelUnmet(key, operator, values):
+            return key, operator, values
+        case PortTaken(protocol, port):
+            return protocol, port
+        case AffinityUnmet():
+            return of.kind, of.topology_key, of.selector
+        case SpreadUneven(topology_key, domain):
+            return topology_key, domain is None
+        case VolumeInUse(claim, disk):
+            return claim, disk
+        case VolumesFull(driver, asked):
+            return driver, asked
+    return of
+
+
+# -- one group ---------------------------------------------------------------------------------------------------------
+
+
+def _reasons(
+    group: _AlikeNodes, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
+) -> Iterator[NodeRefusalReason]:
+    for place, refusal in enumerate(group.refusals[0]):
+        same = [refusals[place] for refusals in group.refusals]
+        own = [reason for reason in refusal.reasons if reason.about is not None]
+        here = [nodes[name] for name in group.nodes]
+        others = [_of_nodes_there(one, here, there) for one in _of_plugin(refusal, same, len(own), nodes)]
+        if refusal.plugin == plugin_names.DYNAMIC_RESOURCES:
+            others += _devices(group.nodes, of_devices)
+        for number, reason in enumerate(refusal.reasons):
+            about = []
+            if reason.about is not None:
+                at = own.index(reason)
+                made = node_obstacle([each.obstacles[at] for each in same], nodes)
+                about = [] if made is None else [_of_nodes_there(made, here, there)]
+            about += others if number == 0 else []
+            yield NodeRefusalReason(plugin=refusal.plugin, message=reason.text, counted=place == 0, about=about)
+
+
+def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
+    """The obstacle; of pods, of which the scheduler only says that there are too many, with how many a node takes.
+
+    Of an extended resource with who has it, or with what its device plugin does not offer; of a taint with what the pod
+    tolerates instead.
+    """
+    if of.kind == "Taint" and of.taint is not None:
+        return structs.replace(of, near=_tolerated(there.pod, of.taint.key))
+    if of.kind != "Resource":
+        return of
+    if of.resource == PODS:
+        limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
+        return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
+    of = structs.replace(of, parts=parts(there.pod.spec, of.resource))
+    if "/" not in of.resource:
+        return of
+    has = (nodes[0].status.capacity or {}).get(of.resource, "0")
+    if of.room == "0":
+        return structs.replace(of, unhealthy=has) if has != "0" else of
+    holders = [pod.key for pod in there.pods(nodes[0].metadata.name) if _asks(pod, of.resource)]
+    return structs.replace(of, holders=holders, varies=len(nodes) > 1)
+
+
+def _tolerated(pod: Pod, key: str) -> str:
+    """The first toleration of the pod with this key, as taints are written; "" for none."""
+    found = next((one for one in pod.spec.tolerations if one.key == key), None)
+    if found is None:
+        return ""
+    value = f"={found.value}" if found.value else ""
+    return f"{key}{value}{f':{found.effect}' if found.effect else ''}"
+
+
+def _asks(pod: Pod, resource: str) -> bool:
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    return any(resource in one.resources.requests or resource in one.resources.limits for one in containers)
+
+
+def _of_plugin(
+    refusal: NodeRefusal, same: Sequence[NodeRefusal], own: int, nodes: Mapping[str, Node]
+) -> Iterator[NodeObstacle]:
+    """What the plugin says beside its reasons."""
+    for at in range(own, len(refusal.obstacles)):
+        made = node_obstacle([each.obstacles[at] for each in same], nodes)
+        if made is not None:
+            yield made
+
+
+def _devices(names: Sequence[str], of_devices: DeviceReasons) -> Iterator[NodeObstacle]:
+    """What is in the way of the claims, with the range of numbers over the nodes."""
+    known = [reason for name in names if (reason := of_devices.of(name)) is not None]
+    found = [reason.leading for reason in known]
+    if not found:
+        return
+    best = max(found, key=lambda reason: reason.left or 0)
+    lefts = [left for reason in found for left in (reason.left, reason.left_from) if left is not None]
+    least = min(lefts, default=None)
+    spread = least if least != best.left else None
+    told = structs.replace(best, nodes=len(names), left_from=spread)
+    most = max(reason.most for reason in known)
+    short = best.need is not None and most < best.need
+    never = not known[0].taken_before and (short or best.code == "no-devices")
+    yield NodeObstacle(
+        kind="Devices",
+        devices=told,
+        taken_before=known[0].taken_before,
+        removed=known[0].removed() if not never else [],
+        room=str(most) if short and never else "",
+        never=never,
+    )
