@@ -94,7 +94,8 @@ def test_a_new_pod_that_gets_no_node_fails() -> None:
     full = [*FLEET, *runs("one", "a"), *runs("two", "b")]
     found = of(full, pod("late", templates={"gpu": "one"}))
     assert effects(found) == {"late": "Waits"}
-    assert "No running pod ends" in str(found)
+    assert str(found).startswith("1 new pod: 1 without a node.")
+    assert fails(found)
 
 
 def test_a_quota_that_is_less_than_what_is_used() -> None:
