@@ -141,8 +141,13 @@ class Quotas:
         hard = self._hard[quota_key(quota)]
         used = self.used(quota, hard)
         over = [name for name in hard if used[name] > hard[name]]
-        like = quota.spec.hard
-        return [(name, _text(used[name], like[name]), _text(hard[name], like[name])) for name in over]
+        return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
+
+    def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Used and hard of the named resources of the quota, as they are printed."""
+        hard, like = self._hard[quota_key(quota)], quota.spec.hard
+        used = self.used(quota, names)
+        return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
         """What the objects of the quota's namespace use of the named resources."""

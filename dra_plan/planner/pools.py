@@ -94,7 +94,9 @@ class PoolRemainder:
         self._empty = Ledger(0)
         slices = [*pool.slices, *pool.elsewhere]
         slices.sort(key=lambda slice_: slice_.name if target.rules.sorted else slice_.position)
-        self.devices = [device for slice_ in slices for device in slice_.devices]
+        published = {device.id: device for slice_ in reversed(slices) for device in reversed(slice_.devices)}
+        self.devices = list(reversed(published.values()))
+        """Each device once, even if several slices of the pool publish it."""
 
     def is_tainted(self, device: PoolDevice) -> bool:
         """Whether a taint keeps requests without toleration away."""

@@ -421,6 +421,7 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
                 by=ended.cause.by,
                 second=round(max(0.0, ended.moment - settled.server.start), 1),
                 recreated_as=heir.metadata.name if heir is not None else "",
+                endless=key in settled.evicted_endlessly,
             ),
         )
     return told

@@ -144,6 +144,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
     by: Annotated[str, Meta(description="Why it ends.")]
     second: Annotated[float, Meta(description="The time in seconds from now.")]
     recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
+    endless: Annotated[bool, Meta(description="Its replacements are evicted, too, again and again.")] = False
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
