@@ -29,7 +29,7 @@ from .endings import NOBODY, Ending, PodKey, endings, followed, maker
 from .events import Events, EventStep, RefusedCreate
 from .foreseen import newest_time
 from .later import go_to
-from .quota import Quotas
+from .quota import ExceededAmount, Quotas
 from .state import (
     Action,
     ClusterState,
@@ -124,8 +124,17 @@ class Settled:
     @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
         """What is said of pods of which a claim could not be created."""
-        found = (each for each in self.happenings if each.reason == resource_claims.FAILED)
-        return {(each.namespace, each.name): each.message for each in found}
+        return {(each.namespace, each.name): each.message for each in self._failed_claims}
+
+    @property
+    def claims_over_quota(self) -> Mapping[PodKey, list[ExceededAmount]]:
+        """The amounts of quotas because of which claims of pods could not be created."""
+        exceeded = self.server.quotas.exceeded
+        return {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
+
+    @property
+    def _failed_claims(self) -> list[Happening]:
+        return [each for each in self.happenings if each.reason == resource_claims.FAILED]
 
 
 class Settling:
@@ -472,7 +481,7 @@ class Settling:
         message = claim_failure(action.entry, refusal)
         metadata = action.pod.metadata
         self._stopped.add(pod_uid(action.pod))
-        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message)
+        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message, refusal)
 
     def _note(self, kind: str, namespace: str, name: str, reason: str, message: str, refusal: str = "") -> None:
         key = (kind, namespace, name, reason, message)

@@ -49,7 +49,7 @@ class AffectedPod(ChangedPod, frozen=True, kw_only=True):
 
 
 class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that allows less than is used, or that keeps pods from their claims or from being made."""
+    """A quota that allows less than is used, or that keeps pods from their claims."""
 
     namespace: str
     name: Text
@@ -58,7 +58,7 @@ class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
     used_after: Annotated[str, Meta(description="What is used once the cluster has settled.")]
     hard: str
     exceeded: Annotated[bool, Meta(description="More is used than it allows; no running pod ends because of it.")]
-    pods: Annotated[Amount, Meta(description="Pods that get no claim, or are not made, because of it.")]
+    pods: Annotated[Amount, Meta(description="Pods that get no claim because of it.")]
 
 
 class RuleTaint(DocumentPart, frozen=True, kw_only=True):

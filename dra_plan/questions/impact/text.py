@@ -12,7 +12,7 @@ from dra_plan.controllers.device_eviction import BY_DEVICE_TAINT
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, ComparedSet, undecided_outcomes
 from dra_plan.questions.impact.devices import broken
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
-from dra_plan.questions.impact.quotas import in_words, refusal_of
+from dra_plan.questions.impact.quotas import in_words
 from dra_plan.text import refusals
 from dra_plan.text.columns import Folded, Part, Screen, Table
 from dra_plan.text.folding import by_pool
@@ -125,10 +125,10 @@ def _because_of_quotas(document: ImpactDocument) -> str:
     quotas: dict[str, None] = {}
     for pod in document.pods:
         if pod.effect == "Waits":
-            said = refusal_of(pod.after.message or "") if pod.after is not None else None
-            if said is None:
+            over = pod.after.over_quota if pod.after is not None else []
+            if not over:
                 return ""
-            quotas[f"{pod.namespace}/{said.quota}"] = None
+            quotas |= {f"{pod.namespace}/{one.quota}": None for one in over}
     return f" ({'quota' if len(quotas) == 1 else 'quotas'} {listed(list(quotas))})" if quotas else ""
 
 
@@ -173,11 +173,9 @@ def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
 
 def _message(state: ComparedPod, pod: AffectedPod, *, whole: bool) -> str:
     """What is said of a pod without a node: of a quota in short, without the names of claims that are not made."""
-    message = state.message or ""
-    refusal = None if whole else refusal_of(message)
-    if refusal is not None:
-        return in_words(refusal, pod.namespace)
-    return message if whole else without(message)
+    if state.over_quota and not whole:
+        return in_words(state.over_quota, pod.namespace)
+    return (state.message or "") if whole else without(state.message or "")
 
 
 def _state(states: Sequence[ComparedPod | None], pod: AffectedPod, *, whole: bool) -> str:
@@ -196,8 +194,8 @@ def _state(states: Sequence[ComparedPod | None], pod: AffectedPod, *, whole: boo
         only = first.node_name if len(there) == 1 else ""
         return Folded(f"{place}{listed(devices, 4)}", f"{place}{by_pool(devices, only)}")
     message = _message(first, pod, whole=whole)
-    if not whole and refusal_of(first.message or "") is not None:
-        return message[:1].upper() + message[1:]
+    if first.over_quota and not whole:
+        return message
     return f"{first.outcome}: {message}" if message else first.outcome
 
 
