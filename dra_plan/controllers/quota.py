@@ -49,6 +49,17 @@ Charges = Mapping[str, int]
 """Resource name to billionths."""
 
 
+@dataclass(frozen=True)
+class ExceededAmount:
+    """How much of a resource an object asks for that the API server refuses because of a quota."""
+
+    quota: str
+    resource: str
+    requested: str
+    used: str
+    hard: str
+
+
 class Quotas:
     """The quotas and limits of all namespaces, and what is used of them. Objects are charged as they come and go."""
 
@@ -57,6 +68,8 @@ class Quotas:
         self._limits: dict[str, list[LimitRange]] = {}
         self._hard: dict[str, Mapping[str, int]] = {}
         """What each quota has, in billionths."""
+        self.exceeded: dict[str, list[ExceededAmount]] = {}
+        """The amounts because of which objects were refused, by what was said of them."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
@@ -104,7 +117,12 @@ class Quotas:
             (self._exceeded(quota, obj, kept) for quota in counting),
         )
         problem = next(filter(None, problems), "")
-        return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}' if problem else ""  # type: ignore[attr-defined]
+        if not problem:
+            return ""
+        refusal = f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}'  # type: ignore[attr-defined]
+        if problem in self.exceeded:
+            self.exceeded[refusal] = self.exceeded[problem]
+        return refusal
 
     def all_of(self, namespace: str) -> Sequence[ResourceQuota]:
         """The quotas of the namespace, by name."""
@@ -134,15 +152,26 @@ class Quotas:
         def listed(amounts: Mapping[str, int]) -> str:
             return ",".join(f"{key}={_text(amounts[key], quota.spec.hard[key])}" for key in over)
 
-        return f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
+        said = f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
+        like = quota.spec.hard
+        self.exceeded[said] = [
+            ExceededAmount(name, key, *(_text(amounts[key], like[key]) for amounts in (charged, used, hard)))
+            for key in over
+        ]
+        return said
 
     def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
         """Of which resources more is used than the quota has: name, used, hard. Nothing ends for it."""
         hard = self._hard[quota_key(quota)]
         used = self.used(quota, hard)
         over = [name for name in hard if used[name] > hard[name]]
-        like = quota.spec.hard
-        return [(name, _text(used[name], like[name]), _text(hard[name], like[name])) for name in over]
+        return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
+
+    def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Used and hard of the named resources of the quota, as they are printed."""
+        hard, like = self._hard[quota_key(quota)], quota.spec.hard
+        used = self.used(quota, names)
+        return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
         """What the objects of the quota's namespace use of the named resources."""

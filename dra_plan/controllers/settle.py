@@ -25,11 +25,11 @@ from dra_plan.scheduler.simulation import Simulation
 from . import absent_owners, device_eviction, node_eviction, resource_claims, workloads
 from .apiserver import ApiServer
 from .device_eviction import RuleCondition
-from .endings import Ending, PodKey, endings, followed
+from .endings import NOBODY, Ending, PodKey, endings, followed, maker
 from .events import Events, EventStep, RefusedCreate
 from .foreseen import newest_time
 from .later import go_to
-from .quota import Quotas
+from .quota import ExceededAmount, Quotas
 from .state import (
     Action,
     ClusterState,
@@ -47,6 +47,7 @@ from .state import (
 MOST_ROUNDS = 10_000
 """So often scheduler and controllers take turns after one step of the events at most."""
 MOST_REPEATS = 4
+ENDLESS = "pods are evicted and recreated endlessly"
 """So often the cluster may come back to a state in which it was, with pods evicted meanwhile: then it never settles."""
 PATIENCE_SECONDS = 120.0
 """A cluster has settled when nothing would happen for so long; what comes later is listed as such."""
@@ -92,6 +93,8 @@ class Settled:
     """The device taint rules that came after the start, of which a scheduler with E3 never hears."""
     waiting: list[Pod] = field(default_factory=list)
     """Pods that are tried again and again with an error."""
+    repeats_after: int | None = None
+    """How many pods had ended when the last of endless repetitions began; None if nothing repeats."""
     not_made: list[tuple[Pod, str]] = field(default_factory=list)
     """The pods that workloads still lack because the API server refuses them, with what it says."""
 
@@ -106,10 +109,32 @@ class Settled:
         return followed(self.endings, self.server.made)
 
     @cached_property
+    def evicted_endlessly(self) -> list[PodKey]:
+        """The pods that were there at the start and whose replacements are evicted endlessly."""
+        if self.repeats_after is None:
+            return []
+        makers = {maker(each.pod.metadata) for each in self.server.ended[self.repeats_after :]} - {NOBODY}
+        made = self.server.made
+        return [
+            key
+            for key, (each, heir) in self.places.items()
+            if maker(each.pod.metadata) in makers and (heir is None or made[pod_uid(heir)] > self.repeats_after)
+        ]
+
+    @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
         """What is said of pods of which a claim could not be created."""
-        found = (each for each in self.happenings if each.reason == resource_claims.FAILED)
-        return {(each.namespace, each.name): each.message for each in found}
+        return {(each.namespace, each.name): each.message for each in self._failed_claims}
+
+    @property
+    def claims_over_quota(self) -> Mapping[PodKey, list[ExceededAmount]]:
+        """The amounts of quotas because of which claims of pods could not be created."""
+        exceeded = self.server.quotas.exceeded
+        return {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
+
+    @property
+    def _failed_claims(self) -> list[Happening]:
+        return [each for each in self.happenings if each.reason == resource_claims.FAILED]
 
 
 class Settling:
@@ -132,6 +157,7 @@ class Settling:
         """Uid of each pod that is going to be evicted later, as far as it was known when last looked."""
         self._rounds = 0
         self._unsettled = ""
+        self._repeats_after: int | None = None
         self.before_time_passes: Callable[[float], None] = lambda _until: None
         """Called at the end of each moment at which anything happened, before the clock moves on to another."""
         self._stopped: set[str] = set()
@@ -224,8 +250,9 @@ class Settling:
         """
         self._simulation.scheduler.until = math.inf if end is None else end
         self._schedule()
-        self._unsettled = ""
+        self._unsettled, self._repeats_after = "", None
         seen: Counter[object] = Counter()
+        last: dict[object, int] = {}
         evicted = self._server.evicted
         for _ in range(MOST_ROUNDS):
             if self._simulation.scheduler.is_late():
@@ -237,8 +264,9 @@ class Settling:
                     key = self._fingerprint()
                     seen[key] += 1
                     if seen[key] > MOST_REPEATS:
-                        self._unsettled = "pods are evicted and recreated endlessly"
+                        self._unsettled, self._repeats_after = ENDLESS, last[key]
                         return
+                    last[key] = len(self._server.ended)
                 continue
             due = self._next()
             limit = self._server.now + self._patience if end is None else end
@@ -453,7 +481,7 @@ class Settling:
         message = claim_failure(action.entry, refusal)
         metadata = action.pod.metadata
         self._stopped.add(pod_uid(action.pod))
-        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message)
+        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message, refusal)
 
     def _note(self, kind: str, namespace: str, name: str, reason: str, message: str, refusal: str = "") -> None:
         key = (kind, namespace, name, reason, message)
@@ -481,6 +509,7 @@ class Settling:
             unsettled=unsettled,
             lost_rules=[rule.metadata.name for rule in state.inventory.taint_rules if rule.metadata.name not in given],
             waiting=erring,
+            repeats_after=self._repeats_after,
             not_made=self._not_made(state),
         )
 

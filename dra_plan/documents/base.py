@@ -119,7 +119,7 @@ class HeldDrain(DocumentPart, frozen=True, kw_only=True):
             description=("The budget; several if pods have more than one budget, in which case they are never evicted.")
         ),
     ]
-    allowed: Annotated[Amount, Meta(description="The evictions that it allows now.")]
+    allowed: Annotated[Amount, Meta(description="The evictions that it still allows when this drain begins.")]
     pods: Annotated[list[str], Meta(description="Its pods that have to leave.")]
 
 
