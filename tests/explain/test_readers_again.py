@@ -197,7 +197,7 @@ def test_who_asks_for_it(init: list[Object], runs: str, who: str, lowered: str) 
     waiting = bare_pod("p", initContainers=init, containers=[container(cpu=runs)])
     said = text([node("a"), running("r", "a", cpu="2"), waiting])
     assert f"  a: cpu: needs {who}, 6 of 8 free\n" in said
-    assert f"1. ask for {lowered} (then it fits on a)\n" in said
+    assert f"1. ask for {lowered} (it then fits on a)\n" in said
 
 
 # -- what is certain although the input lacks something ----------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_an_attribute_that_is_a_capacity_is_looked_for_there() -> None:
     objects = [*gpus("a", each=0), claim("c", asked)]
     objects[2] = slice_("a", device("gpu-0", capacity={"memory": {"value": "80Gi"}}))
     said = text(objects, "resourceclaim/c")
-    assert f'to device.capacity{domain}.memory.compareTo(quantity("40Gi")) >= 0 (then it fits on a)' in said
+    assert f'to device.capacity{domain}.memory.compareTo(quantity("40Gi")) >= 0 (it then fits on a)' in said
 
 
 def test_a_device_with_a_taint_that_evicts_is_no_first_choice() -> None:
