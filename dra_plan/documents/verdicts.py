@@ -317,6 +317,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     forbidden_claim: Annotated[
         str, Meta(description="The entry of resourceClaims, if its claim is refused and not the pod.")
     ] = ""
+    over: Annotated[list[str], Meta(description="The resources of which a quota has too little.")] = []
     defaulted: Annotated[
         list[DefaultedRequest], Meta(description="Requests that a LimitRange makes, of what the quota has too little.")
     ] = []

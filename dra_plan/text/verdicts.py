@@ -350,18 +350,15 @@ def _suspended(whose: _Whose) -> str:
 
 def _forbidden(of: OwnerVerdict) -> Lines:
     """What the API server says of pods that it does not create; they have no names yet."""
-    of_pod, _, why = of.message.partition(" is forbidden: ")
-    yield why if why and of.kind != "Pod" and of_pod.startswith("pods ") else of.message
+    yield of.message
     for each in of.defaulted:
         yield (
             f"Container {each.container} does not request {each.resource}: "
             f"LimitRange {each.limit_range} sets {each.amount}."
         )
-    requested = of.message.partition("exceeded quota: ")[2].partition(", used: ")[0]
-    if requested:
-        amounts = ("requests.", "limits.", " cpu=", " memory=")
-        less = "Request less, raise" if any(name in requested for name in amounts) else "Raise"
-        yield f"{less} the quota, or delete objects that it counts."
+    if of.over:
+        is_amount = any("." in name or name in ("cpu", "memory") for name in of.over)
+        yield f"{'Request less, raise' if is_amount else 'Raise'} the quota, or delete objects that it counts."
 
 
 def _refused(whose: _Whose) -> str:

@@ -6,7 +6,6 @@ sidecars. A pod asks for the greatest of these sums (KEP-753). What containers d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from dra_plan.api.core import Container, Pod, PodSpec
@@ -56,16 +55,15 @@ def _sum(containers: Iterable[Container], resource: str) -> int:
     return sum(asked_of(one, resource) for one in containers)
 
 
-def defaulted(inventory: Inventory, asked: Pod | AnyWorkload, message: str) -> list[DefaultedRequest]:
-    """Return the requests that a LimitRange makes for the pod and that exceed a quota, as the message says."""
+def defaulted(inventory: Inventory, asked: Pod | AnyWorkload, over: Sequence[str]) -> list[DefaultedRequest]:
+    """Return the requests that a LimitRange makes for the pod and that of which a quota has too little."""
     from dra_plan.controllers import limits
 
     namespace = asked.metadata.namespace
     pod = asked if isinstance(asked, Pod) else pod_of(asked, pod_template(asked), asked.metadata.name)
     limit_ranges = [one for one in inventory.limit_ranges if one.metadata.namespace == namespace]
-    over = message.partition("exceeded quota: ")[2].partition(", used: ")[0]
     return [
         DefaultedRequest(container=container, resource=resource, amount=amount, limit_range=name)
         for container, resource, amount, name in limits.given(pod, limit_ranges)
-        if re.search(rf"[ ,.]{re.escape(resource)}=", over)
+        if not {resource, f"requests.{resource}", f"limits.{resource}"}.isdisjoint(over)
     ]

@@ -305,10 +305,11 @@ class _Verdicts:
                 verdict="Refused",
                 node_name="",
                 victims=[],
-                message=forbidden[0].message,
+                message=(forbidden[0].reason if made.kind != POD else "") or forbidden[0].message,
+                over=list(forbidden[0].over),
                 forbidden=len(forbidden),
                 forbidden_claim=forbidden[0].claim,
-                defaulted=defaulted(self._inventory, asked, forbidden[0].message),
+                defaulted=defaulted(self._inventory, asked, forbidden[0].over),
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
         return structs.replace(
