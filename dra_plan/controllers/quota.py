@@ -105,7 +105,7 @@ class Quotas:
         if isinstance(obj, Pod):
             problem = _invalid(obj)
             if not problem and (said := limits.violation(obj, self._limits.get(namespace, ()))):
-                problem = f'pods "{obj.metadata.name}" is forbidden: {said}'
+                problem = f"{_forbidden(obj)}{said}"
         else:
             problem = _invalid_quota(obj) if isinstance(obj, ResourceQuota) else ""
         if problem:
@@ -119,7 +119,7 @@ class Quotas:
         problem = next(filter(None, problems), "")
         if not problem:
             return ""
-        refusal = f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}'  # type: ignore[attr-defined]
+        refusal = f"{_forbidden(obj)}{problem}"
         if problem in self.exceeded:
             self.exceeded[refusal] = self.exceeded[problem]
         return refusal
@@ -133,11 +133,19 @@ class Quotas:
         quotas = self.all_of(obj.metadata.namespace)  # type: ignore[attr-defined]
         return [quota for quota in quotas if _in_scope(quota, obj)]
 
-    def _exceeded(self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None) -> str:
-        name, hard = quota.metadata.name, self._hard[quota_key(quota)]
+    def over(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> tuple[str, ...]:
+        """Return the resources of which the first quota that the object exceeds has too little."""
+        found = (self._excess(quota, obj, kept)[0] for quota in self.of(obj))
+        return tuple(next(filter(None, found), ()))
+
+    def _excess(
+        self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None
+    ) -> tuple[list[str], Mapping[str, int], Mapping[str, int]]:
+        """Return the resources of which the quota has too little for the object, what it is charged, what is used."""
+        hard = self._hard[quota_key(quota)]
         charged = {key: value for key, value in self.charges(obj).items() if key in hard}
         if not charged:
-            return ""
+            return [], {}, {}
         if kept is None:
             used = self.used(quota, charged)
         else:
@@ -146,6 +154,11 @@ class Quotas:
                 kept[key] = self.used(quota, hard)
             used = kept[key]
         over = sorted(key for key, value in charged.items() if value > 0 and used[key] + value > hard[key])
+        return over, charged, used
+
+    def _exceeded(self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None) -> str:
+        name, hard = quota.metadata.name, self._hard[quota_key(quota)]
+        over, charged, used = self._excess(quota, obj, kept)
         if not over:
             return ""
 
@@ -271,9 +284,24 @@ class QuotaLedger:
                     used[name] += charges.get(name, 0)
         return refusal
 
+    def over(self, obj: object) -> tuple[str, ...]:
+        """Return the resources of which a quota has too little for the object."""
+        return self._quotas.over(obj, self._used)
+
     def forget(self) -> None:
         """Something else came or went: what is used is summed up anew when it is asked next."""
         self._used.clear()
+
+
+def _forbidden(obj: object) -> str:
+    """Return how the API server begins when it refuses to create the object."""
+    return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: '  # type: ignore[attr-defined]
+
+
+def without_name(obj: object, message: str) -> str:
+    """Return the message without its beginning, which names the object."""
+    head = _forbidden(obj)
+    return message[len(head) :] if message[: len(head)] == head else message
 
 
 def quota_key(quota: ResourceQuota) -> str:

@@ -281,6 +281,15 @@ _LIFTS = {
 """The plugins that no longer refuse a node after a change."""
 
 
+class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
+    """A request that a container does not make itself: a LimitRange makes it."""
+
+    container: str
+    resource: str
+    amount: str
+    limit_range: str
+
+
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     """What becomes of an owner, with all pods of the input that wait, and why."""
 
@@ -308,6 +317,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     forbidden_claim: Annotated[
         str, Meta(description="The entry of resourceClaims, if its claim is refused and not the pod.")
     ] = ""
+    over: Annotated[list[str], Meta(description="The resources of which a quota has too little.")] = []
+    defaulted: Annotated[
+        list[DefaultedRequest], Meta(description="Requests that a LimitRange makes, of what the quota has too little.")
+    ] = []
     missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, as the scheduler's message.")] = ""
