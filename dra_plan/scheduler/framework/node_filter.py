@@ -76,8 +76,7 @@ class Refused(Mapping[str, Status]):
 
 
 class FilterAnswers:
-    """Remembered answers of a profile's filters: for equal pods, and by plugin for pods that only that plugin treats as equal.
-    """
+    """The remembered answers of a profile's filters: for equal pods, and by plugin for pods that only it treats as equal."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
@@ -215,8 +214,7 @@ class NodeFilter:
         return None
 
     def _first_answer(self, run: _Run, node: NodeInfo, position: int) -> Status | None:
-        """Return the plugins' answer, remembered unless it is an error, whose text may contain data of this pod alone.
-        """
+        """Return the plugins' answer, remembered unless it is an error: its text may contain data of this pod alone."""
         status: Status | None = None
         for plugins, answers in run.parts:
             status = answers[position]

@@ -52,8 +52,7 @@ class ScorePhase(ProfilePlugins):
         return None
 
     def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
-        """Return the weighted scores of each plugin in the order of the nodes, of which there is at least one, or an Error.
-        """
+        """Return the weighted scores of each plugin in the order of the nodes (at least one), or an Error."""
         plugins = [p for p in self._at_score if p.name not in state.skip_score]
         table: dict[str, list[int]] = {}
         where = [node.position for node in nodes]
