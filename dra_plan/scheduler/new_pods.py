@@ -28,7 +28,10 @@ PARALLEL = "Parallel"
 
 
 def is_ordered(workload: AnyWorkload) -> bool:
-    """Return whether the workload creates its pods one by one, each once all before it are ready (StatefulSet's default)."""
+    """Return whether the workload creates its pods one by one (StatefulSet's default).
+
+    Each pod is then created once all before it are ready.
+    """
     return (
         isinstance(workload, Workload)
         and workload.kind == "StatefulSet"
@@ -70,9 +73,9 @@ def _numbered(workload: AnyWorkload, living: int, count: int, taken: Collection[
 
 
 def _ordinals(workload: AnyWorkload, pods: Sequence[Pod], is_ready: Callable[[Pod], bool] | None) -> Iterator[Pod]:
-    """Yield the pods of a StatefulSet, which knows its pods by name.
+    """Yield the missing pods of a StatefulSet, by name; a terminating pod still occupies its name.
 
-    A pod that is being deleted, or whose ordinal is out of range, keeps its name taken.
+    A pod under another name also counts towards the replicas.
     """
     named = {pod.metadata.name: pod for pod in pods}
     count = wanted(workload, pods).number
@@ -98,7 +101,7 @@ def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) 
 
 
 def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
-    """Return whether a pod of the DaemonSet may run on the node: its node terms and name match, and it tolerates the taints."""
+    """Return whether a pod of the DaemonSet may run on the node: node terms and name match, taints are tolerated."""
     spec = pod_spec(workload)
     if spec.node_name not in ("", node.metadata.name):
         return False

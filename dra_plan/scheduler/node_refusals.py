@@ -45,7 +45,10 @@ Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
 
 
 def refusals_of(framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> NodeRefusals:
-    """Return the rejections of the pod by each node, in the cycle that has just failed: the cluster is unchanged since then."""
+    """Return the rejections of the pod by each node, in the cycle that has just failed.
+
+    The cluster must not have changed since then.
+    """
     if diagnosis.pre_filter:
         found = {name: (_refusal(status, ()),) for name, status in diagnosis.statuses.items()}
         return NodeRefusals(found, of_all=True)

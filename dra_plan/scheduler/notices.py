@@ -30,12 +30,12 @@ _GENERIC = "GenericWorkload"
 
 
 def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Target) -> list[Notice]:
-    """Return notices about gates that are on in the input's cluster and off here, and gangs of which only a part runs."""
+    """Return notices about gates that are on in the input's cluster and off here, and gangs that run only in part."""
     return [*_gates(inventory, target), *_in_part(cluster)]
 
 
 def _gates(inventory: Inventory, target: Target) -> Iterator[Notice]:
-    """Yield notices about gates: the API server stores fields only if their gate is on, so an input with them reveals a gate."""
+    """Yield notices about gates that the input reveals: the API server stores fields only if their gate is on."""
     on = target.gates
     named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
     signs: dict[str, str] = {}

@@ -340,10 +340,10 @@ class SchedulingQueue:
         self._unschedulable.put(item)
 
     def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
-        """Put back a group's pod whose attempt failed: it backs off, whatever could help it, and is thus retried at once.
+        """Put back a group's pod whose attempt failed: it backs off and is thus retried at once.
 
-        If nothing has `changed` since the attempt began, a retry would have the same result: the pod waits for any
-        event.
+        This does not depend on the events that could help it. If nothing has `changed` since the attempt began, a retry
+        would have the same result: the pod waits for any event.
         """
         item.replay = []
         self._end(item, failed_with_error=failed_with_error)

@@ -198,9 +198,9 @@ class ClaimStore:
 
 
 def users(claim: ResourceClaim) -> list[str]:
-    """Return the uids of the pods that the claim is reserved for or was created for;
+    """Return the uids of the pods that the claim is reserved for or was created for.
 
-    NAMESPACE/NAME for a pod without one.
+    A pod without a uid is represented as NAMESPACE/NAME.
     """
     namespace, owner = claim.metadata.namespace, claim.metadata.controller
     reserved = claim.status.reserved_for if claim.status is not None else ()

@@ -76,7 +76,7 @@ class Refused(Mapping[str, Status]):
 
 
 class FilterAnswers:
-    """The remembered answers of a profile's filters: for equal pods, and by plugin for pods that only it treats as equal."""
+    """The remembered answers of a profile's filters: for equal pods, and by plugin for pods that it treats as equal."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)

@@ -92,7 +92,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         return NominatingInfo(chosen.node), None
 
     def _no_candidates(self, reasons: Counter[str], tried: int) -> tuple[NominatingInfo, Status]:
-        """Return the reasons why there is no node to preempt on: those of the nodes that were tried, with their counts."""
+        """Return the reasons why there is no node to preempt on: those of the tried nodes, with their counts."""
         total = len(self._handle.cluster.nodes)
         reasons[NOT_HELPFUL] += total - tried
         return NominatingInfo(""), unschedulable(counted_fit_error(total, reasons))

@@ -115,7 +115,7 @@ Counts = dict[tuple[str, str], int]
 
 @dataclass
 class _AffinityCounts:
-    """The number of matching pods per topology value: for the pod's own terms, and for existing pods' anti-affinity to it."""
+    """The matching pods per topology value: for the pod's own terms, and existing pods' anti-affinity to it."""
 
     terms: AffinityTerms
     near: Counts

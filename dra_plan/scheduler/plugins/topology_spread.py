@@ -439,7 +439,7 @@ class PodTopologySpread(
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: pods of the same kind that are added, removed or changed, and nodes with the labels."""
+        """Return the events of interest: changes to pods of the same kind, and nodes with the labels."""
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),
             Interest(

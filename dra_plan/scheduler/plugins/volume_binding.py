@@ -213,7 +213,7 @@ class PodClaims:
         self._new: dict[ClaimKey, Provisioning] = {}
 
     def on_node(self, name: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, Reasons]:
-        """Return the volumes that the waiting claims would get on the node, or the reasons why the node does not fit."""
+        """Return the volumes that the waiting claims would get on the node, or the reasons why it does not fit."""
         csi_node = self._store.csi_node(name) if self._volumes else None
         reasons: Reasons = []
         missing = ""
@@ -305,7 +305,7 @@ class _BindingState:
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin, EnqueueExtensions):
-    """The plugin for claims on volumes: bound ones by their volume's nodes, waiting ones by the volumes available on a node."""
+    """The plugin for claims on volumes: bound ones by their volume's nodes, waiting ones by a node's volumes."""
 
     name = plugin_names.VOLUME_BINDING
 
@@ -390,7 +390,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Return the events of interest: classes, claims, volumes, nodes and capacities, added or changed in a way that may help."""
+        """Return the events of interest.
+
+        They are classes, claims, volumes, nodes and capacities that are added, or changed in a way that may help.
+        """
         return [
             Interest(Resource.STORAGE_CLASS, Action.ADD | Action.UPDATE, _after_class),
             Interest(Resource.VOLUME_CLAIM, Action.ADD | Action.UPDATE, _after_claim),

@@ -74,7 +74,7 @@ class _RestrictionState:
 
 
 class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, EnqueueExtensions):
-    """The plugin for in-line disks, by the disks of pods on the node, and for ReadWriteOncePod claims, by all placed pods."""
+    """The plugin for in-line disks (checked on the node) and ReadWriteOncePod claims (checked for all placed pods)."""
 
     name = plugin_names.VOLUME_RESTRICTIONS
 
@@ -218,7 +218,7 @@ class _NotCountableError(Exception):
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """The plugin that counts volumes by driver: those of the pods on a node, those attached to it, and the pod's own."""
+    """The plugin that counts volumes by driver: of the pods on a node, attached to it, and the pod's own."""
 
     name = plugin_names.NODE_VOLUME_LIMITS
 
