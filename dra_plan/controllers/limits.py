@@ -84,7 +84,7 @@ def _amounts(listed: Listed) -> Amounts:
 
 
 def _summed(pod: Pod, total: Mapping[str, int]) -> Amounts:
-    """Return the amounts of a whole pod in billionths, in the format in which its containers first write the resource."""
+    """Return the amounts of a whole pod in billionths, in the format in which its containers first write them."""
     forms: dict[str, Format] = {}
     for each in (*pod.spec.containers, *pod.spec.init_containers):
         for name, text in (*each.resources.requests.items(), *each.resources.limits.items()):

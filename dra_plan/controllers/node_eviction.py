@@ -122,7 +122,7 @@ def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:
 
 
 def _lifecycle(state: ClusterState) -> Iterator[WriteNode]:
-    """Yield nodes with the taints of their Ready condition, for both effects, and without them when they are ready again."""
+    """Yield nodes with the taints of their Ready condition, for both effects; without them when ready again."""
     for node in state.inventory.nodes:
         ready = next((each.status for each in node.status.conditions if each.type == "Ready"), None)
         if ready is None:

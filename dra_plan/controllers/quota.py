@@ -212,7 +212,7 @@ def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[Qu
 
 
 def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
-    """Yield the quotas by name that reject the pod for requests or limits that it does not state, and their messages."""
+    """Yield the quotas by name that reject the pod for unstated requests or limits, and their messages."""
     return _unstated(quotas.of(pod), pod)
 
 
@@ -330,7 +330,7 @@ def _invalid(pod: Pod) -> str:
 
 
 def _invalid_quota(quota: ResourceQuota) -> str:
-    """Return the error for negative amounts, and fractions of whole-number resources, in the words of quota validation."""
+    """Return the error for negative amounts, and fractions of whole-number resources, as quota validation words it."""
     found = []
     for name, text in sorted(quota.spec.hard.items()):
         amount = parse(text)

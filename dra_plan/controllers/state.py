@@ -188,7 +188,10 @@ class ClusterState:
         return found
 
     def since(self, kind: str, name: str) -> float:
-        """Return the time when an event last changed the object, of a kind without namespaces, or the start of the simulation."""
+        """Return the time when an event last changed the object, or the start of the simulation.
+
+        The object is of a kind without namespaces.
+        """
         return self.changed.get((kind, "", name), self.start)
 
 

@@ -162,7 +162,10 @@ def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable
 
 
 def rollout_bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
-    """Return the allowed numbers of pods above and below the wanted one: percentages round up and down, respectively."""
+    """Return the allowed numbers of pods above and below the wanted one.
+
+    Percentages round up for the first and down for the second.
+    """
     rolling = strategy.rolling_update
     surge = _share(rolling.max_surge if rolling is not None else None, count, up=True)
     unavailable = _share(rolling.max_unavailable if rolling is not None else None, count, up=False)
@@ -204,7 +207,10 @@ def given_revisions(inventory: Inventory) -> dict[str, object]:
 
 
 def revision(template: PodTemplateSpec) -> PodTemplateSpec:
-    """Return the template in the form of a ReplicaSet of its Deployment, without the label that distinguishes ReplicaSets."""
+    """Return the template in the form of a ReplicaSet of its Deployment.
+
+    The label that distinguishes ReplicaSets is left out.
+    """
     labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH_LABEL}
     return replace(template, metadata=replace(template.metadata, labels=labels or None))
 
@@ -237,7 +243,10 @@ def _stateful_set(state: ClusterState, workload: Workload, pods: Sequence[Pod]) 
 
 
 def _update(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
-    """Yield the pods of an older template to delete, from the highest ordinal down to the partition, one after the other."""
+    """Yield the pods of an older template to delete, one after the other.
+
+    They go from the highest ordinal down to the partition.
+    """
     strategy = workload.spec.update_strategy
     if strategy is not None and strategy.type == "OnDelete":
         return
