@@ -107,10 +107,11 @@ def _values(view: View, wanted: Iterable[Reference]) -> Published:
 
 
 def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:
-    """Return the deciding parts of selectors, for requests that can't be met alone, by want and removal of the first offer.
+    """Return the deciding parts of selectors, for requests that can't be met alone.
 
-    The devices are those of all the offers. A class's selector counts only if no device passes it, because its purpose
-    is to exclude other kinds of devices. Without offers, for example if pools can't be gathered, there are none.
+    They are by want and removal of the first offer. The devices are those of all the offers. A class's selector counts
+    only if no device passes it, because its purpose is to exclude other kinds of devices. Without offers, for example
+    if pools can't be gathered, there are none.
     """
     if not offers:
         return {}
@@ -151,7 +152,10 @@ def _devices(offers: Sequence[NodeOffer], position: int, removal: Removal) -> li
 
 
 def _is_whole_device(refusal: Refusal) -> bool:
-    """Return whether a selector fails regardless of its text: an attribute of the device is unreadable, or it does not compile."""
+    """Return whether a selector fails regardless of its text.
+
+    Either an attribute of the device is unreadable, or the selector does not compile.
+    """
     return isinstance(refusal, SelectorFailed) and (refusal.of_device or not refusal.compiles)
 
 

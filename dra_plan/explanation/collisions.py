@@ -182,7 +182,7 @@ def _drawn(device: PoolDevice, element: CounterElement) -> int:
 
 
 def _capacity_shortages(offer: NodeOffer, funnels: Sequence[Funnel]) -> Iterator[Shortage]:
-    """Yield, for capacities that devices share, the requests' minimum need and the free amount on all devices together."""
+    """Yield, for capacities that devices share, the requests' minimum need and the free amount on all devices."""
     view = offer.placement.view
     devices = {device.id: device for funnel in funnels for device in funnel.left}
     if not devices or not all(d.device.allow_multiple_allocations for d in devices.values()):

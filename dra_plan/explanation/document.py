@@ -71,10 +71,10 @@ def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
 def of_nodes(
     view: View, claim_set: ClaimSet, nodes: Sequence[Node], answers: Sequence[NodeOutcome]
 ) -> list[LeadingReason]:
-    """Return the leading reasons on nodes, found with little work: a blocking set is searched on one node, for a short time.
+    """Return the leading reasons on nodes, found with little work.
 
-    `answers` are those for `nodes`, in the same order. That one node is the first by name, whatever the order of
-    `nodes`.
+    A blocking set is searched on one node, for a short time. `answers` are those for `nodes`, in the same order. That
+    one node is the first by name, whatever the order of `nodes`.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
@@ -219,7 +219,10 @@ def _set_parts(told: SetExplanation) -> dict[str, Any]:
 
 
 def _with_admissions(told: SetExplanation, parts: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields with the changes that would admit the pods to excluded nodes, in order among the other suggestions."""
+    """Return the fields with the changes that would admit the pods to excluded nodes.
+
+    These changes are in order among the other suggestions.
+    """
     every = [(found.rank, found.told) for found in told.admissions]
     every += [(suggestion_rank(found.changes), found) for found in parts["suggestions"]]
     ordered = [found for _, found in sorted(every, key=lambda pair: pair[0])]

@@ -92,7 +92,7 @@ def set_class(name: str) -> Edit:
 
 
 def add_alternative(placement: Placement, claim: int, name: str, class_name: str, count: int) -> Placement:
-    """Return the placement in which a firstAvailable request has one more alternative, the last, named after its class."""
+    """Return the placement in which a firstAvailable request has a new last alternative, named after its class."""
 
     def edited(request: DeviceRequest) -> DeviceRequest:
         if request.name != name:
@@ -130,7 +130,7 @@ def set_class_selector(placement: Placement, class_name: str, position: int, exp
 def replace_selector(
     placement: Placement, want: Want, class_name: str | None, position: int, expression: str | None
 ) -> Placement:
-    """Return the placement with a selector replaced or removed: of the class or, if there is none, of the want's request."""
+    """Return the placement with a selector replaced or removed: of the class, or else of the want's request."""
     if class_name is not None:
         return set_class_selector(placement, class_name, position, expression)
     return edit_request(placement, want.claim_index, want.full_name, set_selector(position, expression))

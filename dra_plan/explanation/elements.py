@@ -215,7 +215,7 @@ class KnownBlockingSet:
         )
 
     def is_enough(self, node: Node, budget: Budget) -> bool:
-        """Return whether the requests and constraints leave no allocation on this node either, with defects repaired."""
+        """Return whether the requests and constraints leave no allocation on this node, with defects repaired."""
         if budget.spent:
             return False
         answer = self._allocator.allocate(node)

@@ -190,7 +190,7 @@ class _Explainer:
             return None
 
     def _blocking(self, offer: NodeOffer) -> BlockingSet | None:
-        """Return a blocking set of this node: a known one from another node if it is enough here, otherwise a new one."""
+        """Return a blocking set of this node: a known one from another node if it is enough here, or a new one."""
         for known in self._known:
             if known.found.has_holders and not _is_in_use(offer):
                 continue  # no claim holds a device here, so the obstacle is a different one
@@ -234,7 +234,7 @@ def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:
 
 
 def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tuple[object, ...]:
-    """Return the properties that nodes of one group share: the outcome, and for each request the reason that stops it."""
+    """Return the properties that nodes of one group share: the outcome, and the reason that stops each request."""
     if answer.outcome is Outcome.FITS:
         return (answer.outcome,)
     if answer.outcome is Outcome.ERROR:
@@ -248,7 +248,10 @@ def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tup
 
 
 def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
-    """Return the reasons that stop the want: a device in use that would not fit even if free counts by its unmet requirement."""
+    """Return the reasons that stop the want.
+
+    A device in use that would not fit even if free counts by its unmet requirement.
+    """
     if told.causes is None:
         causes: set[object] = set()
         for removal in told.removals:

@@ -199,7 +199,7 @@ class Funnel:
 
     @property
     def problem(self) -> str | None:
-        """Return the code of the reason why the want can't be met even alone, or None if no such reason is visible here."""
+        """Return the code of the reason why the want can't be met even alone, or None if no reason is visible here."""
         if self.need > RESULTS_LIMIT:
             return "too-many-devices"
         if self.want.takes_all:

@@ -64,7 +64,7 @@ class NodeGroup:
         return (offer.funnels[want] for offer in self.offers if offer is not None)
 
     def removed(self, want: int, key: tuple[object, ...]) -> tuple[int, int]:
-        """Return the smallest and largest number of devices that removals of this kind remove from a want, over all nodes."""
+        """Return the smallest and largest number of devices that removals of this kind remove from a want."""
         counts = [next((len(r.devices) for r in funnel.removals if r.key == key), 0) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 

@@ -55,7 +55,7 @@ class DecisiveDefects:
 
 
 def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
-    """Return the defects without which the outcome changes: one alone if that is enough, otherwise all that were met."""
+    """Return the defects without which the outcome changes: one alone if that is enough, or all that were met."""
     active = placement.view.target.quirks.among(answer.sighted)
     budget = Budget(STEPS, STEPS)
     for names in [(name,) for name in active] + ([active] if len(active) > 1 else []):
@@ -71,9 +71,10 @@ CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 
 
 def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
-    """Return the template that a generated claim of the input was created from, if it exists and its requests are the same.
+    """Return the template that a generated claim of the input was created from, if its requests are the same.
 
-    The claim can't be changed: its template can be, and a new pod gets a claim from it.
+    None if the template does not exist. The claim can't be changed: its template can be, and a new pod gets a claim
+    from it.
     """
     controller, entry = claim.metadata.controller, (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION)
     if controller is None or controller.kind != "Pod" or entry is None:

@@ -45,7 +45,7 @@ Data = dict[str, Any]
 
 
 class ReasonCode(NamedTuple):
-    """A code, the step of the funnel it belongs to, and the function that gets the fields of documents from a reason."""
+    """A code, its step of the funnel, and the function that gets the fields of documents from a reason."""
 
     name: str
     step: str
@@ -173,6 +173,9 @@ def refusal_fields(reason: Refusal) -> Data:
 
 
 def group_key(reason: Refusal) -> tuple[object, ...]:
-    """Return the values that devices must agree on to be counted in one line: the code and its subject, without numbers."""
+    """Return the values that devices must agree on to be counted in one line: the code and its subject.
+
+    Numbers are left out.
+    """
     entry = _CODES[type(reason)]
     return (entry.name, *entry.key(reason))

@@ -140,7 +140,7 @@ class DecisivePart:
 def decisive_parts(
     expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Callable[[], Publications]
 ) -> list[DecisivePart]:
-    """Return the parts of the selector that decide for these devices, each with its device count, the most common first.
+    """Return the parts of the selector that decide for these devices, with device counts, the most common first.
 
     `publications` is read only if the selector reads a name that none of the devices has.
     """
@@ -176,7 +176,7 @@ def decisive_parts_of_kinds(
 
 
 def _computed(clause: str, devices: Sequence[PoolDevice], compile_: Compile) -> dict[str, Counter[str]]:
-    """Return the outermost parts with a value other than true or false that are more than an attribute or a constant."""
+    """Return the outermost parts with a value other than true or false, except attributes and constants."""
     made: dict[str, Counter[str]] = {}
     try:
         selector = compile_(clause)

@@ -122,7 +122,7 @@ class AdmissionSearch:
         return _Change(NodeUncordoned(code="uncordon-node", uncordon=node.metadata.name), node=apply)
 
     def _helps(self, node: Node, changes: Sequence[_Change]) -> bool:
-        """Return whether with the changes no rule keeps the pods off the node, and none admits them to one that fails."""
+        """Return whether the changes admit the pods to the node, and to no node that fails."""
         self.tried += 1
         added = [change.toleration for change in changes if change.toleration is not None]
         pods = [replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *added])) for pod in self._pods]

@@ -331,7 +331,7 @@ class SuggestionSearch:
     # -- checks of other nodes -------------------------------------------------------------------------------------
 
     def _confirmed(self, made: Sequence[Change]) -> bool:
-        """Return whether the changes cause an error on none of the other nodes, because one would end the attempt for all."""
+        """Return whether the changes cause an error on none of the other nodes, where one would end the attempt."""
         budget = Budget(len(self._others) * CONFIRM_STEPS, CONFIRM_STEPS)
         return not any(_errs(self._placements.on(node), made, budget) for node in self._others)
 
