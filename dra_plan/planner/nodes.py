@@ -190,7 +190,7 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
 
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Return notices about kinds of storage objects that these pods' volumes need, and of which none is in the input."""
+    """Return notices about kinds of storage objects that these pods' volumes need and the input lacks entirely."""
     wanted = _volume_claims(pods)
     names = _lacking_volumes(inventory, wanted)
     if not names:

@@ -83,7 +83,7 @@ def _some(names: list[str]) -> str:
 
 
 def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
-    """Return the defect that occurs when device taint rules of these names are created while the scheduler runs (E3)."""
+    """Return the defect of creating device taint rules of these names while the scheduler runs (E3)."""
     if not rules or not target.quirks.taint_rule_crashes or not target.features.device_taint_rules:
         return []
     text = (
@@ -131,7 +131,7 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
-    """Return a notice for each field that the release drops, or whose rules are unknown, at the first object with it."""
+    """Return a notice for each field that the release drops, or whose rules are unknown, at its first object."""
     users: dict[str, list[str]] = {}
     for name, user in _uses(inventory):
         users.setdefault(name, []).append(user)

@@ -174,7 +174,7 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
 
 
 def _pods_told(pods: Sequence[Pod]) -> str:
-    """Return the text about existing pods of a missing owner: waiting ones by name, because they may be named instead."""
+    """Return the text about existing pods of a missing owner: waiting ones by name, which may be used instead."""
     waiting = [f"pod/{pod.metadata.name}" for pod in pods if is_waiting(pod)]
     number = len(pods)
     told = f"{number} pod{'' if number == 1 else 's'} that it controls {'is' if number == 1 else 'are'} in the input"
@@ -185,7 +185,7 @@ def _pods_told(pods: Sequence[Pod]) -> str:
 
 
 def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) -> str:
-    """Return a similar name that would be found as written: of the requested kind and namespace, otherwise with its own."""
+    """Return a similar name that would be found as written: of the requested kind and namespace, or with its own."""
     wanted = reading.namespace or (namespace or "").lower()
     fitting = [
         name for kind, where, name in known.keys if reading.kind in ("", kind.lower()) and wanted in ("", where.lower())
@@ -356,7 +356,7 @@ class OwnerStates:
         )
 
     def _claims(self, pod: Pod) -> Iterator[tuple[str, ResourceClaim | None]]:
-        """Yield the entries of the pod that need a claim, with the claims, including the one for its extended resources."""
+        """Yield the entries of the pod that need a claim, with the claims; also the one for its extended resources."""
         namespace = pod.metadata.namespace
         for entry in pod.spec.resource_claims:
             try:

@@ -58,7 +58,7 @@ def _first(device: PoolDevice, names: Sequence[str]) -> str:
 
 
 def physical(devices: Sequence[PoolDevice]) -> int:
-    """Return the number of counter sets that the devices draw from, one per physical device, and devices without any."""
+    """Return the number of physical devices: counter sets that the devices draw from, and devices without any."""
     drawn_from = {counter_set for device in devices for counter_set, _, _ in device.consumption}
     return len(drawn_from) + sum(not device.consumption for device in devices)
 

@@ -122,7 +122,10 @@ def kubelet_minor(version: str) -> str:
 
 
 def _gates_of(inventory: Inventory, version: str, reported: Mapping[str, bool] | None) -> dict[str, bool]:
-    """Return the gates of the input's cluster that the release knows, if the answer is for the cluster's own minor version."""
+    """Return the gates of the input's cluster that the release knows.
+
+    They apply if the answer is for the cluster's own minor version.
+    """
     info = inventory.cluster_info
     gates = reported if reported is not None else info.feature_gates if info is not None else {}
     if not gates:
