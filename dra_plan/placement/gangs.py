@@ -143,7 +143,7 @@ class PodShapes:
 
 
 class WholeGroups:
-    """The groups of a placement that is carried out: the allowed nodes next to other pods, and the pods to remove again."""
+    """The groups of a placement that is carried out: the nodes allowed next to other pods, and pods to remove again."""
 
     def __init__(self, groups: Mapping[GroupKey, GroupToPlace]) -> None:
         self._groups = groups

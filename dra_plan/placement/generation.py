@@ -37,7 +37,7 @@ class Pricer(Protocol):
     """A search for valuable combinations."""
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """Return the best combination on a node of the kind, with these values of pods of each shape, and the node's `price`."""
+        """Return the best combination on a node of the kind, with these values of pods and this `price` of the node."""
 
 
 class ColumnGeneration:

@@ -455,7 +455,7 @@ class _Sorter:
         self._mapped = ground.cluster.extended_names()
 
     def look(self, node: NodeInfo) -> tuple[Hashable, tuple[Status | None, ...], list[PoolSlice]]:
-        """Return the properties of the node that the kinds can distinguish, their rejections, and slices of other nodes."""
+        """Return the properties of the node that the kinds can distinguish, their rejections, and foreign slices."""
         refusals = tuple(self._ground.refusal(kind.first, node) for kind in self._kinds)
         if all(refusal is not None for refusal in refusals):
             return tuple((r.plugin, r.message) for r in refusals if r is not None), refusals, []
@@ -464,7 +464,10 @@ class _Sorter:
         return (passes, self._room(node), devices), refusals, slices
 
     def _room(self, node: NodeInfo) -> Hashable:
-        """Return the free amounts of requested resources, as far as the pods could use them, and the names that devices serve."""
+        """Return the free amounts of requested resources, and the names that devices serve.
+
+        Amounts count only as far as the pods could use them.
+        """
         left = {name: node.allocatable.get(name, 0) - node.requested.get(name, 0) for name in self._wanted}
         left[PODS] = node.allowed_pods - len(node.pods)
         amounts = tuple(min(max(left[name], -1), self._wanted[name]) for name in sorted(self._wanted))

@@ -63,7 +63,10 @@ def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> Devi
 
 
 def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
-    """Return the slice reduced to devices with marks, devices in use (counters need them), and those that All would take."""
+    """Return the slice reduced to devices with marks, devices in use, and those that All would take.
+
+    Counters need the devices in use.
+    """
     left = []
     for device in slice_.devices:
         names = marks.get(device.id)

@@ -220,7 +220,7 @@ class Repacker:
         return found
 
     def _by_price(self, prices: Mapping[MoveColumn, int], tight: Collection[int]) -> list[str]:
-        """Return the nodes by the price of a pod there, including the pods that must leave for pods that fit nowhere now.
+        """Return the nodes by the price of a pod there, including the pods displaced by pods that fit nowhere now.
 
         Nodes with leaving pods of shapes that the bound already prices come last.
         """

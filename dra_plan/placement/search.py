@@ -184,7 +184,10 @@ class PlacementQuestion:
 
     @property
     def is_coupled(self) -> bool:
-        """Return whether nodes share devices that these pods could get: then devices taken on one node are missing on others."""
+        """Return whether nodes share devices that these pods could get.
+
+        Devices taken on one node are then missing on others.
+        """
         return any(node_kind.shared for node_kind in self.node_kinds)
 
     def program(
