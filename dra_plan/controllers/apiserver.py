@@ -124,13 +124,13 @@ class ApiServer:
 
     @property
     def waiting(self) -> int:
-        """Return the number of pods that have no node now."""
+        """The number of pods that have no node now."""
         pods = self._cluster.pods
         return sum(uid in pods and not pods[uid].spec.node_name and not ended(pods[uid]) for uid in self._homeless)
 
     @property
     def now(self) -> float:
-        """Return the time of the simulation, in seconds since the epoch."""
+        """The time of the simulation, in seconds since the epoch."""
         return self._simulation.clock.now
 
     def state(self) -> ClusterState:

@@ -48,7 +48,7 @@ class EventStep:
 
     @cached_property
     def created(self) -> list[tuple[Kind, Any]]:
-        """Return the created objects.
+        """The created objects.
 
         Raises InputError if they cannot be decoded, or if none of them ends on its own.
         """

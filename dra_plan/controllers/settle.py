@@ -98,7 +98,7 @@ class Settled:
 
     @cached_property
     def endings(self) -> list[Ending]:
-        """Return the pods that ended although no event asked for it, with the pods created since."""
+        """The pods that ended although no event asked for it, with the pods created since."""
         return endings(self.server.ended, self.state.inventory.pods, self.server.made)
 
     @cached_property
@@ -108,7 +108,7 @@ class Settled:
 
     @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
-        """Return the texts for pods of which a claim could not be created."""
+        """The texts for pods of which a claim could not be created."""
         found = (each for each in self.happenings if each.reason == resource_claims.FAILED)
         return {(each.namespace, each.name): each.message for each in found}
 
@@ -191,12 +191,12 @@ class Settling:
 
     @property
     def server(self) -> ApiServer:
-        """Return the API server that all components write to."""
+        """The API server that all components write to."""
         return self._server
 
     @property
     def unsettled(self) -> str:
-        """Return the reason why the cluster never settles, or ""."""
+        """The reason why the cluster never settles, or ""."""
         return self._unsettled
 
     def template(self, namespace: str, name: str) -> ResourceClaimTemplate | None:

@@ -155,22 +155,22 @@ class ClusterState:
 
     @cached_property
     def pods_by_uid(self) -> Mapping[str, Pod]:
-        """Return the pods that exist, by uid."""
+        """The pods that exist, by uid."""
         return {pod_uid(pod): pod for pod in self.inventory.pods}
 
     @cached_property
     def ended_uids(self) -> frozenset[str]:
-        """Return the uids of the pods that have ended."""
+        """The uids of the pods that have ended."""
         return frozenset(pod_uid(each.pod) for each in self.ended)
 
     @cached_property
     def nodes(self) -> Mapping[str, Node]:
-        """Return the nodes by name."""
+        """The nodes by name."""
         return {node.metadata.name: node for node in self.inventory.nodes}
 
     @cached_property
     def running(self) -> Sequence[Pod]:
-        """Return the pods that have a node, have not finished, and are not being deleted."""
+        """The pods that have a node, have not finished, and are not being deleted."""
         return [
             pod
             for pod in self.inventory.pods

@@ -171,7 +171,7 @@ class Removal:
 
     @property
     def holders(self) -> list[str]:
-        """Return the claims that have the devices, each once, for devices in use."""
+        """The claims that have the devices, each once, for devices in use."""
         return list(dict.fromkeys(r.claim for r in self.refusals if isinstance(r, InUse) and r.claim is not None))
 
 
@@ -194,12 +194,12 @@ class Funnel:
 
     @property
     def need(self) -> int:
-        """Return the number of devices that the want needs."""
+        """The number of devices that the want needs."""
         return self.matching if self.want.takes_all else self.want.count
 
     @property
     def problem(self) -> str | None:
-        """Return the code of the reason why the want can't be met even alone, or None if no reason is visible here."""
+        """The code of the reason why the want can't be met even alone, or None if no reason is visible here."""
         if self.need > RESULTS_LIMIT:
             return "too-many-devices"
         if self.want.takes_all:
@@ -223,7 +223,7 @@ class NodeOffer:
 
     @property
     def devices(self) -> int:
-        """Return the number of all devices that slices offer to the node, in usable pools or not."""
+        """The number of all devices that slices offer to the node, in usable pools or not."""
         return self.funnels[0].devices if self.funnels else sum(count(pool) for pool in self.pools)
 
     def failing(self) -> list[list[Funnel]]:

@@ -82,7 +82,7 @@ class Placement:
 
     @cached_property
     def requests(self) -> list[ClaimRequests]:
-        """Return the claims as the search sees them."""
+        """The claims as the search sees them."""
         return self.view.requests(self.claims)
 
     def wants(self) -> list[Want]:
@@ -91,7 +91,7 @@ class Placement:
 
     @cached_property
     def step_weight(self) -> int:
-        """Return the number of usual steps that one step of a search for these claims on this node counts as."""
+        """The number of usual steps that one step of a search for these claims on this node counts as."""
         requests = sum(len(wants) for ready in self.requests for wants in ready.requests)
         if requests < FEW_REQUESTS:
             return 1
@@ -100,7 +100,7 @@ class Placement:
 
     @cached_property
     def gathered(self) -> tuple[list[Pool], list[Pool]]:
-        """Return the node's pools, and obsolete ones. Raises AllocationError for a node selector that can't be read."""
+        """The node's pools, and obsolete ones. Raises AllocationError for a node selector that can't be read."""
         obsolete: list[Pool] = []
         return self.view.gatherer.gather(self.node, obsolete=obsolete), obsolete
 
@@ -118,7 +118,7 @@ class Placement:
 
     @cached_property
     def allocated(self) -> tuple[ResourceClaim, ...]:
-        """Return the allocated claims that matter here: those that have devices in a pool of this node."""
+        """The allocated claims that matter here: those that have devices in a pool of this node."""
         found: dict[str, ResourceClaim] = {}
         for pool in self.pool_ids():
             found.update(self.view.holders.get(pool, {}))

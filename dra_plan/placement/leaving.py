@@ -37,7 +37,7 @@ class Resident:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return namespace and name."""
+        """Namespace and name."""
         metadata = self.candidate.pod.metadata
         return metadata.namespace, metadata.name
 

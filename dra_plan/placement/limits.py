@@ -37,7 +37,7 @@ class StepBudget:
 
     @property
     def next(self) -> int:
-        """Return the steps that the next search may take."""
+        """The steps that the next search may take."""
         return self.each if self.spent < self.total else self.brief
 
     def spend(self, steps: int, claims: int) -> None:
@@ -66,7 +66,7 @@ class SearchTime:
 
     @property
     def seconds(self) -> float | None:
-        """Return the remaining seconds; None without a limit."""
+        """The remaining seconds; None without a limit."""
         if self.stopped():
             return 0.0
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

@@ -84,7 +84,7 @@ class NodeQuestions:
 
     @cached_property
     def most_of(self) -> list[int]:
-        """Return the largest number by kind in any combination: 0 if it does not fit alone.
+        """The largest number by kind in any combination: 0 if it does not fit alone.
 
         An open question counts as fitting.
         """
@@ -96,7 +96,7 @@ class NodeQuestions:
 
     @property
     def combinations(self) -> int:
-        """Return the maximum number of combinations."""
+        """The maximum number of combinations."""
         return math.prod(most + 1 for most in self.most_of)
 
     def room(self) -> NodeCapacity:

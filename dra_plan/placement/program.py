@@ -252,7 +252,7 @@ class Rows:
 
     @property
     def model(self) -> Model:
-        """Return the current model."""
+        """The current model."""
         return self._model
 
     def hold(self, goal: Mapping[int, int], reached: int) -> None:

@@ -212,7 +212,7 @@ class Repacker:
 
     @cached_property
     def _demand(self) -> list[int]:
-        """Return the number of pods of each shape: wanted ones, and those that may leave."""
+        """The number of pods of each shape: wanted ones, and those that may leave."""
         found = list(self.wanted.pods)
         for here in self.vacancies.residents.values():
             for resident in here:

@@ -34,7 +34,7 @@ class PrintedAnswer(ABC, Generic[D_co]):
 
     @cached_property
     def document(self) -> D_co:
-        """Return the document that the command prints, created once."""
+        """The document that the command prints, created once."""
         document = self._document()
         if self.ignored:
             kept = [one for one in document.warnings if one.code not in self.ignored]

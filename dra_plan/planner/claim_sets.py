@@ -102,7 +102,7 @@ class ClaimSetPlan:
 
     @property
     def _found(self) -> Outcome:
-        """Return the outcome by the contents of the input."""
+        """The outcome by the contents of the input."""
         found = [node.outcome for node in self.nodes if node.node not in self.excluded]
         if self.claim_set.error is not None:
             return Outcome.ERROR
@@ -113,7 +113,7 @@ class ClaimSetPlan:
 
     @property
     def fitting_nodes(self) -> list[str]:
-        """Return the names of the nodes on which all claims fit, and which no rule excludes.
+        """The names of the nodes on which all claims fit, and which no rule excludes.
 
         None for rejected objects.
         """

@@ -40,7 +40,7 @@ class NotCreated:
 
     @property
     def record(self) -> PodRecord:
-        """Return the record of the pod in a simulation."""
+        """The record of the pod in a simulation."""
         return PodRecord(self.pod, message=self.message, refused=True)
 
     def as_refused(self) -> RefusedOwner:

@@ -106,7 +106,7 @@ def _left(obstacle: Obstacle | None) -> int:
     return obstacle.left if isinstance(obstacle, ResourceShort) else 0
 
 
-# -- devices ----------------------------------------------------------------------------------------------------------
+# -- devices -----------------------------------------------------------------------------------------------------------
 
 
 def _to_look_at(simulation: Simulation, found: Refusals, copies: Mapping[str, int]) -> list[Node]:

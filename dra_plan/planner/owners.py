@@ -409,7 +409,7 @@ class OwnerStates:
 
     @cached_property
     def _classes(self) -> Mapping[str, str]:
-        """Return extended resource to the class that serves it; empty if the feature gate is off."""
+        """Extended resource to the class that serves it; empty if the feature gate is off."""
         target = self._target
         if not target.features.extended_resources:
             return {}
@@ -418,7 +418,7 @@ class OwnerStates:
 
     @cached_property
     def _offering(self) -> dict[str, int]:
-        """Return resource to the number of nodes that have any of it."""
+        """Resource to the number of nodes that have any of it."""
         found: dict[str, int] = {}
         for node in self._index.inventory.nodes:
             for name, amount in node.status.allocatable.items():

@@ -148,7 +148,7 @@ class PodRecord:
 
     @property
     def outcome(self) -> PodOutcome:
-        """Return one word: Refused, Bound, Skipped, Waiting (on its way), Undecided, Unschedulable, Error or Gated."""
+        """One word: Refused, Bound, Skipped, Waiting (on its way), Undecided, Unschedulable, Error or Gated."""
         if self.refused:
             return "Refused"
         if self.node:

@@ -84,7 +84,7 @@ class Event:
 
     @property
     def label(self) -> str:
-        """Return the event's label in Kubernetes' format: `AssignedPodDelete`, `NodeAdd`, `ResourceClaimUpdate`."""
+        """The event's label in Kubernetes' format: `AssignedPodDelete`, `NodeAdd`, `ResourceClaimUpdate`."""
         if self.action is Action.ADD:
             return f"{self.resource.value}Add"
         if self.action is Action.DELETE:

@@ -114,12 +114,12 @@ class ParkedPods:
 
     @property
     def gated(self) -> list[QueuedPod]:
-        """Return the pods that a PreEnqueue plugin keeps here."""
+        """The pods that a PreEnqueue plugin keeps here."""
         return list(self._gated.values())
 
     @property
     def refusers(self) -> Iterable[_Refusers]:
-        """Return the combinations of plugins that rejected pods that are not gated, each once."""
+        """The combinations of plugins that rejected pods that are not gated, each once."""
         return self._alike.keys()
 
     def refused(self, by: _Refusers) -> Iterable[QueuedPod]:
@@ -227,17 +227,17 @@ class SchedulingQueue:
 
     @property
     def gated(self) -> list[QueuedPod]:
-        """Return the pods that never entered the active queue, or were kept from entering it again."""
+        """The pods that never entered the active queue, or were kept from entering it again."""
         return self._unschedulable.gated
 
     @property
     def to_be_tried(self) -> list[QueuedPod]:
-        """Return the pods that would be tried if nothing else happened, at once or after their backoff."""
+        """The pods that would be tried if nothing else happened, at once or after their backoff."""
         return [item for place in self._places for item in place.values()]
 
     @property
     def erring(self) -> list[QueuedPod]:
-        """Return the pods whose last attempt ended in an error, by the end of their backoff."""
+        """The pods whose last attempt ended in an error, by the end of their backoff."""
         return self._error_backoff.values()
 
     def _key(self, item: QueuedPod, place: PodHeap) -> tuple[float, ...]:

@@ -126,7 +126,7 @@ class Copies:
 
     @property
     def number(self) -> int:
-        """Return the number of bound copies."""
+        """The number of bound copies."""
         return len(self.bound) // self.size
 
     def add(self, simulation: Simulation, records: Sequence[PodRecord]) -> bool:

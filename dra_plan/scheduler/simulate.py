@@ -333,7 +333,7 @@ class SimulationResult:
 
     @property
     def unbound(self) -> list[PodRecord]:
-        """Return the pods without a node."""
+        """The pods without a node."""
         return [record for record in self.pods if not record.node]
 
     def is_undecided(self, record: PodRecord) -> bool:

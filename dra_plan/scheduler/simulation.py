@@ -464,7 +464,7 @@ class Simulation:
 
     @property
     def dynamic_resources(self) -> list[DynamicResources]:
-        """Return the DynamicResources plugin of each profile that has it."""
+        """The DynamicResources plugin of each profile that has it."""
         return self.plugins_of(DynamicResources)
 
 

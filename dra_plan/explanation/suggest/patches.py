@@ -90,7 +90,7 @@ class Change:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return the values that changes must agree on to count as one, whatever amount each leaves."""
+        """The values that changes must agree on to count as one, whatever amount each leaves."""
         told = asdict(self.told).items()
         return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement"))
 

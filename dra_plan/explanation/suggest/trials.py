@@ -291,7 +291,7 @@ class SuggestionSearch:
 
     @property
     def tried(self) -> int:
-        """Return the number of changes and pairs of changes that were tried."""
+        """The number of changes and pairs of changes that were tried."""
         return self._trials.tried
 
     def found(self) -> list[Suggestion]:

@@ -169,7 +169,7 @@ class ClaimStore:
             self._state.add(claim, consumable_capacity=self._consumable)
 
     def pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """The claim in flight with this uid, or None."""
+        """Return the claim in flight with this uid, or None."""
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
@@ -190,7 +190,7 @@ class ClaimStore:
 
     @property
     def state(self) -> AllocatedState:
-        """Return the devices in use, by stored claims and by those in flight."""
+        """The devices in use, by stored claims and by those in flight."""
         if self._state is None:
             claims = [c for c in self._claims.values() if c.metadata.uid not in self._in_flight]
             self._state = AllocatedState.of([*claims, *self._in_flight.values()], consumable_capacity=self._consumable)

@@ -27,7 +27,7 @@ def group_key(pod: Pod) -> GroupKey | None:
 
 
 def claim_key(claim: ResourceClaim) -> ClaimKey:
-    """The claim's namespace and name."""
+    """Return the claim's namespace and name."""
     return claim.metadata.namespace, claim.metadata.name
 
 

@@ -259,7 +259,7 @@ _NONE = AffinityTerms()
 
 
 def parse_terms(pod: Pod) -> AffinityTerms:
-    """The affinity terms of a pod."""
+    """Return the affinity terms of a pod."""
     affinity = pod.spec.affinity
     if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
         return _NONE

@@ -211,7 +211,7 @@ class VolumeReach:
 
     @cached_property
     def hosts(self) -> frozenset[str] | None:
-        """Return the only host names that can match, None if they are unknown."""
+        """The only host names that can match, None if they are unknown."""
         found: set[str] = set()
         for term in [()] if self._terms is None else self._terms:
             named = next((r.values for r in term if r.key == HOSTNAME and r.operator == "In"), None)
@@ -408,7 +408,7 @@ class VolumeStore:
 
     @property
     def capacities(self) -> Iterable[CSIStorageCapacity]:
-        """Return all capacities, in any namespace."""
+        """All capacities, in any namespace."""
         return self._objects[Resource.STORAGE_CAPACITY].values()
 
     def attached(self, node: str) -> list[VolumeAttachment]:

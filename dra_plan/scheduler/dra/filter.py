@@ -85,12 +85,12 @@ class PodState:
 
     @property
     def waiting(self) -> list[ResourceClaim]:
-        """Return the user's claims that are not allocated in the API server, even if another pod is allocating them."""
+        """The user's claims that are not allocated in the API server, even if another pod is allocating them."""
         return [claim for claim in self.claims if claim.allocation is None]
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """Return the waiting claims for which this pod has to find devices."""
+        """The waiting claims for which this pod has to find devices."""
         return [claim for claim in self.waiting if claim.metadata.uid not in self.shared]
 
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
@@ -108,7 +108,7 @@ class PodState:
 
     @property
     def allocated(self) -> list[ResourceClaim]:
-        """Return the user's claims that have their devices."""
+        """The user's claims that have their devices."""
         return [claim for claim in self.claims if claim.allocation is not None]
 
     @property

@@ -88,7 +88,7 @@ class DynamicResources(
 
     @property
     def undecided(self) -> dict[str, list[str]]:
-        """Return pod to the nodes on which the step budget ran out."""
+        """Pod to the nodes on which the step budget ran out."""
         return self._check.undecided
 
     @property

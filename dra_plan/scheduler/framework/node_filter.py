@@ -65,7 +65,7 @@ class Refused(Mapping[str, Status]):
         return self._all()[name]
 
     def items(self) -> ItemsView[str, Status]:
-        """The nodes with their rejections."""
+        """Return the nodes with their rejections."""
         return self._all().items()
 
     def __iter__(self) -> Iterator[str]:
@@ -97,7 +97,7 @@ class _Run:
 
     @property
     def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
-        """Return the plugins in order, with their answers by position.
+        """The plugins in order, with their answers by position.
 
         Plugins that read only the node's object share answers.
         """

@@ -210,7 +210,7 @@ class Status:
 
     @property
     def message(self) -> str:
-        """Return all reasons, joined as in Kubernetes."""
+        """All reasons, joined as in Kubernetes."""
         return ", ".join([reason.text for reason in self.reasons])
 
     @property

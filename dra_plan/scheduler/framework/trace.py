@@ -61,7 +61,7 @@ class Tracer:
 
     @property
     def current(self) -> Attempt:
-        """Return the cycle that is running."""
+        """The cycle that is running."""
         return self.attempts[-1]
 
     def pre_filter(self, plugin: str, status: Status | None, result: PreFilterResult | None) -> None:

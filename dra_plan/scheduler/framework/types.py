@@ -99,5 +99,5 @@ class Nominator:
 
     @property
     def nodes(self) -> frozenset[str]:
-        """Return the nodes that pods are nominated to."""
+        """The nodes that pods are nominated to."""
         return frozenset(self._nodes)

@@ -36,12 +36,12 @@ class WaitingPod:
 
     @property
     def pending_plugins(self) -> list[str]:
-        """Return the plugins that have not allowed the pod yet."""
+        """The plugins that have not allowed the pod yet."""
         return sorted(self._deadlines)
 
     @property
     def deadline(self) -> float:
-        """Return the time at which the pod is rejected if nothing happens."""
+        """The time at which the pod is rejected if nothing happens."""
         return min(self._deadlines.values(), default=float("inf"))
 
     @property

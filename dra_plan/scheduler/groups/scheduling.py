@@ -57,7 +57,7 @@ class VictimUnit:
 
     @cached_property
     def importance(self) -> tuple[float, ...]:
-        """Return a sort key, smaller for more important units.
+        """A sort key, smaller for more important units.
 
         The order is by priority, then pods of any group; among these the larger unit, then the older.
         """

@@ -47,7 +47,7 @@ class Strategy:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the resources' names."""
+        """The resources' names."""
         return tuple(name for name, _ in self.resources)
 
     def score(self, used: Usage) -> int:
