@@ -27,9 +27,7 @@ class OutOfTimeError(DraPlanError, TimeoutError):
 
 @contextmanager
 def allotted(seconds: float | None, progress: Callable[[int, int], None] | None = None) -> Iterator[None]:
-    """Within the block, make `check` raise OutOfTimeError after this time, in this thread; `steps` reports
-    `progress`.
-    """
+    """Within the block, make `check` raise OutOfTimeError after this time in this thread; `steps` calls `progress`."""
     ends, hears = _ends.get(), _hears.get()
     if seconds is not None and (ends is None or time.monotonic() + seconds < ends[0]):
         ends = (time.monotonic() + seconds, seconds)

@@ -116,8 +116,10 @@ class LoadedCluster:
         kubeconfig: str | None = None,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Read the present state of the cluster of a kubectl context, by default the current one; its release is the
-        default.
+        """Read the present state of the cluster of a kubectl context, by default the current one.
+
+        The default release is that of the cluster. Raises InputError if the cluster cannot be read or kubectl is
+        missing, and UsageError like `load`.
         """
         from .live import read_cluster
 
@@ -134,9 +136,10 @@ class LoadedCluster:
         objects: Objects,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Return a cluster of plain objects, which are not modified.
+        """Return a cluster of plain objects, which are not modified. Results of `dra_plan.load` keep their positions.
 
-        Results of `dra_plan.load` keep their positions.
+        Later changes to a dict do not change the cluster (but see `validate`). Raises InputError for objects that
+        cannot be decoded, and UsageError like `load` and for a string.
         """
         from dra_plan.manifests.load import LoadedObjects, inventory_of
 
@@ -163,8 +166,10 @@ class LoadedCluster:
         *,
         quirks: str | None = None,
     ) -> Self:
-        """Return the same objects under another release, or with other gates or quirks; omitted arguments do not
-        change.
+        """Return the same objects under another release, or with other gates or quirks; by default nothing changes.
+
+        `feature_gates` are all the gates that differ from the defaults of the release. Raises UsageError for unknown
+        gates.
         """
         before = self._asked
         asked = asked_release(
@@ -234,8 +239,11 @@ class LoadedCluster:
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
-        """Return the cluster with `count` more nodes like one of its nodes, or like the only node of a file, with its
-        slices.
+        """Return the cluster with `count` more nodes and their slices, like a node of it or like the only node of a
+        file.
+
+        Names, hostname labels, slices and pools are new; devices and attributes are the same. Raises UsageError if a
+        copy is impossible: if a slice is not node-local or a pool would stay incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
         from .whatif import AddNodes

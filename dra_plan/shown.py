@@ -42,9 +42,7 @@ def lines(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return `text` with unprintable characters escaped and line breaks kept: for file names that a runner must
-    find.
-    """
+    """Return `text` with unprintable characters escaped and line breaks kept: for file names a runner must find."""
     return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
 
 
