@@ -239,8 +239,7 @@ class LoadedCluster:
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
-        """Return the cluster with `count` more nodes and their slices, like a node of it or like the only node of a
-        file.
+        """Return the cluster with `count` more nodes and their slices, like a node of it or the only node of a file.
 
         Names, hostname labels, slices and pools are new; devices and attributes are the same. Raises UsageError if a
         copy is impossible: if a slice is not node-local or a pool would stay incomplete.
