@@ -26,7 +26,7 @@ class Remembered(Generic[_Key, _Value]):
         self._most = most
         self._values: OrderedDict[_Key, _Value] = OrderedDict()
         self.has_dropped = False
-        """Whether a value requested earlier may have been dropped."""
+        """True if a value requested earlier may have been dropped."""
 
     def of(self, key: _Key, make: Callable[[], _Value]) -> _Value:
         """Return the value of the key, computed by `make` if there is none."""
