@@ -3,19 +3,21 @@
 A column says of one node which pods come and which leave. Every pod that leaves has to come somewhere, pods of one
 shape for each other, and the room that is wanted has to be there; the price of those that leave is as low as possible.
 First comes a program that takes for granted that who leaves has a place, but for shapes that no node takes as it is:
-nothing can cost less. Columns are made in rounds until that is reached: nodes where room costs least, nodes that take
-who leaves there, nodes where somebody leaves for that; at last, on small clusters, all there are: then the program's
-own bound is the answer's.
+nothing can cost less. To those a place has a worth, which they cost besides (`placement/exchanges.py`). Columns are
+made in rounds until that is reached: nodes where room costs least, nodes that take who leaves there, nodes where
+somebody leaves for that; at last, on small clusters, all there are: then the program's own bound is the answer's.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
+from .exchanges import NodeRoom, most_worth, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
 from .limits import SearchTime
 from .node_capacity import Combination
@@ -32,6 +34,10 @@ SPARE = 12
 """For each shape that has to come somewhere, so many more places are looked for."""
 MOST_TIGHT = 5_000
 """The bound reckons with so many pairs of a node and a shape that no node takes as it is."""
+MOST_SINGLE = 300
+"""So many exchanges are looked at by which one pod leaves for several."""
+_UNITS = 1_000
+"""Prices with parts are counted in these parts, rounded down."""
 MOST_DEEP = 1_000
 """So often a node is asked who would have to leave for a pod of a shape."""
 
@@ -87,6 +93,9 @@ class Repacker:
     _takes: dict[int, bool] = field(default_factory=dict)
     _round: int = 0
     _complete: bool = False
+    _cheapest: list[Repacking] = field(default_factory=list)
+    _tight: frozenset[int] = frozenset()
+    _room_columns: dict[MoveColumn, int] = field(default_factory=dict)
     _bound: Repacking | None = None
 
     def exclude(self, columns: Iterable[MoveColumn]) -> None:
@@ -97,6 +106,8 @@ class Repacker:
         """The cheapest moves among the columns, after as many rounds as it takes to find some."""
         if self._bound is None:
             self._bound = self._relaxed()
+            if self._bound.possible and self._bound.columns is not None:
+                self._bound = replace(self._bound, least=max(self._bound.least, self._priced()))
         if not self._bound.possible:
             return self._bound
         found = self._solved(self._columns)
@@ -158,6 +169,7 @@ class Repacker:
         known = set(tight)
         while True:
             prices = self._tight_columns(tight)
+            self._room_columns, self._tight = prices, frozenset(tight)
             found = self._solved(prices, tight)
             leaving = {shape for column in found.columns or () for shape in self._gone(column)} - known
             known |= leaving
@@ -169,6 +181,47 @@ class Repacker:
         self._roomy = self._by_price(prices, tight)
         return found
 
+    @cached_property
+    def _stuck(self) -> frozenset[int]:
+        """The shapes that no node takes as it is."""
+        return stuck_shapes(self.vacancies.rooms, self.vacancies.needed)
+
+    @cached_property
+    def _worths(self) -> list[list[float]]:
+        """What a place for each shape is worth, in several ways."""
+        stuck = frozenset(shape for shape in self._stuck if not self.wanted.pods[shape])
+        return worths(self.vacancies.rooms, self.vacancies.needed, stuck) if stuck else []
+
+    def _priced(self) -> int:
+        """A price that nothing is below: who leaves for the room costs what the place is worth that it needs."""
+        if not self._room_columns or self.time.is_over:
+            return 0
+        least = 0
+        for worth in self._worths:
+            prices = {
+                column: math.floor(_UNITS * self._with_worth(column, price, worth))
+                for column, price in self._room_columns.items()
+            }
+            found = self._solved(prices, self._tight)
+            self._cheapest.append(found)
+            least = max(least, -(-found.least // _UNITS))
+        return least
+
+    def _with_worth(self, column: MoveColumn, price: int, worth: Sequence[float]) -> float:
+        """What a column costs at least, with what its leavers need elsewhere, and less what others may find here."""
+        room = self._rooms_by_name[column.node]
+        needs = self.vacancies.needed.needs
+        left = list(room.total)
+        for shape, number in enumerate(column.comes):
+            left = [have - number * need for have, need in zip(left, needs[shape], strict=True)] if number else left
+        own = sum(worth[shape] * number for shape, number in self._gone(column).items())
+        own -= sum(worth[shape] * number for shape, number in enumerate(column.comes))
+        return max(0.0, price + own - most_worth(room, self.vacancies.needed, worth, left))
+
+    @cached_property
+    def _rooms_by_name(self) -> dict[str, NodeRoom]:
+        return {room.name: room for room in self.vacancies.rooms}
+
     def _gone(self, column: MoveColumn) -> Counter[int]:
         here = self.vacancies.residents[column.node]
         return Counter(here[position].shape for position in column.leaves)
@@ -178,9 +231,15 @@ class Repacker:
         if shape not in self._takes:
             alone, residents = self._alone(shape), self.vacancies.residents
             self._takes[shape] = any(
-                self.vacancies.fits(node, range(len(here)), alone) for node, here in residents.items()
+                self.vacancies.fits(room.name, range(len(residents[room.name])), alone) for room in self._taking(shape)
             )
         return self._takes[shape]
+
+    def _taking(self, shape: int) -> Iterator[NodeRoom]:
+        """The nodes that take a pod of the shape as they are, as far as the numbers say."""
+        for room in self.vacancies.rooms:
+            if shape in room.shapes and room.takers(self.vacancies.needed, shape):
+                yield room
 
     def _tight_columns(self, tight: Collection[int]) -> dict[MoveColumn, int]:
         """All that nodes can hold of these shapes, with a price that is not above the true one."""
@@ -284,13 +343,13 @@ class Repacker:
     def _takers(self, shape: int, number: int, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
         """Nodes that take pods of the shape as they are, and others beside them as far as there is room."""
         places = 0
-        for node, here in self.vacancies.residents.items():
+        comes = self._alone(shape)
+        for room in self._taking(shape):
             if places >= number + SPARE:
                 return
-            stay, comes = range(len(here)), self._alone(shape)
-            if not self.vacancies.fits(node, stay, comes):
+            if not self.vacancies.fits(room.name, range(len(self.vacancies.residents[room.name])), comes):
                 continue
-            for column in self._filled(node, comes, shape, demand):
+            for column in self._filled(room.name, comes, shape, demand):
                 places += column.comes[shape]
                 yield column
 
@@ -306,9 +365,22 @@ class Repacker:
                 comes = more
                 yield MoveColumn(node, comes, ())
 
+    def _single(self, demand: Mapping[int, int]) -> Iterator[tuple[str, Combination, tuple[int, ...]]]:
+        """Exchanges by which one pod leaves: for those who leave the cheapest nodes, then for all."""
+        leaving = [{s for column in found.columns or () for s in self._gone(column)} for found in self._cheapest]
+        for shapes in (*leaving, set(demand)) if self._worths else ():
+            stuck = sorted(shapes & self._stuck - self._tight)
+            yield from single_exchanges(
+                self.vacancies.rooms, self.vacancies.needed, stuck, self._worths[-1], MOST_SINGLE
+            )
+
     def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Nodes that take a pod of a shape once somebody has left."""
-        asked = 0
+        """Nodes that take a pod of a shape once somebody has left, and several where the numbers say so."""
+        vacancies, asked = self.vacancies, 0
+        for node, comes, leaves in self._single(demand):
+            stay = [each for each in range(len(vacancies.residents[node])) if each not in leaves]
+            if vacancies.fits(node, stay, comes):
+                yield MoveColumn(node, comes, leaves)
         for node in self.vacancies.residents:
             for shape in sorted(demand):
                 asked += 1
