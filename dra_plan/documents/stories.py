@@ -1,4 +1,4 @@
-"""Why claims do not fit on a node, or which devices they get there: parts of an Explanation."""
+"""Why claims do not fit on a node, or the devices that they get there: parts of an Explanation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of `diff`: before and after side by side."""
+"""The page of `diff`: before and after, next to each other."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _TONES = {
     "Gained": picks.GOOD,
     "MoreNodes": picks.GOOD,
 }
-"""How a change is coloured; the others are neither good nor bad."""
+"""The colours of changes; other changes are neither good nor bad."""
 
 
 Answers = Mapping[str, Mapping[str, AnswerOnNode]]
-"""By claim set, by node."""
+"""The answers by claim set and node."""
 
 
 def page(answer: ClusterDiff, _inventory: Inventory | None, _view: View | None) -> Page:
-    """The page of an answer, with both states that are compared, if both can be drawn."""
+    """Return the page of an answer, with both states if both can be drawn."""
     made = begin(answer.document, "diff", FORMATS)
     before = drawn(answer.before.inventory, answer.before.view, "Before")
     after = drawn(answer.after.inventory, answer.after.view, "After")
@@ -49,7 +49,7 @@ def page(answer: ClusterDiff, _inventory: Inventory | None, _view: View | None) 
 
 
 def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
-    """Everything that differs can be picked; `scenes` are the states before and after, or none."""
+    """Add a pick for every difference; `scenes` are the states before and after, or empty."""
     document = answer.document
     made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
     changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
@@ -79,7 +79,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
 
 
 def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
-    """The devices of each claim that came, and those that went."""
+    """Return the gained and lost devices of each claim."""
     found: dict[tuple[str, str, str], list[HeldDevice]] = {}
     for one in devices:
         found.setdefault((one.holder.namespace, one.holder.name, one.change), []).append(one)
@@ -87,7 +87,7 @@ def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
 
 
 def _headline(changes: Counter[str]) -> str:
-    """What is worse first; nothing is lost only if nothing is gone either."""
+    """Return the headline, worst changes first; it says that nothing is lost only if nothing is gone either."""
     if not changes:
         return "No workload and no pod differs"
     lost, gone, fewer, undecided = (changes[each] for each in ("Lost", "Gone", "FewerNodes", "Undecided"))
@@ -124,14 +124,14 @@ def _add(
 
 
 def _answers(of: State) -> Answers:
-    """What one side says of each claim set on its nodes."""
+    """Return the answers of one side for each claim set on its nodes."""
     plan = plan_claim_sets(of.inventory, of.view, Question(infer_nodes=True))
     names = [claim_set_name(one) for one in plan.document.claim_sets]
     return dict(zip(names, on_nodes(plan.claim_sets, of.inventory, of.view), strict=True))
 
 
 def _of_pod(state: ComparedPod, drawn: Scene) -> Iterator[tuple[int, Mark]]:
-    """Where the pod is bound, with its devices."""
+    """Yield the node of the pod, with its devices."""
     made: dict[int, Mark] = {}
     place = drawn.by_node.get(state.node_name or "")
     if place is not None:

@@ -1,4 +1,4 @@
-"""`explain`: why each claim set of the input fits or does not, and what would make it fit."""
+"""`explain`: why each claim set of the input fits or does not, and the changes that would make it fit."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ _MISSING = ("classes-missing", "slices-missing", "volumes-missing")
 
 @dataclass(frozen=True, repr=False)
 class Explanation(PrintedAnswer[ExplanationDocument]):
-    """The answer of `explain`: plans with explanations, which `for` goes through, and what became of single devices."""
+    """The answer of `explain`; iterating yields plans with explanations. It also has the checks of single devices."""
 
     plan: AllocationPlan
     devices: tuple[DeviceStory, ...] = ()
     pod_groups: tuple[ExplainedPodGroup, ...] = ()
     moves: tuple[RoomForPod, ...] | None = None
-    """How room can be made for the pods that wait, if that was asked."""
+    """The moves that would make pending pods fit, if requested."""
     notices: tuple[Notice, ...] = ()
-    """What a reader should know about the moves."""
+    """The notices about the moves."""
     autoscaler: tuple[AutoscaledPod, ...] | None = None
-    """What the Cluster Autoscaler does, if node groups were given."""
+    """The actions of the Cluster Autoscaler, if node groups were given."""
     verdicts: tuple[OwnerVerdict, ...] | None = None
-    """What becomes of each owner, and why; None where only devices were asked about."""
+    """The result for each owner, and the reasons; None if only devices were requested."""
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.plan)
@@ -97,7 +97,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
 
 
 def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
-    """The excluded nodes, those with the same exclusions together; those that have room apart, and first."""
+    """Return the excluded nodes, grouped by equal exclusions; those with enough devices separately, and first."""
     fitting = {answer.node for answer in plan.nodes if answer.outcome is Outcome.FITS}
     groups: dict[tuple[bool, tuple[NodeExclusion, ...]], list[str]] = {}
     for node, exclusions in plan.excluded.items():
@@ -112,10 +112,10 @@ def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
 def explain_claim_sets(
     inventory: Inventory, view: View, question: Question, *, devices: Iterable[str] = (), moves: int | None = None
 ) -> Explanation:
-    """Explains the claim sets of an input, of which `view` is the view.
+    """Explain the claim sets of an input; `view` is the view of the same input.
 
-    `devices` are DRIVER/POOL/DEVICE; up to `moves` running pods may leave to make room. Raises UsageError if no slice
-    has such a device, otherwise as `plan_claim_sets`.
+    `devices` are DRIVER/POOL/DEVICE; up to `moves` running pods may be moved to make pending pods fit. Raises
+    UsageError if no slice has such a device, and otherwise the errors of `plan_claim_sets`.
     """
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
     question = replace(question, owners=owners, names_groups=bool(groups))
@@ -150,7 +150,7 @@ def _verdicts(
     refusals: OwnerRefusals,
     deadline: float | None,
 ) -> tuple[OwnerVerdict, ...] | None:
-    """The verdicts of the whole scheduler; None where all claims are one set, or devices alone are asked about."""
+    """Return the verdicts of the whole scheduler; None if all claims are one set, or only devices are requested."""
     if question.devices_only or question.together:
         return None
     from dra_plan.questions.explain.verdicts import verdicts
@@ -180,7 +180,7 @@ def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: s
 def explain_groups(
     inventory: Inventory, target: Target, groups: Sequence[PodGroup], question: Question
 ) -> list[ExplainedPodGroup]:
-    """Why each of the groups starts or does not, as `schedule` has it with all pods of the input."""
+    """Return why each of the groups starts or does not, as in `schedule` with all pods of the input."""
     if not groups:
         return []
     asked = Question(infer_nodes=question.infer_nodes, max_steps=question.max_steps, timeout=question.timeout)

@@ -1,4 +1,4 @@
-"""`explain`: which containers of a pod ask for the most of a resource at one time.
+"""`explain`: the containers of a pod that together request the most of a resource at one time.
 
 Init containers run one after the other, each beside the sidecars before it; the containers run together, beside all
 sidecars. A pod asks for the greatest of these sums (KEP-753). What containers do not request, a LimitRange may.
@@ -16,16 +16,16 @@ from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.new_pods import pod_of
 
 SIDECAR = "Always"
-"""The restartPolicy of an init container that goes on running."""
+"""The restartPolicy of an init container that keeps running."""
 
 
 def asked_of(container: Container, resource: str) -> int:
-    """How much of the resource the container asks for."""
+    """Return the amount of the resource that the container requests."""
     return amounts(container.resources.requests).get(resource, 0)
 
 
 def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
-    """The containers that ask for the most of the resource together; of two sums that are equal the first."""
+    """Return the containers that together request the most of the resource; of two equal sums the first."""
     sidecars: list[Container] = []
     sums: list[Sequence[Container]] = []
     for container in spec.init_containers:
@@ -38,7 +38,7 @@ def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
 
 
 def parts(spec: PodSpec, resource: str) -> list[str]:
-    """`init container migrate 4`, `sidecar proxy 200m`: who asks for it, if not only the containers themselves do."""
+    """Return `init container migrate 4`, `sidecar proxy 200m`: the requests, if not only the containers have them."""
     asking = [one for one in peak(spec, resource) if asked_of(one, resource)]
     if all(one in spec.containers for one in asking) or spec.resources is not None:
         return []

@@ -1,4 +1,4 @@
-"""`impact`: what objects would do if they were applied."""
+"""`impact`: the effect of applying objects."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _WORST_FIRST: tuple[PodEffect, ...] = (
 
 @dataclass(frozen=True, repr=False)
 class Impact(PrintedAnswer[ImpactDocument]):
-    """The answer of `impact`: the pods for which something changes, which `for` goes through, the worst first."""
+    """The answer of `impact`; iterating yields the affected pods, worst first."""
 
     difference: ClusterDiff
-    """The cluster without the objects and with them."""
+    """The differences between the cluster without the objects and with them."""
     written: AppliedEdit
     pods: tuple[AffectedPod, ...]
     quotas: tuple[ExceededQuota, ...]
@@ -89,20 +89,20 @@ class Impact(PrintedAnswer[ImpactDocument]):
 
 @dataclass(frozen=True)
 class WrittenChange:
-    """The cluster after: its objects, its release, and what was written; None where only the release is another."""
+    """The cluster after the change: its objects, its release, and the written objects, None if there are none."""
 
     inventory: Inventory
     target: Target
     written: AppliedEdit | None
     refused: Sequence[ApiServerRefusal] = ()
-    """What the API server refuses of the objects: it is not written."""
+    """The objects that the API server rejects: they are not written."""
     notices: Sequence[Notice] = ()
 
 
 def impact_of(before: Inventory, target: Target, change: WrittenChange, question: Question) -> Impact:
-    """What differs between the cluster of that release and the changed one, both settled.
+    """Return the differences between the cluster of that release and the changed one, both settled.
 
-    Raises what `schedule` raises.
+    Raises the same errors as `schedule`.
     """
     sides = ((before, target), (change.inventory, change.target))
     states = [State(inventory, View.of(inventory, release)) for inventory, release in sides]
@@ -129,7 +129,7 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
 
 
 def _release_before(found: ClusterDiff) -> AnswerTarget | UnsetType:
-    """The release before, if it is another one."""
+    """Return the release before, if it differs."""
     before, after = found.before.view.target, found.after.view.target
     return answer_target(before) if before.release != after.release else UNSET
 
@@ -145,7 +145,7 @@ def _affected(pod: ChangedPod, known: Collection[tuple[str, str]]) -> AffectedPo
 
 
 def effect_of(pod: ChangedPod) -> PodEffect:
-    """What the change does to the pod."""
+    """Return the effect of the change on the pod."""
     before, after = pod.before, pod.after
     if pod.change == "Undecided":
         return "Undecided"

@@ -1,4 +1,4 @@
-"""What gates make of an Impact: a running pod that loses its place fails, and what is lost besides."""
+"""The gate rules for an Impact: a running pod that loses its node fails, and so does any other loss."""
 
 from __future__ import annotations
 

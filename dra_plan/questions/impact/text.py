@@ -1,4 +1,4 @@
-"""`impact -o table`, `-o wide`, `-o markdown` and `-o name`: who ends and when, then all else that changes."""
+"""`impact -o table`, `-o wide`, `-o markdown` and `-o name`: the pods that end and when, then all other changes."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ EFFECTS: dict[PodEffect, str] = {
     "Waits": "New, and waits",
     "Other": "Waits for another reason",
 }
-"""Effects in words."""
+"""The wording of effects."""
 
 _QUIET: tuple[PodEffect, ...] = ("Other",)
-"""Effects that only `-o wide` has rows of."""
+"""Effects that only have rows in `-o wide`."""
 
 NOTHING = "Nothing changes for any pod, claim or selector"
 MOST_ROWS = 40
-"""Rows of pods that a table has; `-o wide` has all."""
+"""The number of pod rows in a table; `-o wide` has all."""
 
 
 UNSETTLED = "Afterwards the cluster never settles"
-"""What is said of a cluster that never settles."""
+"""The wording for a cluster that never settles."""
 
 
 def table(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """Rows of pods, alike ones in one; then claim sets, selectors and claims; a summary last."""
+    """Return rows of pods, equal ones merged; then claim sets, selectors and claims; a summary last."""
     return _parts(document, whole=False)
 
 
 def wide(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """The same with a row for each pod, and whole messages."""
+    """Return the same with a row for each pod, and whole messages."""
     return _parts(document, whole=True)
 
 
@@ -70,7 +70,7 @@ def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
 
 
 def _releases(document: ImpactDocument) -> Iterator[str]:
-    """What the answer is for; of an upgrade both sides, and what was changed before."""
+    """Yield the simulated release; for an upgrade both releases, and the edits before it."""
     if document.upgraded_from is UNSET:
         yield target(document)
         return
@@ -81,7 +81,7 @@ def _releases(document: ImpactDocument) -> Iterator[str]:
 
 
 def headline(document: ImpactDocument) -> str:
-    """What becomes of pods that run and wait, without the full stop."""
+    """Return the results of running and pending pods, without the full stop."""
     counts = Counter(pod.effect for pod in document.pods)
     ending = sum(counts[effect] for effect in ("Gone", "WithoutPlace", "EvictedAgain", "Moves", "Restarts"))
     said = []
@@ -160,13 +160,13 @@ def _is_placeholder(pod: AffectedPod) -> bool:
 
 
 def when_it_ends(pod: AffectedPod) -> str:
-    """The moment, and who ends it; nothing of a pod that does not end."""
+    """Return the time of the end, and its cause; an empty text for a pod that does not end."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
 
 
 def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
-    """What pods of one owner have in common that share a row."""
+    """Yield the values that pods of one owner in one row share."""
     for state in (pod.before, pod.after):
         yield "" if state is None else f"{state.outcome} {bool(state.node_name)} {_message(state, pod, whole=whole)}"
 
@@ -274,7 +274,7 @@ def _unsettled(document: ImpactDocument) -> Iterator[str]:
 
 
 def _of_devices(document: ImpactDocument) -> Iterator[str]:
-    """The devices that rules taint, pools that lack slices, and selectors that stop with an error."""
+    """Yield the tainted devices, pools that lack slices, and selectors that stop with an error."""
     for rule in document.taints:
         if rule.devices:
             free = rule.devices - rule.in_use
@@ -303,29 +303,29 @@ _TAINTED = {
     "NoSchedule": ": running pods stay, and new ones need a toleration to get one",
     "None": ", which does nothing",
 }
-"""What an effect means for pods, where none ends."""
+"""The wording of taint effects that end no pod."""
 
 
 def lost_selectors(document: ImpactDocument) -> str:
-    """That selectors match nothing any more, without the full stop; "" if none is lost."""
+    """Return that selectors match nothing any more, without the full stop; "" if none is lost."""
     lost = sum(one.lost for one in document.selectors)
     return f"{counted(lost, 'selector')} in use would match no device" if lost else ""
 
 
 def applied(document: ImpactDocument) -> str:
-    """The objects, and what becomes of each."""
+    """Return the objects, and whether each is created or changed."""
     return listed([written(one) for one in document.applied], 4)
 
 
 def names(document: ImpactDocument) -> str:
-    """`pod/NAMESPACE/NAME EFFECT`, then claim sets that fit in another way."""
+    """Return `pod/NAMESPACE/NAME EFFECT`, then claim sets with changed results."""
     pods = [f"pod/{pod.namespace}/{pod.name} {pod.effect}" for pod in document.pods]
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
     return "".join(f"{shown.line(line)}\n" for line in (*pods, *sets))
 
 
 def markdown(document: ImpactDocument, screen: Screen | None) -> str:
-    """The table as Markdown, for a merge request."""
+    """Return the table as Markdown, for a merge request."""
     return markdown_parts(table(document, screen))
 
 
@@ -333,5 +333,5 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[ImpactDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})
