@@ -377,7 +377,7 @@ class Repacker:
             )
 
     def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield nodes on which a pod of a shape fits once others have left, and several pods if the numbers allow it."""
+        """Yield nodes on which pods of a shape fit once others have left, several if the numbers allow it."""
         vacancies, asked = self.vacancies, 0
         for node, comes, leaves in self._single(demand):
             stay = [each for each in range(len(vacancies.residents[node])) if each not in leaves]
