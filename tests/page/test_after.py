@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from dra_plan import Cluster
 from tests.build import bare_pod
 from tests.page.clusters import busy_cluster
 from tests.page.reading import ReadPage, read

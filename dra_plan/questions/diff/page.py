@@ -114,9 +114,9 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
 
 def _only_what_is_free(marks: list[dict[int, Mark]], scenes: list[Scene]) -> None:
     """Claim sets are asked about before any pod moves: where a moved pod has their devices, that is told instead."""
-    for on_scene, drawn in zip(marks, scenes, strict=False):
+    for on_scene, picture in zip(marks, scenes, strict=False):
         for number, mark in on_scene.items():
-            devices = {device.at: device.state for device in drawn.places[number].devices}
+            devices = {device.at: device.state for device in picture.places[number].devices}
             if any(devices[at] == "used" for at in mark.gets):
                 mark.gets, mark.message = {}, "as long as no pod that moves takes its devices"
 
