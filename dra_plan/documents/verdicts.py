@@ -113,6 +113,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     operator: str = ""
     values: Annotated[list[str], Meta(description="What the pod requires of the label.")] = []
     found: Annotated[list[FoundLabel], Meta(description="The values on the nodes, the most common first.")] = []
+    values_found: Annotated[
+        Amount, Meta(description="The number of values on the nodes; `found` has those of the most nodes.")
+    ] = 0
     without: Annotated[Amount, Meta(description="The number of nodes without the label.")] = 0
     near: Annotated[
         str,
