@@ -26,7 +26,7 @@ PodKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Ending:
-    """A pod that ended although no event asked for it, and the pods that its owner has created since and that exist."""
+    """A pod that ended without being asked to, and the existing pods that its owner has created since."""
 
     ended: EndedPod
     made: tuple[Pod, ...]
@@ -63,7 +63,7 @@ NOBODY = ("", "", "")
 def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
     """Return kind, namespace and name of the pod's creator, for a pod of a ReplicaSet its Deployment.
 
-    Empty for none.
+    All three are empty if there is none.
     """
     owner, deployment = metadata.controller, deployment_of(metadata)
     if deployment:

@@ -102,7 +102,7 @@ class Settled:
 
     @cached_property
     def endings(self) -> list[Ending]:
-        """The pods that ended although no event asked for it, with the pods created since."""
+        """Return the pods that ended without an event asking for it, with the pods created since."""
         return endings(self.server.ended, self.state.inventory.pods, self.server.made)
 
     @cached_property

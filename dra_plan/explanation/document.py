@@ -431,7 +431,7 @@ def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Reason]:
 def _blocking(group: NodeGroup, offer: NodeOffer) -> BlockingSet:
     """Return the group's blocking set.
 
-    On other nodes than the first only the elements with the same meaning there, unproven.
+    For nodes other than the first, it has only the elements with the same meaning there, and is not proven.
     """
     found = group.blocking or BlockingSet((), proven=False)
     if offer is group.offer:

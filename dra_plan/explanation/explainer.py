@@ -250,7 +250,7 @@ def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tup
 def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
     """Return the reasons that stop the want.
 
-    A device in use that would not fit even if free counts by its unmet requirement.
+    A device in use that would not fit even if free is counted under the requirement that it fails.
     """
     if told.causes is None:
         causes: set[object] = set()

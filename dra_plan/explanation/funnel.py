@@ -308,7 +308,7 @@ class DeviceChoice:
 class ChoiceProbe(Probe):
     """A probe that records the slots up to the current point of the search.
 
-    At the end of a search that fits, the solution.
+    At the end of a search that fits, these are the solution.
     """
 
     def __init__(self) -> None:
@@ -399,7 +399,7 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
 def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) -> str:
     """Return the node of the first offer, if its holders differ from those of the same removal in some other.
 
-    Otherwise "".
+    Return "" if they are the same everywhere.
     """
     first, *others = [offer for offer in offers if offer is not None]
     found = set(holders(first, first.funnels[want].want, removal))

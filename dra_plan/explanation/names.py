@@ -114,7 +114,7 @@ def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
     """Return the template that the claim is created from, recognized by its very spec.
 
-    Otherwise the claim as it was read.
+    Return the claim as it was read if there is none.
     """
     made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)
     if made_from is None:

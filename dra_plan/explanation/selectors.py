@@ -278,7 +278,7 @@ MOST_GUARDS = 8
 def mended(expression: str, fails_on: Callable[[str], PoolDevice | None]) -> str | None:
     """Return the expression with guards, or for one of the drivers that it names, that fails on no device.
 
-    None if none. `fails_on` gives a device on which an expression fails, or None.
+    Return None if there is none. `fails_on` gives a device on which an expression fails, or None.
     """
     text, drivers = expression, set()
     for _ in range(MOST_GUARDS):

@@ -98,9 +98,9 @@ def gang_of(group: GroupToPlace, kinds: Sequence[PodKind], node_kinds: Mapping[s
 def goals_of(
     kinds: Sequence[PodKind], groups: Sequence[GroupToPlace] = (), *, by_priority: bool = False
 ) -> tuple[Goal, ...]:
-    """Return the goals: as many pods as possible.
+    """Return the goals: by default, as many pods as possible.
 
-    By priority, highest first: as many gangs that start, and then as many pods.
+    If `by_priority`, the goals are for each priority, highest first: as many gangs that start, and then as many pods.
     """
     if not by_priority:
         return (Goal(kinds=tuple(range(len(kinds)))),)

@@ -41,7 +41,7 @@ class Resident:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Namespace and name."""
+        """The namespace and name."""
         metadata = self.candidate.pod.metadata
         return metadata.namespace, metadata.name
 

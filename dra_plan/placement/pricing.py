@@ -177,7 +177,7 @@ class _NodePricer:
     def _most_devices(self, sort: _Sort, wanted: int) -> int | None:
         """Return the number of devices of the sort that the node has at the same time.
 
-        None if that is unknown, or enough for all.
+        Return None if that is unknown, or enough for all.
         """
         low, high, step = 0, wanted + 1, 1  # `low` fit, `high` do not
         while low + 1 < high:

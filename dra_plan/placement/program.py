@@ -256,7 +256,7 @@ class Rows:
         return self._model
 
     def hold(self, goal: Mapping[int, int], reached: int) -> None:
-        """Require at least this much of the goal from now."""
+        """Require at least this much of the goal from now on."""
         self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
 
     def goals(self) -> list[dict[int, int]]:

@@ -403,7 +403,7 @@ class Repacker:
     def _solved(self, columns: Mapping[MoveColumn, int | None], tight: Collection[int] | None = None) -> Repacking:
         """Solve the program of these columns.
 
-        With `tight`, leaving pods have to arrive somewhere only if of these shapes.
+        With `tight`, leaving pods have to arrive somewhere only if they are of these shapes.
         """
         chosen = list(columns)
         if not chosen:  # the solver does not accept an empty model

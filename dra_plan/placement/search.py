@@ -201,7 +201,7 @@ class PlacementQuestion:
     ) -> Program:
         """Return the program of the combinations that fit, or of those not excluded (`outer`).
 
-        If not `whole`, with incomplete gangs.
+        If not `whole`, gangs may be incomplete.
         """
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
@@ -304,7 +304,7 @@ class PlacementQuestion:
     ) -> tuple[list[PlacedPod], list[PodToPlace], tuple[int, ...], bool]:
         """Place the pods with the devices that were found together.
 
-        Otherwise, or if these do not hold, node after node.
+        If none were found together, or these do not hold, place them node after node.
         """
         solution, assigned, told = self._coupled(goals=goals, needs=needs, mix=mix)
         if self.ground.time.is_over:

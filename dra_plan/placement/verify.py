@@ -58,7 +58,7 @@ class CarriedOut:
     def hint(self, candidates: Sequence[PodToPlace], name: str) -> Found:
         """Return possible allocations for the claims of all these pods on the node together.
 
-        Empty if there are none.
+        The result is empty if there are none.
         """
         node = self.node(name)
         claims = [c for c in self._ground.joint_claims(candidates, node) if c.metadata.uid not in self.claims]

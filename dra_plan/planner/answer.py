@@ -64,7 +64,7 @@ class PrintedAnswer(ABC, Generic[D_co]):
     def html(self, inventory: Inventory | None = None, view: View | None = None) -> str:
         """Return the answer about a cluster as a page of HTML, one file.
 
-        Without the cluster, without a picture of it.
+        Without the cluster, the page has no picture of it.
         """
         from dra_plan.questions.registry import of_kind
 

@@ -115,7 +115,7 @@ class ClaimSetPlan:
     def fitting_nodes(self) -> list[str]:
         """The names of the nodes on which all claims fit, and which no rule excludes.
 
-        None for rejected objects.
+        Empty if the API server rejects the objects.
         """
         if self.refused:
             return []
@@ -298,7 +298,7 @@ class Leading:
     def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
         """Return the leading reasons of a set that fits on no node.
 
-        Nothing for others, or after too many examinations.
+        Return nothing for other sets, or after too many examinations.
         """
         if plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNKNOWN):
             return ()
@@ -318,7 +318,7 @@ class Leading:
     def _chosen(self, plan: ClaimSetPlan) -> list[int]:
         """Return nodes that refuse and are not excluded, spread over all of them.
 
-        Those with devices of their own first.
+        Nodes with devices of their own come first.
         """
         refusing = [
             at

@@ -409,7 +409,7 @@ class OwnerStates:
 
     @cached_property
     def _classes(self) -> Mapping[str, str]:
-        """Extended resource to the class that serves it; empty if the feature gate is off."""
+        """Return the device class that serves each extended resource; empty if the feature gate is off."""
         target = self._target
         if not target.features.extended_resources:
             return {}
@@ -418,7 +418,7 @@ class OwnerStates:
 
     @cached_property
     def _offering(self) -> dict[str, int]:
-        """Resource to the number of nodes that have any of it."""
+        """Return the number of nodes that have any of each resource."""
         found: dict[str, int] = {}
         for node in self._index.inventory.nodes:
             for name, amount in node.status.allocatable.items():

@@ -220,7 +220,7 @@ class _SharedWork(NamedTuple):
 
 
 def _plan_share(given: _SharedWork, sets: Iterable[ClaimSet]) -> Iterator[PlannedSet]:
-    """Plan the share of one process."""
+    """Yield the plans of one process's share."""
     view, nodes, max_steps, seconds = given
     deadline = None if seconds is None else time.monotonic() + seconds
     planner = SetPlanner(view, nodes, Question(max_steps=max_steps), deadline)

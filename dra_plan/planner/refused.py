@@ -51,7 +51,7 @@ class OwnerRefusals:
     def of(self, owner: Owned) -> tuple[Finding, ...]:
         """Return the reasons why the API server rejects the owner, or objects it needs.
 
-        Empty if it accepts all of it.
+        Return an empty tuple if it accepts all of it.
         """
         return self._rules.of(owner)
 

@@ -34,7 +34,7 @@ _MOST_NAMED = 3
 def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | None = None) -> Inventory:
     """Return the inventory with named or new workloads resumed, and named or new pods without Kueue's gates.
 
-    With notices.
+    The inventory includes notices about them.
     """
     held = [each for each in (*inventory.workloads, *inventory.pods) if _is_held(each)]
     if not held:

@@ -43,7 +43,7 @@ MOST_PODS_MADE = 150_000
 
 
 class Admission:
-    """Turns the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
+    """The conversion of the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
 
     def __init__(
         self,
@@ -54,10 +54,10 @@ class Admission:
         makes: bool = True,
         ordered: bool = False,
     ) -> None:
-        """With `makes`, the objects that controllers create exist from the start: pods of workloads, claims of pods.
+        """Set up the admission; with `makes`, the objects that controllers create exist from the start.
 
-        `ordered` StatefulSets create one pod after the other; only the first one exists at the start. The same holds
-        for StatefulSets with pods that are `returning`.
+        These are pods of workloads, and claims of pods. `ordered` StatefulSets create one pod after the other; only the
+        first one exists at the start. The same holds for StatefulSets with pods that are `returning`.
         """
         self._inventory = inventory
         self._makes, self._ordered = makes, ordered

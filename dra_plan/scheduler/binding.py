@@ -34,7 +34,7 @@ MOST_ERRORS_OF_A_POD = 20
 
 
 class FailureHandler:
-    """Puts pods back into the queue that could not be scheduled or bound."""
+    """The handling of pods that could not be scheduled or bound: they go back into the queue."""
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords) -> None:
         self._handle = handle
@@ -134,7 +134,10 @@ class BoundTogether:
 
 
 class BindingCycle:
-    """Completes bindings. Nothing sleeps: a waiting binding is examined again when something may have changed."""
+    """The completion of bindings.
+
+    Nothing sleeps: a waiting binding is examined again when something may have changed.
+    """
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:
         self._handle = handle

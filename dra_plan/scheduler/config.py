@@ -209,7 +209,7 @@ def _balanced(args: Args, handle: Handle) -> BalancedAllocation:
 def _totals(strategy: Strategy, handle: Handle) -> Totals | None:
     """Return a counter of devices for the extended resources that the strategy lists.
 
-    None if there is nothing to count.
+    Return None if there is nothing to count.
     """
     if not handle.target.rules.scores_devices or not any(is_scalar(name) for name in strategy.names):
         return None

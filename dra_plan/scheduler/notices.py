@@ -261,7 +261,7 @@ class GroupSummary:
 
     @property
     def outcome(self) -> PodGroupOutcome:
-        """One word."""
+        """The outcome as one word."""
         condition = next((each for each in self.conditions if each.type == SCHEDULED), None)
         if condition is not None and condition.status == "True":
             return "Scheduled"

@@ -97,7 +97,7 @@ def named(name: str) -> Policy:
 def configured(policy: Policy, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Return the decoded KubeSchedulerConfiguration with the policy in each profile.
 
-    None for the default configuration.
+    Return None for the default configuration.
     """
     if policy.plugin is None and not policy.strategy:
         return document

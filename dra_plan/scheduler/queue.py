@@ -241,9 +241,9 @@ class SchedulingQueue:
         return self._error_backoff.values()
 
     def _key(self, item: QueuedPod, place: PodHeap) -> tuple[float, ...]:
-        """Return the sort key: the sort plugin, then time for active pods.
+        """Return the sort key: that of the sort plugin, then time, for active pods.
 
-        For those backing off the second in which it ends.
+        Pods that are backing off are sorted by the second in which their backoff ends.
         """
         key = (*self._frameworks[item.profile].sort_key(item), item.timestamp, item.order)
         return key if place is self._active else (item.backoff_until, *key)
@@ -395,9 +395,10 @@ class SchedulingQueue:
         return found
 
     def _of_users(self, profile: str, event: Event) -> tuple[set[str], frozenset[str]]:
-        """Return the claims whose users alone the event may help, for some plugins.
+        """Return two sets about the plugins of a profile: claims, and plugins.
 
-        And the plugins that ignore all other pods.
+        The users of the claims are the only pods that some plugins may retry for the event; the plugins ignore the
+        event for all other pods.
         """
         deaf, names, limited = self._deaf_to(profile, event), set[str](), set[str]()
         if event.resource is not Resource.CLAIM:

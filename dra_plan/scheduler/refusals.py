@@ -130,9 +130,9 @@ class Copies:
         return len(self.bound) // self.size
 
     def add(self, simulation: Simulation, records: Sequence[PodRecord]) -> bool:
-        """Return whether all pods of the next copy are bound.
+        """Record the outcome of the next copy, and return whether all its pods are bound.
 
-        Otherwise one of those that are not is the rejected one.
+        If they are not, one of the pods without a node becomes the rejected one.
         """
         if len(records) == self.size and all(record.node for record in records):
             self.bound += records

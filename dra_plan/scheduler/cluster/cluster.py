@@ -217,9 +217,9 @@ class SimulatedCluster:
         view: View | None = None,
         arranged: Callable[[Iterable[Node]], Sequence[Node]] = by_name,
     ) -> None:
-        """Share `known` with simulations of related clusters; the `view`, if given, is the inventory's.
+        """Set up the cluster; `known` is shared with simulations of related clusters.
 
-        `arranged` puts nodes in the order in which they arrived.
+        The `view`, if given, is the inventory's. `arranged` puts nodes in the order in which they arrived.
         """
         self._arranged = arranged
         self.view = View.of(inventory, target) if view is None else view

@@ -283,7 +283,7 @@ def _weighted(pod: Pod, affinity: PodAffinity) -> tuple[Term, ...]:
 def _term(pod: Pod, term: PodAffinityTerm, weight: int = 0) -> Term:
     """Return the term ready for matching.
 
-    The pod's own namespace is used if neither namespaces nor a selector of them are given.
+    The term applies to the pod's own namespace if it has neither namespaces nor a namespace selector.
     """
     own = not term.namespaces and term.namespace_selector is None
     return Term(
@@ -373,7 +373,7 @@ class PodInfo:
     def restated(self, pod: Pod) -> PodInfo | None:
         """Return this info for the pod with a different status.
 
-        None if anything else changed, or the resources that devices take.
+        Return None if anything else changed, or the resources that devices take.
         """
         told = "node_allocatable_resource_claim_statuses"
         if pod.spec is not self.pod.spec or pod.metadata is not self.pod.metadata:

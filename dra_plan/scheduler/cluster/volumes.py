@@ -194,7 +194,7 @@ class VolumeReach:
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether the volume can be used from a node with these labels.
 
-        Without any affinity, from every node.
+        A volume without any affinity can be used from every node.
         """
         if self._terms is None:
             return True

@@ -182,9 +182,9 @@ class Binder:
     # Binding conditions
 
     def _await(self, kept: PodState, node: str) -> Status | None:
-        """Return whether the devices are ready, failed, too late, or Wait, because drivers are not simulated.
+        """Return None if the claims' devices are ready, an error if they failed or took too long, or else Wait.
 
-        The first unready claim decides.
+        Wait is returned because the work of drivers is not simulated. The first unready claim decides.
         """
         special = [kept.special] if kept.special is not None else []
         for claim in (*kept.claims, *special):
@@ -280,9 +280,9 @@ def interests(store: ClaimStore) -> Sequence[Interest]:
 
 
 def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
-    """Queue the pod if the event may help: any claim that lost its allocation, which frees devices.
+    """Queue the pod if the event may help.
 
-    Otherwise one of the pod's own.
+    Any claim that lost its allocation may help, because it frees devices; otherwise only the pod's own claims matter.
     """
     if new is None:
         return Hint.SKIP

@@ -146,9 +146,9 @@ def _asking(index: int, container: Container, resource: str) -> _Asking | None:
 def _reuse(
     passing: list[_Asking], lasting: list[_Asking], resource: str, mappings: list[Use]
 ) -> tuple[str, int] | None:
-    """Return the request that init containers share with later containers.
+    """Map init containers to the requests of later containers, and return the largest remainder.
 
-    The largest remainder becomes one shared request.
+    The remainder, with its request, becomes one shared request for all init containers that need more.
     """
     largest: tuple[str, int] | None = None
     short: list[_Asking] = []

@@ -87,7 +87,7 @@ def _amount(
 ) -> Quantity | None:
     """Return the amount of a resource that one device takes.
 
-    None if its mapping names a capacity that was not consumed.
+    Return None if its mapping names a capacity that was not consumed.
     """
     times = _ONE if mapping.allocation_multiplier is None else parse(mapping.allocation_multiplier)
     if not mapping.capacity_key:
@@ -120,7 +120,7 @@ def _entries(
 def _covered(pod: Pod, entries: Sequence[NodeAllocatableResourceClaimStatus]) -> Status | None:
     """Return a rejection if pod-level requests are less than containers and devices together.
 
-    The first resource by name.
+    It names the first such resource by name.
     """
     if pod.spec.resources is None or not pod.spec.resources.requests:
         return None

@@ -117,7 +117,7 @@ class DynamicResources(
         return [entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims]
 
     def events_to_register(self) -> Sequence[Interest]:
-        """See `binding.interests`."""
+        """Return the events of `binding.interests`."""
         return binding.interests(self._handle.cluster.claims)
 
     # PreFilter
@@ -175,9 +175,9 @@ class DynamicResources(
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
-        """Return by node its version and the answer for pods like this one.
+        """Return, by node, its version and the answer for pods like this one.
 
-        The answers hold for this cycle only if no other pod is alike.
+        If no other pod is alike, the answers hold for this cycle only.
         """
         return self._memo.of(kept.key, dict) if kept.key is not None else kept.answers
 

@@ -33,7 +33,7 @@ MOST_KNOWN = 400_000
 class Ask(NamedTuple):
     """A request of a shape: its number among all different requests, and the number of devices.
 
-    -1 for all that match.
+    The number of devices is -1 for all that match.
     """
 
     number: int

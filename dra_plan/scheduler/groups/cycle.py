@@ -138,9 +138,10 @@ class GroupCycle:
         self._handle.cluster.forget(self._handle.cluster.info(pod), node)
 
     def _verdict(self, group: PodGroup | None, attempts: Sequence[MemberAttempt]) -> GroupVerdict:
-        """Return the verdict: as soon as Permit lets one pod through, there are enough.
+        """Return the verdict: there are enough pods as soon as Permit lets one of them through.
 
-        A later one that preempts delays all of them. With the repair, it delays them only if it is needed.
+        Any pod that preempts then delays all of them. With the defect repaired, it delays them only if the others are
+        not enough.
         """
         if any(attempt.result.failed_with_error for attempt in attempts):
             return GroupVerdict.ERROR

@@ -116,7 +116,7 @@ class GroupPreemption:
     def _victims(self, task: GroupTask, candidates: Sequence[VictimUnit]) -> list[VictimUnit] | str:
         """Return the candidates to evict, or the reason why even evicting all of them is not enough.
 
-        None is evicted here.
+        No pod is evicted here.
         """
         for unit in candidates:
             self._take_off(unit)

@@ -27,7 +27,7 @@ class PodOnNode(NamedTuple):
 
 
 class PolicyScore(PreScorePlugin, ScorePlugin):
-    """Scores nodes by their free resources afterwards; `_prefers` is larger for better nodes, on any scale."""
+    """A score of nodes by their free resources afterwards; `_prefers` is larger for better nodes, on any scale."""
 
     name: ClassVar[str] = ""
     fullest_first: ClassVar[bool] = True
@@ -88,7 +88,7 @@ _FINE = 1_000_000
 
 
 class BestFit(PolicyScore):
-    """Prefers the node with the least left afterwards, counting its devices, cpu and memory together."""
+    """A preference for the node with the least left afterwards, counting its devices, cpu and memory together."""
 
     name = "BestFit"
 
@@ -121,7 +121,7 @@ class BestFit(PolicyScore):
 
 
 class FragmentationGradientDescent(PolicyScore):
-    """Prefers the node whose fragmentation, by the mix of pods, grows least."""
+    """A preference for the node whose fragmentation, by the mix of pods, grows least."""
 
     name = "FragmentationGradientDescent"
 
@@ -132,7 +132,7 @@ class FragmentationGradientDescent(PolicyScore):
 
 
 class WholeNodes(PolicyScore):
-    """Prefers nodes that are already in use, and among these the one with the fewest whole devices left."""
+    """A preference for nodes in use, and among these for the one with the fewest whole devices left."""
 
     name = "WholeNodes"
 
@@ -149,7 +149,7 @@ def _whole(left: Left) -> int:
 
 
 class Balanced(PolicyScore):
-    """Prefers the node on which devices, cpu and memory are used most evenly afterwards."""
+    """A preference for the node on which devices, cpu and memory are used most evenly afterwards."""
 
     name = "Balanced"
 

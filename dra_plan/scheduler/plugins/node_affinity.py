@@ -116,7 +116,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
     def _named(fields: Sequence[Any]) -> frozenset[str] | None:
         """Return the node names that all of a term's name requirements share.
 
-        None if the term does not restrict names.
+        Return None if the term does not restrict names.
         """
         named: frozenset[str] | None = None
         for requirement in fields:

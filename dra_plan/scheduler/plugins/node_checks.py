@@ -263,7 +263,7 @@ def normalized(image: str) -> str:
 
 
 class ImageLocality(ScorePlugin):
-    """Scores the sizes of the images present, each scaled by the share of nodes that have it."""
+    """The plugin that scores the sizes of the images present, each scaled by the share of nodes that have it."""
 
     name = plugin_names.IMAGE_LOCALITY
     looks_at_object_alone = True

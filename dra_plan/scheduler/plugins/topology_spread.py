@@ -109,7 +109,7 @@ def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: s
 def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | None:
     """Return the selector for pods like this one, from services that select it and its controller.
 
-    None if there is none.
+    Return None if there is none.
     """
     labels = pod.metadata.labels or {}
     wanted: dict[str, str] = {}

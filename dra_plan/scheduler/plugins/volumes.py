@@ -440,7 +440,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def _unbound_problem(self, claim: Claim) -> str:
         """Return the reason why an unbound claim is rejected, or "" if it waits for a pod.
 
-        VolumeBinding has rejected the rest.
+        VolumeBinding rejects all other cases earlier.
         """
         if not claim.class_name:
             return "PersistentVolumeClaim had no pv name and storageClass name"
