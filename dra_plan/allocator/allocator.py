@@ -59,11 +59,11 @@ class Allocator:
         self._writes_late = pools is not None
         self._gather = view.gatherer.gather if pools is None else pools.gather
         self.likeness: Likeness | None = likeness
-        """What is known of nodes by how they look; None where answers are not shared."""
+        """The facts known about nodes by appearance; None if answers are not shared."""
         if likeness is not None:
             likeness.go_on(view.state, self._counters)
         elif shares_answers:
-            exact = view.device_order is not None  # an order may go by what is left
+            exact = view.device_order is not None  # an order may depend on the remaining capacity
             self.likeness = Likeness(self._claims, view.state, self._counters, self._target, exact=exact)
 
     @cached_property

@@ -101,21 +101,21 @@ _Rows = list[tuple[_Row, int]]
 
 
 class _DeviceKind(NamedTuple):
-    """What a search can read of a device, whatever is in use."""
+    """The facts that a search can read from a device, regardless of the devices in use."""
 
     driver: str
     values: tuple[DeviceAttribute | None, ...]
-    """Of the attributes that selectors and constraints read."""
+    """The attributes that selectors and constraints read."""
     capacity: bytes
     special: bytes
     """Taints, counters and binding conditions."""
     is_shared: bool
     attributes: bytes | None
-    """All of them, if it is not known which are read."""
+    """All attributes, if it is unknown which are read."""
 
 
 _SEARCHED = slice(2, 5)
-"""The fields of a kind that a search reads itself, besides what selectors and constraints do."""
+"""The fields of a kind that a search reads itself, in addition to selectors and constraints."""
 
 
 class Appearance(NamedTuple):
@@ -131,7 +131,7 @@ class Appearance(NamedTuple):
 
 
 _NOTHING = object()
-"""Stands for the capacity of a device of which nobody can have any."""
+"""A placeholder for the capacity of a device from which no request can get any."""
 _NOT_SEEN = _Row(None, (), consumes=False)
 """A placeholder for a row that does not exist yet; its parts are hashed only once."""
 
@@ -161,25 +161,25 @@ class Observer:
             and [len(ready.requests) for ready in claims] == [1]
             and not any(want.admin or want.takes_all or want.count != 1 for want in self._wants)
         )
-        """Whether a search takes one device, the first that will do, and nothing else is asked."""
+        """True if a search only takes one device, the first suitable one."""
         self._minds_used = any(want.admin or want.takes_all for want in self._wants)
-        """Only these requests meet devices that are allocated already: others pass them over without a step."""
+        """True if some request meets allocated devices; other requests skip these devices without a step."""
         self._lists = any(constraint.lists for constraint in self._constraints)
         self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._kinds: list[_DeviceKind] = []
         self._kind_numbers: dict[_DeviceKind, int] = {}
         self._kinds_by_slice: dict[PoolSlice, tuple[int | None, ...]] = {}
         self._like_kinds: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
-        """Slices that are alike have these in common."""
+        """The kinds by device, shared by similar slices."""
         self._rows: dict[Hashable, _Row | None] = {}
-        """By the number of the kind, whether the device is in use, and what is in use of a shared one."""
+        """By the number of the kind, whether the device is in use, and the used capacity of a shared one."""
         self._numbers: dict[Hashable, int] = {}
         self._values: dict[Hashable, int] = {}
         self._shared: dict[PoolSlice, _Rows | None] = {}
         self._untouched: dict[tuple[str, int], _Rows | None] = {}
         """The rows of slices without anything in use, by driver and the identity of the list of devices."""
         self._unused: UnusedRows[_Row] | None = None
-        """None as long as no node is expected to be seen again."""
+        """None while no node is expected to be seen again."""
         self._versions: set[str] = set()
         self.is_able = not (
             any(want.problem for want in self._wants)
@@ -307,7 +307,7 @@ class Observer:
         return found
 
     def _kinds_in(self, slice_: PoolSlice) -> tuple[int | None, ...]:
-        """The number of the kind of each device of the slice; None for one that can't be judged."""
+        """Return the kind number of each device of the slice; None for one that cannot be evaluated."""
         found = self._kinds_by_slice.get(slice_)
         if found is None:
             numbers = tuple([self._kind_number(device) for device in slice_.devices])
@@ -329,7 +329,7 @@ class Observer:
         )
         try:
             number = self._kind_numbers.setdefault(kind, len(self._kinds))
-        except TypeError:  # a list among the values that are read: not to be compared by appearances
+        except TypeError:  # one of the values that are read is a list, which appearances cannot compare
             return None
         if number == len(self._kinds):
             self._kinds.append(kind)
@@ -354,7 +354,10 @@ class Observer:
         return True
 
     def _new_row(self, raw: tuple[int, bool, tuple[tuple[str, int], ...] | None], device: PoolDevice) -> _Row | None:
-        """The row of a device that is unlike all before; None where a selector fails, which only a search can place."""
+        """Return the row of a device unlike all earlier ones, or None if a selector fails.
+
+        Only a search can handle that.
+        """
         kind, is_used, shared = raw
         try:
             wanted = tuple([self._is_wanted(want, device) for want in self._wants])
@@ -370,9 +373,9 @@ class Observer:
         return _Row(number, values, consumes)
 
     def _left(self, wanted: Sequence[bool], device: PoolDevice, shared: tuple[tuple[str, int], ...] | None) -> Hashable:
-        """What a search can tell of the capacity that is left; `_NOTHING` where the device is as good as not there.
+        """Return what a search can see of the remaining capacity; `_NOTHING` if the device is of no use.
 
-        One that takes a single device only asks whether there is enough, by want.
+        A search for a single device only checks, for each want, that enough is left.
         """
         if not self._takes_one or not self._features.consumable_capacity or device.device.consumes_counters:
             return shared
@@ -450,7 +453,7 @@ class Likeness:
         *,
         exact: bool = False,
     ) -> None:
-        """`exact`: what is left of shared devices matters, beside whether it is enough."""
+        """Create an empty store. With `exact` the exact remaining capacity of shared devices matters."""
         self._made_of = (claims, state, counters, target)
         self._exact = exact
         self._observer: Observer | None = None

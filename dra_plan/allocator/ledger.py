@@ -40,23 +40,23 @@ class Ledger:
 
     def __init__(self, claims: int) -> None:
         self.taken: dict[DeviceID, tuple[int, ...]] = {}
-        """Dedicated devices taken, and by which claims (by index)."""
+        """Dedicated devices taken, with the indices of the claims that took them."""
         self.admin_taken: dict[DeviceID, tuple[int, ...]] = {}
         """Devices taken with admin access where that does not block others."""
         self.counters: dict[tuple[Hashable, str, str], int] = {}
         """Running totals by (counter table, set, counter), in nano-units."""
         self.leaked: dict[tuple[Hashable, str, str], int] = {}
-        """The part of the running totals that will never be given back."""
+        """The part of the running totals that is never released."""
         self.leaks = 0
-        """How many writes so far will never be undone."""
+        """The number of writes so far that are never undone."""
         self.shares: dict[DeviceID, dict[str, int]] = {}
         """Capacity taken from shared devices, in nano-units; an entry marks the device's capacity as in use."""
         self.kept: set[DeviceID] = set()
-        """Shared devices whose entry in `shares` will never be given back."""
+        """Shared devices whose entry in `shares` is never released."""
         self.pins: dict[Hashable, tuple[int, Any]] = {}
-        """matchAttribute constraints: how many devices, and the value they share."""
+        """The number of devices and their common value, by matchAttribute constraint."""
         self.remembered: dict[Hashable, dict[Any, Any]] = {}
-        """distinctAttribute constraints: the values seen."""
+        """The values seen, by distinctAttribute constraint."""
         self.results: list[list[Any]] = [[] for _ in range(claims)]
         """The takes of each claim, in order."""
         self.trail: list[Undo] = []

@@ -224,7 +224,7 @@ class Generation:
         self._counters: _Counters | None = None
         self._agrees: bool | None = None
         self._repeats: bool | None = None
-        """Whether any device name stands twice, on whichever nodes; None before that was asked, as for the others."""
+        """True if any device name occurs twice, on any node; None until first needed, like the others."""
 
     @property
     def agrees(self) -> bool:
@@ -237,7 +237,7 @@ class Generation:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all slices are there that the pool has, as far as their number tells."""
+        """Return whether all slices of the pool exist, judging by their number."""
         return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
 
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:

@@ -258,7 +258,7 @@ _WRITTEN: dict[str, Callable[[str, list[str]], str]] = {
 
 
 def selector_text(selector: LabelSelector | None) -> str:
-    """The selector as `-l` takes it; empty for one that selects all pods, or none."""
+    """Return the selector in the format of `-l`; empty for one that selects all pods, or none."""
     if selector is None:
         return ""
     written = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]

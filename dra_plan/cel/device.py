@@ -150,7 +150,7 @@ class Inspector:
         self._lists = lists
         self._lock = threading.Lock()
         self.sound: dict[int, Device] = {}
-        """The devices that were looked at and have nothing wrong, by their id. They are held, so no other has it."""
+        """The checked devices without faults, by their id. They are held here, so no other device gets the id."""
 
     def inspect(self, device: Device) -> str | None:
         """Return the device's fault that breaks every selector, or None, which is cached."""

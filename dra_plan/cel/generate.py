@@ -184,7 +184,7 @@ class _Writer:
         self._lines: list[str] = [" cost = 0"]
         self._indents = 1
         self._due = 0
-        """What the statements written since the last branch cost, whatever their values are."""
+        """The fixed cost of the statements written since the last branch."""
 
     def body(self) -> str:
         """Return the function's statements."""

@@ -210,11 +210,11 @@ def renamed(text: str, reference: Reference, name: str) -> str:
 
 
 FIELDS = {"attribute": "attributes", "capacity": "capacity"}
-"""The fields of `device` in which names of a kind are."""
+"""The field of `device` that contains the names of a kind."""
 
 
 def of_kind(text: str, reference: Reference, kind: str) -> str:
-    """The expression that looks for this name among capacities instead of attributes, or the other way round."""
+    """Return the expression with this name read from capacities instead of attributes, or the other way round."""
     field, places = FIELDS[reference.kind], []
     for mention in mentions(text):
         before = mention.domain or mention.name

@@ -285,7 +285,7 @@ class Selector:
         self._sound = self._inspector.sound
         self._exact = scope.changes_quantities and _sees_changed_quantities(checked)
         self.reads: frozenset[Read] | None = reads_of(checked)
-        """What the expression looks at (kind, domain, id); None when it may look at everything."""
+        """The reads of the expression (kind, domain, id); None if it may read everything."""
         self._known: dict[tuple[object, ...], Evaluation | FailedEvaluation] = {}
         self._keys = None if self.reads is None else sorted(self.reads)
 

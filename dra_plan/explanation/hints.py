@@ -89,7 +89,7 @@ def _absent(of: FoundName, table: str) -> str:
     if of.known:
         meant = f", which has {listed(of.known, 8)}"
     if of.problem == "wrong-kind":
-        return f"no device has {table} {of.name} in domain {of.domain}; its name there is {_a(of.hint)}"
+        return f"no device has {table} {of.name} in domain {of.domain}; {of.name} is {_a(of.hint)}"
     if of.problem == "wrong-domain":
         return f"no device has {table} {of.name} in domain {of.domain}; it is in domain {of.hint}"
     if of.problem == "unknown-domain":

@@ -244,15 +244,15 @@ class Collector:
         self._strict = strict
         self._parts = SharedParts()
         self._positions: dict[ObjectKey, int] = {}
-        """Where in its list each object stands, if it may be overridden."""
+        """The position of each object in its list, if it may be overridden."""
         self._contradicted: dict[ObjectKey, tuple[Origin, Origin]] = {}
-        """Of the objects that were overridden those of which nothing says that the later one is meant."""
+        """The overridden objects for which it is unclear that the later one counts."""
         self._snapshots: set[str] = set()
-        """The sources that say themselves that they are a cluster: whatever comes later is put over it."""
+        """The sources that declare themselves to be a cluster: everything later overrides them."""
         self._custom: dict[ObjectKey, tuple[Place, list[CustomWorkload]]] = {}
-        """What objects of unknown kinds want, by KIND.GROUP, namespace and name."""
+        """The pods wanted by objects of unknown kinds, by KIND.GROUP, namespace and name."""
         self._place, self._origin = Place("", 0), Origin("")
-        """The place of the last object, and what inventories keep of it; in a file of one line it is that of all."""
+        """The place of the last object, and the origin stored for it; all objects of a one-line file share them."""
 
     @property
     def has_objects(self) -> bool:

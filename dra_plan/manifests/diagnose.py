@@ -286,7 +286,7 @@ class Report:
         self._whole_lists: set[str] = set()
         self._pages: dict[str, tuple[int, Origin]] = {}
         self.as_written: dict[str, AsWritten] = {}
-        """By label, what objects have that their version does not have."""
+        """By label, the unusual forms of objects, such as fields that their version does not have."""
         self._unknown: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, Origin]]] = {}
 
     def fault(

@@ -337,7 +337,7 @@ class JsonObjects:
         self._text = memoryview(data)[begin:end]
         self._place = Place(place.source, place.document, place.line)
         self.list_kind: str | None = None
-        """The kind of the list that the document is, once its objects were gone through, unless it goes on."""
+        """The kind of the document's list, set after its objects have been read, unless the list continues."""
 
     def __iter__(self) -> Iterator[JsonObject]:
         steps: FieldPath = ()

@@ -290,7 +290,7 @@ class _ExtentFinder:
         self._key = _NO_KEY
         self._expects_key = False
         self._end = 0
-        """Where the last value ended."""
+        """The end of the last value."""
 
     def see(self, event: Any) -> None:
         begin, end = event.start_mark.index, event.end_mark.index

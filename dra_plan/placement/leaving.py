@@ -8,8 +8,10 @@ reported, and a resulting bound is never too high.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import msgspec
@@ -18,6 +20,8 @@ from dra_plan.allocator import AllocatedState, AllocationError, Outcome
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 
+from .amounts import NodeAmounts
+from .exchanges import AlikeResidents, NodeRoom, ShapeNeeds
 from .node_capacity import BY_ORDER, Combination
 from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded
 
@@ -75,6 +79,54 @@ class Vacancies:
         self.asked = 0
         """The number of calls of the allocator."""
 
+    @cached_property
+    def needed(self) -> ShapeNeeds:
+        """The needs of pods of each shape, in numbers."""
+        return ShapeNeeds(self._amounts.needs, self._amounts.parts)
+
+    @cached_property
+    def _amounts(self) -> NodeAmounts:
+        return NodeAmounts(self._ground, [kind.first for kind in self.shapes])
+
+    @cached_property
+    def rooms(self) -> list[NodeRoom]:
+        """The nodes in numbers, with the pods that may leave them."""
+        return [self._room(node) for node in self.residents]
+
+    def _room(self, name: str) -> NodeRoom:
+        node, here, amounts = self._ground.cluster.nodes[name], self.residents[name], self._amounts
+        layout = self._layout(node)
+        stays = layout.held if layout is not None else ()
+        total = amounts.free(node, stays)
+        held = [amounts.held(each.candidate, each.claims) for each in here]
+        free = tuple(have - sum(each[sort] for each in held) for sort, have in enumerate(total))
+        devices = amounts.devices(node, [*stays, *(claim for each in here for claim in each.claims)])
+        places = {device: place for place, device in enumerate(devices)}
+        takes = [tuple(amounts.places(each.claims, places)) for each in here]
+        users = Counter(place for taken in takes for place, _ in taken)
+        groups: dict[Hashable, list[int]] = {}
+        for position, each in enumerate(here):
+            is_alone = all(users[place] == 1 for place, _ in takes[position])
+            key = held[position], each.shape, each.price, None if is_alone else position
+            groups.setdefault(key, []).append(position)
+        return NodeRoom(
+            name=name,
+            free=free,
+            total=total,
+            groups=tuple(
+                AlikeResidents(tuple(own), held[own[0]], here[own[0]].shape, here[own[0]].price)
+                for own in groups.values()
+            ),
+            shapes=tuple(
+                shape
+                for shape, needs in enumerate(amounts.needs)
+                if all(need <= have for need, have in zip(needs, total, strict=True) if need)
+                and not self._is_refused(shape, name)
+            ),
+            devices=tuple((capacity, amount) for (_, capacity), amount in devices.items()),
+            takes=tuple(takes),
+        )
+
     def most_of(self, node: str, shape: int, most: int) -> int:
         """Return the number of pods of a shape that fit if all residents leave, at most this many."""
         number = 0
@@ -87,12 +139,13 @@ class Vacancies:
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Return whether these pods fit next to the residents that stay, given by their positions."""
-        pods = [pod for kind, number in zip(self.shapes, comes, strict=True) for pod in kind.take(number)]
+        coming = [shape for shape, number in enumerate(comes) if number]
+        if any(self._is_refused(shape, node) for shape in coming):
+            return False
+        pods = [pod for shape in coming for pod in self.shapes[shape].take(comes[shape])]
         here = self.residents[node]
         trial = self._standing(node, stay)
         if pods and self._ground.lack(pods[0], trial) is not None:
-            return False
-        if any(number and self._is_refused(shape, node) for shape, number in enumerate(comes)):
             return False
         if len(trial.pods) + len(pods) > trial.allowed_pods:
             return False

@@ -3,19 +3,22 @@
 A column lists the pods that arrive at one node and those that leave it. Every pod that leaves has to arrive somewhere,
 pods of one shape in place of each other, and the wanted capacity must exist; the price of the leaving pods is as low as
 possible. The first program assumes that leaving pods always have a node, except for shapes that no node fits now:
-nothing can cost less. Columns are created in rounds until that price is reached: nodes where capacity costs least,
-nodes that fit the pods leaving there, nodes where pods leave for that; at last, on small clusters, all columns: then
-the program's own bound is the answer's.
+nothing can cost less. For those shapes a place has a worth, which is added to their price (`placement/exchanges.py`).
+Columns are created in rounds until that price is reached: nodes where capacity costs least, nodes that fit the pods
+leaving there, nodes where pods leave for that; at last, on small clusters, all columns: then the program's own bound is
+the answer's.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
+from .exchanges import NodeRoom, most_worth, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
 from .limits import SearchTime
 from .node_capacity import Combination
@@ -33,6 +36,10 @@ SPARE = 12
 """The number of additional places searched for each shape that has to be moved."""
 MOST_TIGHT = 5_000
 """The number of pairs, of a node and a shape that no node fits now, in the bound."""
+MOST_SINGLE = 300
+"""The number of exchanges examined in which one pod leaves for several."""
+_UNITS = 1_000
+"""The fraction in which fractional prices are counted, rounded down."""
 MOST_DEEP = 1_000
 """The number of times a node is examined for the pods that would have to leave for a pod of a shape."""
 
@@ -88,6 +95,9 @@ class Repacker:
     _takes: dict[int, bool] = field(default_factory=dict)
     _round: int = 0
     _complete: bool = False
+    _cheapest: list[Repacking] = field(default_factory=list)
+    _tight: frozenset[int] = frozenset()
+    _room_columns: dict[MoveColumn, int] = field(default_factory=dict)
     _bound: Repacking | None = None
 
     def exclude(self, columns: Iterable[MoveColumn]) -> None:
@@ -98,6 +108,8 @@ class Repacker:
         """Return the cheapest moves among the columns, after as many rounds as needed to find some."""
         if self._bound is None:
             self._bound = self._relaxed()
+            if self._bound.possible and self._bound.columns is not None:
+                self._bound = replace(self._bound, least=max(self._bound.least, self._priced()))
         if not self._bound.possible:
             return self._bound
         found = self._solved(self._columns)
@@ -159,6 +171,7 @@ class Repacker:
         known = set(tight)
         while True:
             prices = self._tight_columns(tight)
+            self._room_columns, self._tight = prices, frozenset(tight)
             found = self._solved(prices, tight)
             leaving = {shape for column in found.columns or () for shape in self._gone(column)} - known
             known |= leaving
@@ -170,6 +183,53 @@ class Repacker:
         self._roomy = self._by_price(prices, tight)
         return found
 
+    @cached_property
+    def _stuck(self) -> frozenset[int]:
+        """Return the shapes that no node fits now."""
+        return stuck_shapes(self.vacancies.rooms, self.vacancies.needed)
+
+    @cached_property
+    def _worths(self) -> list[list[float]]:
+        """Return the worth of a place for each shape, in several ways."""
+        stuck = frozenset(shape for shape in self._stuck if not self.wanted.pods[shape])
+        return worths(self.vacancies.rooms, self.vacancies.needed, stuck) if stuck else []
+
+    def _priced(self) -> int:
+        """Return a lower bound on the price: pods that leave cost the worth of the place that they need.
+
+        They are the pods that leave for the wanted capacity.
+        """
+        if not self._room_columns or self.time.is_over:
+            return 0
+        least = 0
+        for worth in self._worths:
+            prices = {
+                column: math.floor(_UNITS * self._with_worth(column, price, worth))
+                for column, price in self._room_columns.items()
+            }
+            found = self._solved(prices, self._tight)
+            self._cheapest.append(found)
+            least = max(least, -(-found.least // _UNITS))
+        return least
+
+    def _with_worth(self, column: MoveColumn, price: int, worth: Sequence[float]) -> float:
+        """Return the minimum cost of a column.
+
+        It includes the places that its leaving pods need elsewhere, minus the places that others may find here.
+        """
+        room = self._rooms_by_name[column.node]
+        needs = self.vacancies.needed.needs
+        left = list(room.total)
+        for shape, number in enumerate(column.comes):
+            left = [have - number * need for have, need in zip(left, needs[shape], strict=True)] if number else left
+        own = sum(worth[shape] * number for shape, number in self._gone(column).items())
+        own -= sum(worth[shape] * number for shape, number in enumerate(column.comes))
+        return max(0.0, price + own - most_worth(room, self.vacancies.needed, worth, left))
+
+    @cached_property
+    def _rooms_by_name(self) -> dict[str, NodeRoom]:
+        return {room.name: room for room in self.vacancies.rooms}
+
     def _gone(self, column: MoveColumn) -> Counter[int]:
         here = self.vacancies.residents[column.node]
         return Counter(here[position].shape for position in column.leaves)
@@ -179,9 +239,15 @@ class Repacker:
         if shape not in self._takes:
             alone, residents = self._alone(shape), self.vacancies.residents
             self._takes[shape] = any(
-                self.vacancies.fits(node, range(len(here)), alone) for node, here in residents.items()
+                self.vacancies.fits(room.name, range(len(residents[room.name])), alone) for room in self._taking(shape)
             )
         return self._takes[shape]
+
+    def _taking(self, shape: int) -> Iterator[NodeRoom]:
+        """Yield the nodes that fit a pod of the shape now, according to the numbers."""
+        for room in self.vacancies.rooms:
+            if shape in room.shapes and room.takers(self.vacancies.needed, shape):
+                yield room
 
     def _tight_columns(self, tight: Collection[int]) -> dict[MoveColumn, int]:
         """Return all combinations of these shapes on nodes, with a price that is at most the true one."""
@@ -285,13 +351,13 @@ class Repacker:
     def _takers(self, shape: int, number: int, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
         """Yield nodes on which pods of the shape fit now, with others as far as they fit too."""
         places = 0
-        for node, here in self.vacancies.residents.items():
+        comes = self._alone(shape)
+        for room in self._taking(shape):
             if places >= number + SPARE:
                 return
-            stay, comes = range(len(here)), self._alone(shape)
-            if not self.vacancies.fits(node, stay, comes):
+            if not self.vacancies.fits(room.name, range(len(self.vacancies.residents[room.name])), comes):
                 continue
-            for column in self._filled(node, comes, shape, demand):
+            for column in self._filled(room.name, comes, shape, demand):
                 places += column.comes[shape]
                 yield column
 
@@ -307,9 +373,22 @@ class Repacker:
                 comes = more
                 yield MoveColumn(node, comes, ())
 
+    def _single(self, demand: Mapping[int, int]) -> Iterator[tuple[str, Combination, tuple[int, ...]]]:
+        """Yield exchanges in which one pod leaves: first for pods that leave the cheapest nodes, then for all."""
+        leaving = [{s for column in found.columns or () for s in self._gone(column)} for found in self._cheapest]
+        for shapes in (*leaving, set(demand)) if self._worths else ():
+            stuck = sorted(shapes & self._stuck - self._tight)
+            yield from single_exchanges(
+                self.vacancies.rooms, self.vacancies.needed, stuck, self._worths[-1], MOST_SINGLE
+            )
+
     def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield nodes on which a pod of a shape fits once some pods have left."""
-        asked = 0
+        """Yield nodes on which a pod of a shape fits once some pods have left, or several if the numbers allow it."""
+        vacancies, asked = self.vacancies, 0
+        for node, comes, leaves in self._single(demand):
+            stay = [each for each in range(len(vacancies.residents[node])) if each not in leaves]
+            if vacancies.fits(node, stay, comes):
+                yield MoveColumn(node, comes, leaves)
         for node in self.vacancies.residents:
             for shape in sorted(demand):
                 asked += 1

@@ -116,9 +116,8 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
             Notice(
                 "priority-classes-missing",
                 (
-                    f"PriorityClass {_listed(unknown)} is not in the input, so pods that name it and "
-                    "have no priority of their own have 0: add the output of `kubectl get "
-                    "priorityclasses -o yaml`"
+                    f"PriorityClass {_listed(unknown)} is not in the input, so pods that name it and have no priority"
+                    " of their own have 0: add the output of `kubectl get priorityclasses -o yaml`"
                 ),
                 brings=("priorityclasses",),
             )
@@ -202,8 +201,8 @@ def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
             "volumes-missing",
             (
                 f"{uses} used by pending pods ({_listed('/'.join(key) for key in wanted)}), and the "
-                f"input has no {' and no '.join(names)}: add the output of `kubectl get "
-                f"{','.join(plurals)} -A -o yaml`"
+                f"input has no {' and no '.join(names)}: add the output of"
+                f" `kubectl get {','.join(plurals)} -A -o yaml`"
             ),
             brings=tuple(plurals),
         )
@@ -294,8 +293,8 @@ def _slices(inventory: Inventory) -> Iterator[Notice]:
         yield Notice(
             "slices-missing",
             (
-                "the input has no ResourceSlice, so no devices are known: add the output of `kubectl get "
-                "resourceslices -o yaml`"
+                "the input has no ResourceSlice, so no devices are known: add the output of"
+                " `kubectl get resourceslices -o yaml`"
             ),
             brings=("resourceslices",),
         )

@@ -54,9 +54,9 @@ class ApiServerRefusals:
         self._classes = {one.metadata.name: one for one in inventory.classes}
         self._admission = of_inventory(inventory)
         self._judged: dict[int, tuple[Object, tuple[Finding, ...]]] = {}
-        """By the object's identity, with the object, so that it stays: copies have the names of others."""
+        """Results by the object's identity, with the object to keep it alive: copies have the names of others."""
         self._sound: set[tuple[str, str, bytes]] = set()
-        """Texts without the object's name in which nothing was found: those of many pods differ in nothing else."""
+        """Texts without findings and without the object's name: the texts of many pods differ only in the name."""
         self._labels = {one.metadata.name: one.metadata.labels or {} for one in inventory.namespaces}
 
     def of(self, asked: Question) -> tuple[Finding, ...]:
@@ -183,13 +183,13 @@ class ApiServerRefusals:
             yield from self._of_admin_access(obj)
 
     def _of_pods(self, subject: Subject, obj: Any) -> Iterator[Problem]:
-        """What is looked up when a pod is created, or one of a workload."""
+        """Check what is looked up when a pod is created, or one of a workload."""
         path: FieldPath = subject.kind.pod_spec if subject.kind is not None else ()
         for problem in self._admission.pod(path, pod_spec_of(obj), subject.namespace):
             yield problem if isinstance(obj, Pod) else of_workload(problem)
 
     def _makes_pods(self, workload: AnyWorkload) -> bool:
-        """Whether a workload that a cluster has already is still to make pods, which are judged when they are made."""
+        """Return whether an existing workload will create more pods, which are validated on creation."""
         if is_over(workload):
             return False
         pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]

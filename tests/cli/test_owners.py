@@ -112,7 +112,7 @@ def test_what_was_named_and_is_not_planned_is_said() -> None:
         (["webb"], "no file, pod, workload or claim is named 'webb' (did you mean 'web'?)"),
         (["no/gpu-a"], "to choose the node, use --node gpu-a"),
         (["a/b/c"], "'a/b/c' is not a name: expected NAME, KIND/NAME"),
-        (["web", "-l", "a=b"], "can't be given together"),
+        (["web", "-l", "a=b"], "cannot be combined"),
     ],
 )
 @pytest.mark.parametrize("command", ["allocate", "explain", "schedule"])

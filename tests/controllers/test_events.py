@@ -1,4 +1,4 @@
-"""Files of events: what they may hold, and what is said of those that hold other reasons."""
+"""Files of events: what they may hold, and what is said of those that hold something else."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tests.conftest import Golden
 PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
 
 INTRODUCTION = """# Known defects of Kubernetes
-With `--quirks upstream` (the default) the result is that of the release, including its defects. If one of them changes
+With `--quirks upstream` (the default) the answer is that of the release, including its defects. If one of them changes
 the answer on your input, `allocate`, `explain` and `diff` name it (warning `upstream-defect`), with the answer that the
 API promises. `schedule`, `capacity`, `grow` and `place` reproduce the defects, but do not say which ones mattered.
 `--quirks fixed` answers without them. Each release has only its own defects.

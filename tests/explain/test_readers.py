@@ -172,13 +172,13 @@ def test_an_idle_claim_out_of_reach_does_not_contradict_the_verdict() -> None:
     told = Cluster.of(cordoned).explain("pod/p")
     assert told.document.verdicts[0].verdict == "WouldBind"
     assert "does not fit" not in str(told)
-    assert "kube-scheduler takes them back first" in str(told)
+    assert "kube-scheduler frees them first" in str(told)
 
 
 def test_where_classes_or_slices_are_missing_nothing_is_said_of_devices() -> None:
     for objects in ([node("a"), device_class()], [node("a"), slice_("a", device("gpu-0"))]):
         said = str(explain([*objects, claim("c"), pod("p", claims={"gpu": "c"})]))
-        assert "not known whether a node can take it" in said
+        assert "unknown whether a node can take it" in said
         assert "does not exist" not in said
         assert "No resource slice offers" not in said
 
@@ -232,7 +232,7 @@ def test_what_differs_between_nodes_is_not_told_of_all() -> None:
     labels = {"app": "x"}
     held = [placed(f"p{name}", name, labels=labels) for name in ("a", "b")]
     text = str(explain([*apart, *held, pod("new", labels=labels, affinity=anti)], "pod/new"))
-    assert "a pod to keep away from runs on each (on the first default/pa, kubernetes.io/hostname=a)" in text
+    assert "pod anti-affinity: a pod with app=x is in their kubernetes.io/hostname (a: default/pa)" in text
 
 
 def test_the_emptiest_domain_is_named() -> None:
@@ -293,10 +293,13 @@ def test_what_is_in_the_way_besides_volumes_that_refuse_all_nodes() -> None:
     assert "  Without its volumes, no node could take it (0 of 2):" in told
 
 
-def test_volumes_of_which_nothing_is_known_are_not_tried_without() -> None:
-    told = explain([node("a"), pod("p", cpu="99", volumes=mounts("data"))], "pod/p")
-    assert told.document.verdicts[0].verdict == "Unknown"
-    assert "Without its volumes" not in str(told)
+def test_volumes_of_which_nothing_is_known_decide_only_where_nothing_else_does() -> None:
+    objects = [node("a"), pod("p", cpu="99", volumes=mounts("data"))]
+    [found] = explain(objects, "pod/p").document.verdicts
+    assert (found.verdict, found.scheduled, found.missing[0]) == ("Unschedulable", "Unknown", "persistentvolumeclaims")
+    assert found.freed is not None
+    [found] = explain([node("a"), pod("p", volumes=mounts("data"))], "pod/p").document.verdicts
+    assert (found.verdict, found.freed) == ("Unknown", None)
 
 
 def test_a_generated_claim_is_changed_in_its_template() -> None:
@@ -323,7 +326,7 @@ def test_a_generated_claim_is_changed_in_its_template() -> None:
     assert first["changes"][0]["claim"]["template"] == "two"
     assert [each["object"]["kind"] for each in first["patches"]] == ["ResourceClaim", "ResourceClaimTemplate"]
     assert "in request r of template two" in str(answer)
-    assert "delete and create the template, then delete the pod (and create it, if it has no controller)." in str(
+    assert "Delete and create the template, then delete the pod (and create it again if it has no controller)." in str(
         answer
     )
 

@@ -25,7 +25,7 @@ LIKE: dict[str, set[str]] = {
     "Error": {"Error", "Unknown"},
     "Undecided": {"Undecided"},
     "Skipped": {"Finished", "Held"},
-    "Unknown": {"Unknown"},
+    "Unknown": {"Unknown", "Unschedulable"},  # certain, whatever the missing objects are
 }
 """What `schedule` calls a pod, and the verdicts that say the same; an object may be refused before."""
 

@@ -238,5 +238,5 @@ def test_reports_are_written_where_there_is_nothing_to_fix(file: Path) -> None:
 def test_a_format_beside_a_diff_is_refused(file: Path) -> None:
     ran = in_process("validate", "claim.yaml", "--diff", "-o", "json", "--report", "junit=a.xml")
     assert (ran.status, ran.out) == (2, "")
-    assert "-o json can't be given with it" in ran.err
+    assert "cannot be combined with -o json" in ran.err
     assert ElementTree.parse("a.xml").find(".//error") is not None

@@ -100,7 +100,7 @@ def _event(chance: Random, each: Plain) -> Plain:
 
 
 def answer(chance: Random, honest: Callable[[], Any]) -> bytes:
-    """What a server says: the truth, the truth with something broken, or other reasons."""
+    """What a server says: the truth, the truth with something broken, or something else."""
     kind = chance.random()
     if kind < 0.3:
         return json.dumps(honest()).encode()

@@ -31,7 +31,7 @@ def test_a_missing_kind_is_no_confident_no(tmp_path):
     ran = in_process("allocate", path)
     assert re.search(r"pod/team-a/urgent-1 +Unknown +0/2 +- +the input lacks the objects that decide this", ran.out)
     assert ran.status == 3
-    assert ran.err.splitlines()[0].startswith("warning: no ResourceSlice is in the input, so no device is known: ")
+    assert ran.err.splitlines()[0].startswith("warning: the input has no ResourceSlice, so no devices are known: ")
 
 
 def test_a_full_but_healthy_cluster_does_not_fail_a_gate(tmp_path):

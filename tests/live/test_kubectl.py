@@ -118,8 +118,8 @@ def test_each_recorded_refusal_through_kubectl(user, kubectl, tmp_path):
     assert (tmp_path / "s.json").exists() is not refused
     said = {
         "planner": 'the rule that allows it: {apiGroups: ["storage.k8s.io"]',
-        "viewer": "nodes, resourcequotas, limitranges, persistentvolumes: this user may not list them",
-        "noslices": "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: this user may not list them",
+        "viewer": "nodes, resourcequotas, limitranges, persistentvolumes: you may not list them",
+        "noslices": "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: you may not list them",
         "nobody": 'lists nothing that planning reads: nodes is forbidden: User "nobody" cannot list',
         "__bad": "cannot read the cluster: You must be logged in to the server (Unauthorized)",
         None: 'User "system:anonymous" cannot list resource "nodes"',
@@ -141,8 +141,8 @@ def test_the_plugin_reads_paths_that_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr("dra_plan.cli.live.is_plugin", lambda: True)
     monkeypatch.setenv("KUBECTL_PATH", str(tmp_path / "absent"))
     assert in_process("pools", "fixtures/quickstart").status == 0
-    assert "KUBECTL_PATH names no program" in in_process("pools").err
-    assert "KUBECTL_PATH names no program" in in_process("explain", "pod/train").err
+    assert "KUBECTL_PATH: cannot start this program" in in_process("pools").err
+    assert "KUBECTL_PATH: cannot start this program" in in_process("explain", "pod/train").err
 
 
 # Broken servers, and broken kubectls
@@ -190,9 +190,9 @@ def silent(handler: BaseHTTPRequestHandler) -> None:
 BROKEN = {
     "closed": (closed, "EOF|connection reset"),
     "cut": (cut, "unexpected EOF"),
-    "truncated": (truncated, "the result is not a complete JSON document"),
+    "truncated": (truncated, "the answer is not a complete JSON document"),
     "expired": (expired, "the list changed while it was read, 3 times: too old"),
-    "endless": (endless, "the result is too long: more than 1 MiB for one page"),
+    "endless": (endless, "the answer is too long: more than 1 MiB for one page"),
     "silent": (silent, "the server was silent for 1 s"),
 }
 
@@ -225,7 +225,7 @@ def test_a_broken_server_ends_the_run(name, kubectl, tmp_path, monkeypatch):
     monkeypatch.setattr("dra_plan.live.Kubectl", lambda *named: Kubectl(*named, silence=_silence(name)))
     ran = ask(tmp_path, Answers(faults={SLICES: BROKEN[name][0]}), "explain", "pod/too-big")
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err.startswith("cannot read error: resourceslices.resource.k8s.io, so nothing is planned: ")
+    assert ran.err.startswith("error: cannot read resourceslices.resource.k8s.io, so nothing is planned: ")
     assert ran.err.count("\n") == 1
 
 
@@ -241,7 +241,10 @@ def test_nobody_listens(kubectl, tmp_path):
     [
         ("#!/bin/sh\necho 'error: context \"prod\" does not exist' >&2\nexit 1\n", 'context "prod" does not exist'),
         ("#!/bin/sh\nexit 3\n", "kubectl ended with status 3"),
-        ("#!/bin/sh\necho 'E1122 07:00:00.1 1 memcache.go:2] noise' >&2\necho 'error: x' >&2\nexit 1\n", "read: x"),
+        (
+            "#!/bin/sh\necho 'E1122 07:00:00.1 1 memcache.go:2] noise' >&2\necho 'error: x' >&2\nexit 1\n",
+            "the cluster: x",
+        ),
         ("#!/bin/sh\nprintf '\\033[2J::error::gone' >&2\nexit 1\n", "\\x1b[2J:\\u003aerror:\\u003agone"),
     ],
 )

@@ -67,6 +67,4 @@ def test_a_real_one_reads_a_cluster(oldest_kubectl: str, tmp_path: Path) -> None
         config = ["--kubeconfig", kubeconfig(tmp_path, address)]
         refused = in_process("snapshot", "-o", str(path), *config, KUBECTL_PATH=oldest_kubectl)
     assert refused.status == 0
-    assert (
-        "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: this user may not list them" in refused.err
-    )
+    assert "resourceslices.resource.k8s.io, devicetaintrules.resource.k8s.io: you may not list them" in refused.err

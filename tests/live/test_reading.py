@@ -249,16 +249,16 @@ def test_an_expired_list_is_read_anew_as_a_whole():
 @pytest.mark.parametrize(
     ("answers", "said"),
     [
-        ((page("a", then="1"), EXPIRED, page("a", then="1"), EXPIRED, page("a", then="1"), EXPIRED), "faster than"),
-        ((page("a", then="1"), page("b", then="1"), page("c", then="1")), "does not end"),
-        ((page("a", then="1"), page("a", then="2")), "does not end"),
-        ((page(then="1"), page(then="2"), page(then="3"), page(then="4")), "does not end"),
-        ((page("a")[:-9],), "no whole JSON document"),
-        ((b"",), "no whole JSON document"),
-        ((b"<html>sign in</html>",), "no whole JSON document"),
+        ((page("a", then="1"), EXPIRED, page("a", then="1"), EXPIRED, page("a", then="1"), EXPIRED), "changed while"),
+        ((page("a", then="1"), page("b", then="1"), page("c", then="1")), "never ends"),
+        ((page("a", then="1"), page("a", then="2")), "never ends"),
+        ((page(then="1"), page(then="2"), page(then="3"), page(then="4")), "never ends"),
+        ((page("a")[:-9],), "not a complete JSON document"),
+        ((b"",), "not a complete JSON document"),
+        ((b"<html>sign in</html>",), "not a complete JSON document"),
         ((b'{"kind": "Status", "apiVersion": "v1"}',), "Status of v1, instead of PodList of v1"),
         ((page("a", kind="NodeList"),), "NodeList of v1, instead of PodList of v1"),
-        ((b'{"kind":"PodList","apiVersion":"v1","items":[7]}',), "it has no metadata"),
+        ((b'{"kind":"PodList","apiVersion":"v1","items":[7]}',), "has no metadata"),
         ((b'{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{}}]}',), "has no name"),
     ],
 )
@@ -326,7 +326,7 @@ def test_who_may_not_read_gates_gets_the_defaults_and_is_told(tmp_path, monkeypa
     ran = in_process("snapshot", "-o", str(tmp_path / "s.json"))
     assert ran.status == 0
     ran = in_process("schedule", "--live")
-    assert "its feature gates are not to be read (/metrics, /flagz), so the release's defaults stand in" in ran.err
+    assert "its feature gates could not be read (/metrics, /flagz), so the release's defaults apply" in ran.err
     assert not Cluster.load(tmp_path / "s.json").target.features.device_taint_rules
 
 

@@ -86,4 +86,4 @@ def test_pages_without_the_last_one_are_said_to_be_incomplete(comment, tmp_path)
     assert len(found.nodes) == 2
     [notice] = found.notices
     assert notice.code == "list-incomplete"
-    assert notice.message.startswith("2 pages were read of a NodeList that goes on (metadata.continue): ")
+    assert notice.message.startswith("2 pages were read of a NodeList with more pages (metadata.continue): ")

@@ -250,7 +250,7 @@ def test_a_compute_domain_makes_the_template_that_its_pods_name():
     objects = [domain, *gpus("a"), clique_set()]
     told = [one.message for one in Cluster.of(objects).allocate().document.warnings if one.code == "missing-template"]
     assert told
-    assert all("the controller of ComputeDomain default/imex makes it in the cluster" in message for message in told)
+    assert all("the controller of ComputeDomain default/imex creates it in the cluster" in message for message in told)
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "default"}}
     pod["spec"] = clique("p", 1)["spec"]["podSpec"]
     found = validate([domain, template("other"), pod]).findings

@@ -84,7 +84,7 @@ def test_growth_that_reaches_its_limit_says_what_was_tried() -> None:
     cluster = Cluster.of([*dra_plan.load(ROOT / "fixtures" / "quickstart"), *waiting])
     page = read(cluster.page(cluster.grow(like="gpu-a", limit=1)))
     assert _picks(page)[:2] == [("What was tried last", "undecided"), ("1 like gpu-a", "not enough")]
-    assert "Undecided: with 1 like gpu-a not every pod is bound" in page.text
+    assert "Undecided: with 1 like gpu-a, not every pod is bound" in page.text
 
 
 def test_drains_have_a_row_for_each_node_with_the_harm_drawn() -> None:

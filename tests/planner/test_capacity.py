@@ -165,7 +165,7 @@ def test_a_gate_that_fails_says_so() -> None:
 
 
 def test_what_the_scheduler_says_stands_below_the_table() -> None:
-    """Once for owners of whom it says the same, by name where it says other reasons; the table keeps to 80 columns."""
+    """Once for owners of whom it says the same, by name where it says something else; the table keeps to 80 columns."""
     lost = pod("lost", nodeSelector={"zone": "x"}, templates={"gpu": "one"})
     objects = [*gpus("a"), template("one"), WANTS, pod("again", templates={"gpu": "one"})]
     alike, others = (str(Cluster.of(made).capacity()).split("\n\n") for made in (objects, [*objects, lost]))

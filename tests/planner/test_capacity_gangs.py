@@ -77,7 +77,7 @@ def test_a_gang_whose_pods_fit_in_no_domain_says_so() -> None:
     [item] = counted(objects)
     assert (item.scheduled.copies, item.possible.copies, item.possible.at_most) == (4, 4, 4)
     assert item.next_copy is None
-    assert "finds no value of label rack whose nodes take all 3 pods of one more.\n" in told(objects)
+    assert "finds no rack with room for all 3 pods of one more gang.\n" in told(objects)
 
 
 def test_what_helps_one_pod_is_told_only_where_it_helps_the_gang() -> None:

@@ -114,9 +114,9 @@ def test_of_what_has_no_replicas_nothing_is_said() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"limit": 1}, "of the 4 pending ones, at least 1 would get one; more is not known."),
-        ({"max_steps": 1}, "whether the 4 pending ones would get one is not known."),
-        ({"max_steps": 1, "mix": True}, "whether the 4 pending ones would get one is not known."),
+        ({"limit": 1}, "of the 4 pending ones, at least 1 would get one; more is unknown."),
+        ({"max_steps": 1}, "whether the 4 pending ones would get one is unknown."),
+        ({"max_steps": 1, "mix": True}, "whether the 4 pending ones would get one is unknown."),
     ],
 )
 def test_of_replicas_of_a_count_that_was_ended_it_is_not_said_that_they_get_no_node(

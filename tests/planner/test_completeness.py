@@ -125,9 +125,7 @@ def test_evictions_without_disruption_budgets():
 def test_priorities_that_only_their_classes_know():
     """A pod of a cluster knows its priority; one of a manifest only names it."""
     objects = [node("a"), pod("p", priorityClassName="high"), pod("q", priorityClassName="system-node-critical")]
-    assert lacks(answers(objects)[2])["priority-classes-missing"].startswith(
-        "high: no such PriorityClass is in the input"
-    )
+    assert lacks(answers(objects)[2])["priority-classes-missing"].startswith("PriorityClass high is not in the input")
     known = [node("a"), pod("p", priorityClassName="high", priority=7)]
     assert lacks(answers(known)[2]) == {}
 
@@ -186,7 +184,7 @@ def test_pods_that_the_input_lacks_are_said_where_pods_leave():
         assert "pods-missing" not in lacks(document), "nobody has to leave"
     drained = lacks(cluster.drain("a").schedule().to_dict())["pods-missing"]
     assert drained.startswith(
-        "claims are reserved for a pod not in the input (default/away): what the drain does to it"
+        "claims are reserved for a pod not in the input (default/away): the effect of the drain on it"
     )
     assert "kubectl get pods -A -o yaml" in drained
     assert "pods-missing" not in lacks(cluster.drain("b").schedule().to_dict()), "the pod is on another node"

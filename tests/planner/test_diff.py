@@ -13,6 +13,7 @@ from msgspec import structs
 
 from dra_plan import Cluster
 from dra_plan.questions.diff import answer as switches
+from dra_plan.questions.diff import others
 from dra_plan.text import preemption
 from tests.build import GPU, claim, generated, gpus, node, owned, pod, request, running, slice_, template
 from tests.cli.running import in_process
@@ -343,7 +344,7 @@ def test_a_gate_passes_on_nothing_that_was_not_decided(tmp_path: Path) -> None:
         paths[-1].write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": objects}))
     told = [in_process("diff", *map(str, paths), "--max-steps", str(steps)) for steps in (1, 100)]
     assert [ran.status for ran in told] == [3, 1]
-    assert "Undecided: not known whether anything changes there" in told[0].out
+    assert "Undecided: changes there are unknown" in told[0].out
     assert "Other message" not in told[0].out
     back = in_process("diff", *map(str, reversed(paths)), "--max-steps", "1")
     assert back.status == 3
@@ -514,3 +515,20 @@ def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
 def test_what_it_prints(form: str, golden: Any) -> None:
     ran = in_process("diff", QUICKSTART, "--without", "node/gpu-a", "--add-nodes", "2=gpu-b", "-o", form)
     golden(Path(__file__).parent / "golden" / f"diff.{form}", ran.out)
+
+
+def test_pods_that_are_alike_are_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pod moves up by one: however many do, each of the two states is asked a few times at most."""
+    asked: list[str] = []
+    alone = others.AskedState._asked
+
+    def counted(state: others.AskedState, key: tuple[str, str], *rest: Any) -> Any:
+        asked.append(key[1])
+        return alone(state, key, *rest)
+
+    monkeypatch.setattr(others.AskedState, "_asked", counted)
+    pods = [pod(f"p{number}", templates={"gpu": "one"}) for number in range(6)]
+    cluster = Cluster.of([*gpus("a", "b", "c", "d", each=2), template("one"), *pods])
+    found = cluster.diff(cluster.without("node/a"))
+    assert len(found.pods) >= 5
+    assert len(asked) <= 4, asked

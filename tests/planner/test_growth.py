@@ -148,8 +148,10 @@ def test_that_a_pod_is_beyond_help_may_hang_on_a_tie() -> None:
         numbers[name] = Cluster.of(objects).grow(like=name)
     told = {name: {pod.name: pod.fits_alone for pod in plan.document.beyond_help} for name, plan in numbers.items()}
     assert told == {"a": {"huge": False}, "c": {"big": True, "huge": False}}
-    assert str(numbers["a"]).startswith("No number of these nodes helps 1 pod:")
-    assert str(numbers["c"]).startswith("No number of these nodes helps 2 pods in this order of nodes:")
+    assert str(numbers["a"]).startswith("However many of these nodes are added, 1 pod stays pending:")
+    assert str(numbers["c"]).startswith(
+        "However many of these nodes are added, 2 pods stay pending in this order of nodes:"
+    )
     assert numbers["c"].document.tied
 
 
@@ -159,7 +161,7 @@ def test_a_gate_on_warnings_does_not_count_ties(tmp_path: Path) -> None:
     ran = in_process("grow", str(path), "--like", "b", "--fail-on", "warning")
     assert ran.status == 0
     assert "No new node is needed for them in this order of nodes." in ran.out
-    assert "in a cluster timing decides" in ran.out
+    assert "In a cluster timing decides" in ran.out
 
 
 def check_cheapest(seed: int) -> None:
@@ -214,7 +216,7 @@ def test_what_no_number_of_nodes_helps_is_said_first() -> None:
         ("gated", "waiting for scheduling gates: [wait]"),
     ]
     assert plan.document.kinds[0].count == 1
-    assert str(plan).startswith("No number of these nodes helps 2 pods:\n")
+    assert str(plan).startswith("However many of these nodes are added, 2 pods stay pending:\n")
 
 
 def test_a_gang_needs_a_spare_node_for_each_of_its_pods() -> None:
@@ -252,8 +254,8 @@ def test_names_choose_which_pods_are_scheduled() -> None:
 @pytest.mark.parametrize(
     ("fitting", "said"),
     [
-        (3, "the scheduler binds 3 of 5 pods that wait for a node. New nodes like bare would not help the other 2."),
-        (0, "the scheduler binds 0 of 2 pods that wait for a node. New nodes like bare would not help any of them."),
+        (3, "the scheduler binds 3 of 5 pending pods. New nodes like bare would not help the other 2."),
+        (0, "the scheduler binds 0 of 2 pending pods. New nodes like bare would not help any of them."),
     ],
 )
 def test_nodes_that_do_not_help_the_others_are_said_not_to(fitting: int, said: str) -> None:
@@ -290,7 +292,7 @@ def test_the_limit_leaves_a_lower_bound() -> None:
     objects = [*gpus("a", each=1), template("one"), *many(9, templates={"gpu": "one"})]
     found = Cluster.of(objects).grow(like="a", limit=5)
     assert (found.document.outcome, found.document.at_least, found.document.at_most) == ("Undecided", 6, None)
-    assert "with 5 like a not every pod is bound, and more were not tried" in str(found)
+    assert "with 5 like a, not every pod is bound, and more were not tried" in str(found)
     assert Cluster.of(objects).grow(like="a", limit=8).document.kinds[0].count == 8
 
 
@@ -324,11 +326,11 @@ def test_kinds_of_which_no_node_can_be_made_are_refused() -> None:
         ({"like": []}, "no kind of node to add"),
         ({"like": 3}, "like: expected a list of paths, got 3"),
         ({"like": "node-1", "cost": {"node-2": 3}}, "a cost of 'node-2', which is not in like: 'node-1' is"),
-        ({"like": "node-1", "cost": {"node-1": 0}}, "a number above 0 is wanted"),
-        ({"like": "node-1", "cost": {"node-1": float("nan")}}, "a number above 0 is wanted"),
+        ({"like": "node-1", "cost": {"node-1": 0}}, "expected a number above 0"),
+        ({"like": "node-1", "cost": {"node-1": float("nan")}}, "expected a number above 0"),
         ({"like": "node-1", "cost": {"node-1": "much"}}, "cost: expected a number for"),
         ({"like": "node-1", "limit": 0}, "at least 1"),
-        ({"like": "node-1", "limit": 10_001}, "from 1 to 10,000"),
+        ({"like": "node-1", "limit": 10_001}, "expected 1 to 10,000"),
     ],
 )
 def test_wrong_questions_are_refused(options: Plain, told: str) -> None:

@@ -102,7 +102,7 @@ def test_a_viewers_snapshot_says_what_it_could_not_list_also_when_planning_stops
     ran = in_process(command[0], str(path), *command[1:])
     assert ran.status == 2
     first, second, *_, last = ran.err.splitlines()
-    assert first.startswith("warning: nodes: this user may not list them")
+    assert first.startswith("warning: nodes: you may not list them")
     assert '{apiGroups: [""], resources: [nodes], verbs: [list]}' in first
     assert "resources: [resourceslices, deviceclasses], verbs: [list]" in second
     assert last.startswith("error: ")

@@ -323,7 +323,7 @@ def test_a_gang_of_which_too_few_pods_are_there() -> None:
     assert proof is not None
     assert proof.group is not None
     assert (proof.group.name, len(proof.pods), proof.minimal) == ("train", 3, False)
-    assert "Too few pods of podgroup default/train are asked about" in str(plan)
+    assert "Too few pods of podgroup default/train were selected" in str(plan)
     assert "waiting for minCount pods from a gang to appear in scheduling queue" in str(plan)
 
 
@@ -350,7 +350,7 @@ def test_who_listens_hears_of_every_kind_of_node() -> None:
 def test_nothing_to_place(options: tuple[str, ...]) -> None:
     ran = in_process("place", "fixtures/network-attached", *options)
     assert (ran.status, ran.out) == (2, "")
-    assert "no pod waits for a node" in ran.err
+    assert "no pod is pending" in ran.err
     assert in_process("place", "fixtures/network-attached", "--allow-empty", *options).status == 0
 
 

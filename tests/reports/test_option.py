@@ -20,7 +20,7 @@ FITS = given("cluster", "fits")
         (["gitlab=-"], "needs a file"),
         (["junit=/dev/stdout"], "needs a file"),
         (["github=x"], "takes no file"),
-        (["junit=a.xml", "sarif=a.xml"], "two reports go to a.xml"),
+        (["junit=a.xml", "sarif=a.xml"], "a.xml is given for two reports"),
     ],
 )
 def test_usage_errors(reports: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -490,7 +490,7 @@ def test_p8_a_special_claim_without_requests_fails_to_bind_and_leaves_the_user_c
 
 
 def test_p9_more_than_ten_selectors():
-    """Upstream keeps ten compiled and compiles the others again and again; the result is the same."""
+    """Upstream keeps ten compiled and compiles the others again and again; the answer is the same."""
     named = [
         build.request(f"r{i}", selectors=[{"cel": {"expression": f'device.attributes["{build.GPU}"].index == {i}'}}])
         for i in range(12)

@@ -35,7 +35,7 @@ class Values:
         self.constraint = constraint
         self.is_match = isinstance(constraint, MatchAttribute)
         self.at: dict[int, tuple[Token, ...]] = {}
-        """The tokens that a device offers, by position; absent where it lacks the attribute, () where unknown."""
+        """The tokens that a device offers, by position; missing if it lacks the attribute, () if unknown."""
         self.masks: dict[Token, int] = {}
         self.unknown = 0
         for device, position in positions.items():

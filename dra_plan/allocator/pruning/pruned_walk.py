@@ -43,9 +43,9 @@ class Horizon:
         self._errors = self._first(self._may_err)
         self._never = min(self._errors, self._first(self._is_never_quiet))
         self._open = [self._devices(number, self._may_pay) for number in range(self._end)]
-        """By request: devices whose counter table is not certain yet. Who asks first settles it, for all nodes (Q1)."""
+        """By request, devices whose counter table is not certain yet. The first use settles it for all nodes (Q1)."""
         self._leaky = [self._devices(number, self._may_leak) for number in range(self._end)]
-        """By request: devices that may keep counters without being taken, or after they are given back."""
+        """By request, devices that may keep counters without being taken, or after their release."""
         self._reached = 0
         self._leaks_seen = -1
 
@@ -242,7 +242,7 @@ class PrunedWalk(Walk):
         self._refuter = Refuter(self._facts)
         self._memory = Memory(self._facts)
         self._reached = 0
-        """The furthest request that was entered, or had a say in leaving it out, since that was last read."""
+        """The furthest request that was entered, or affected a refutation, since this value was last read."""
         self._taken = 0
         self._mine = [0] * len(space.claims)
 

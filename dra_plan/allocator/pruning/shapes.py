@@ -42,14 +42,14 @@ class Shapes:
         self._facts = facts
         self._options = [option for request in facts.requests[start:end] for option in request.options]
         self.values = self._constraints()
-        """What devices offer to the constraints on these requests."""
+        """The values that devices offer to the constraints on these requests."""
         self._positions = self._reached()
         self._plain = {p: self._describe(p) for p in self._positions}
         self._ties = {p: self._tied(p) for p in self._positions}
         self.alike = self._alike()
-        """By position: the devices that are alike, with the device itself."""
+        """The alike devices by position, including the device itself."""
         self.loose = self._loose()
-        """The alike devices that nothing ties to others."""
+        """The alike devices without ties to others."""
         self.blocks = [self._block(members) for members in self._components()]
 
     def _constraints(self) -> list[Values]:

@@ -157,7 +157,7 @@ class CounterStock:
     def __init__(self, name: str, facts: Facts, resources: Resources) -> None:
         self._admin_pays = facts.taker.quirks.admin_pays
         self._places: dict[tuple[Hashable, str, str], tuple[int, int]] = {}
-        """By counter: what was left before the search, and the devices that take of it."""
+        """By counter, the amount left before the search, and the devices that take from it."""
         sums: dict[int, int] = {}
         peaks: dict[int, int] = {}
         for table, groups in resources.consumers.items():

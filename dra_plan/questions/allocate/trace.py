@@ -155,7 +155,7 @@ class _TraceNames:
 
 def _why_not(reason: DeviceReason) -> str:
     if isinstance(reason, InUse):
-        return f"in use by claim {reason.claim}" if reason.claim is not None else "taken already"
+        return f"in use by claim {reason.claim}" if reason.claim is not None else "already taken"
     if isinstance(reason, SelectorRefused):
         return f"{words.selector(reason.position, reason.class_name)} is false"
     return removed(DeviceCheck(step=code(reason).step, passed=False, **refusal_fields(reason)))

@@ -195,8 +195,7 @@ def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str
 def _part(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
     """How much of one more gang there is room for."""
     if of is not None and of.fitting is None and of.topology_key and scheduled.ended == "Unschedulable":
-        whole = f"nodes take all {of.pods:,} pods of one more"
-        yield f"  The scheduler finds no value of label {of.topology_key} whose {whole}."
+        yield f"  kube-scheduler finds no {of.topology_key} with room for all {of.pods:,} pods of one more gang."
     if of is not None and of.fitting is not None:
         verb = "finds" if of.fitting == 1 else "find"
         some = f"{of.fitting:,} of {of.pods:,} pods {verb}" if of.fitting else f"none of the {of.pods:,} pods finds"

@@ -210,7 +210,7 @@ class _Verdicts:
             return self._refused(self._evicted(made, pod), pod)
         made = self._with_fates(made, owner, fates, fate)
         last = last_message(pod, fates[0].record, self._inventory.cluster_info)
-        called = "Unknown" if made.verdict == "Unknown" else _called(fates[0].record)
+        called = "Unknown" if made.missing else _called(fates[0].record)
         made = structs.replace(made, scheduled=called, last_message=last)
         return self._refused(made, pod)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dra_plan.documents.refusals import ApiServerRefusal
     from dra_plan.loaded import LoadedCluster
     from dra_plan.questions.impact.answer import Impact
+    from dra_plan.validation.served import RuntimeConfig
 
 
 class ImpactOptions(PodOptions, Allotted, total=False):
@@ -55,7 +56,7 @@ def impact(
     after = cluster
     if objects is not None:
         has_rules = bool(required(objects, LoadedCluster, "objects", "a Cluster").inventory.taint_rules)
-        refused = _refused(objects.with_gate(TAINT_RULES) if has_rules else objects, options)
+        refused = _refused(objects.with_gate(TAINT_RULES) if has_rules else objects, asked.runtime_config)
         after = cluster.edited(Apply(_taken(objects, refused)))
     upgraded = cluster if version is None else cluster.at(version)
     later = upgraded.target_with(TAINT_RULES) if has_rules else upgraded.target
@@ -77,14 +78,14 @@ def _of_rules(cluster: LoadedCluster) -> Notice:
     return Notice("taint-rules-taken-as-on", said)
 
 
-def _refused(objects: LoadedCluster, options: ImpactOptions) -> list[ApiServerRefusal]:
+def _refused(objects: LoadedCluster, runtime_config: RuntimeConfig | None) -> list[ApiServerRefusal]:
     """What the API server refuses of the objects by themselves; of pods and workloads it is asked with the cluster."""
     from dra_plan.api.core import Pod
     from dra_plan.manifests import kinds
     from dra_plan.planner.refused import of_manifests
     from dra_plan.questions.validate.ask import validate
 
-    findings = validate(objects, select=_ALONE, runtime_config=options.get("runtime_config")).findings
+    findings = validate(objects, select=_ALONE, runtime_config=runtime_config).findings
     asked_later = {kind.name for kind in kinds.every() if kind.holder == "workloads"} | {Pod.__name__}
     return of_manifests(findings, asked_later)
 

@@ -15,7 +15,7 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import choose_nodes, of_devices, of_leaving, of_preemption, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import let_go
-from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, PodOnNode, Stop, Wave
+from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, PodAndNode, Stop, Wave
 from dra_plan.questions.maintain.drains import Done, DrainRules, leaving, placed, started, wave
 from dra_plan.questions.maintain.given_back import GivenBack, with_surge
 from dra_plan.releases import Target
@@ -110,7 +110,7 @@ def maintenance(
     return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge), path)
 
 
-def _not_made_anew(inventory: Inventory, names: set[str]) -> list[PodOnNode]:
+def _not_made_anew(inventory: Inventory, names: set[str]) -> list[PodAndNode]:
     return [placed(pod) for pod in leaving(inventory, names) if not comes_back(pod)]
 
 

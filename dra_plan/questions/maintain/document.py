@@ -50,7 +50,7 @@ class Wave(DocumentPart, frozen=True, kw_only=True):
     given_back: Annotated[list[GivenBackNode], Meta(description="Those of the nodes that are changed by then.")] = []
 
 
-class PodOnNode(DocumentPart, frozen=True, kw_only=True):
+class PodAndNode(DocumentPart, frozen=True, kw_only=True):
     """A pod and its node."""
 
     namespace: str
@@ -68,11 +68,11 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
     message: Annotated[str, Meta(description="The message of the scheduler for it.")] = ""
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that protects it.")] = ""
     started: Annotated[
-        list[PodOnNode],
+        list[PodAndNode],
         Meta(description="Pending pods that got a node in the earlier drains, and with it room that is missing now."),
     ] = []
     not_made_anew: Annotated[
-        list[PodOnNode], Meta(description="Pods of all nodes to drain that no controller recreates.")
+        list[PodAndNode], Meta(description="Pods of all nodes to drain that no controller recreates.")
     ] = []
 
 

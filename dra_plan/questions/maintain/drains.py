@@ -11,7 +11,7 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import ended, is_waiting
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import AtRest, come_to_rest, devices_of, pod_key, without_place
-from dra_plan.questions.maintain.document import MovedPod, PodOnNode, Stop
+from dra_plan.questions.maintain.document import MovedPod, PodAndNode, Stop
 from dra_plan.questions.maintain.given_back import GivenBack
 from dra_plan.releases import Target
 from dra_plan.whatif.edits import belongs_to_node, cordoned, replaced
@@ -104,15 +104,15 @@ def _published(inventory: Inventory) -> set[str]:
     }
 
 
-def started(before: Inventory, after: Inventory) -> list[PodOnNode]:
+def started(before: Inventory, after: Inventory) -> list[PodAndNode]:
     """The pods that waited before and have a node after."""
     waited = {pod_key(pod) for pod in before.pods if is_waiting(pod)}
     return [placed(pod) for pod in after.pods if pod.spec.node_name and pod_key(pod) in waited]
 
 
-def placed(pod: Pod) -> PodOnNode:
+def placed(pod: Pod) -> PodAndNode:
     """A pod with its node, as the document has it."""
-    return PodOnNode(namespace=pod.metadata.namespace, name=pod.metadata.name, node=pod.spec.node_name)
+    return PodAndNode(namespace=pod.metadata.namespace, name=pod.metadata.name, node=pod.spec.node_name)
 
 
 def leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:

@@ -185,7 +185,7 @@ def _at_most(pods: int, most: int) -> str:
 
 
 def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
-    """The set that can't be placed, and what is in the way; where there are `gangs`, they count for nothing in it."""
+    """Return the set that cannot be placed, and why not; with `gangs`, it is about their pods alone."""
     names = listed([_pod(pod) for pod in of.pods])
     if of.group is not None:
         lines = [f"Too few pods of podgroup {_pod(of.group)} were selected: {names}."]
@@ -194,7 +194,7 @@ def proof(of: ImpossibilityProof, *, gangs: bool) -> Paragraph:
         lines = [f"{names} has no place, even alone:"]
     else:
         minimal = f", but any {len(of.pods) - 1} of them can" if of.minimal else ""
-        minimal += " (if parts of gangs may run)" if of.minimal and gangs else ""
+        minimal += ", counting parts of gangs" if of.minimal and gangs else ""
         lines = [
             f"These {len(of.pods)} pods cannot run at the same time{minimal}: {names}.",
             f"With {counted(of.together, 'of them', 'of them')} placed, {_pod(of.left)} does not fit:",

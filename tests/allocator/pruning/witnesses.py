@@ -12,7 +12,7 @@ PARTITIONS = 20
 
 
 def long_part(attributes: str = "") -> str:
-    """Ten of twenty partitions: whichever are taken, other reasons is left, so no two states are equal (R3, R5)."""
+    """Ten of twenty partitions: whichever are taken, something else is left, so no two states are equal (R3, R5)."""
     sizes = [f"p{number:02} kind=0 uses={2**number} of long {attributes}" for number in range(PARTITIONS)]
     return "\n".join([f"counter long {2**PARTITIONS}", *sizes, f"want long {PARTITIONS // 2} kind=0", ""])
 

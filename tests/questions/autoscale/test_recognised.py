@@ -86,7 +86,7 @@ def test_a_file_says_what_the_nodes_of_an_empty_group_are_like(tmp_path: Path) -
         ("", "expected NAME=NODE"),
         ("=a", "expected NAME=NODE"),
         ("g=", "expected NAME=NODE"),
-        ("nothing", "no label of a node names such a group"),
+        ("nothing", "no node label names such a group"),
         ("g=nowhere", "g=nowhere|nowhere: no node of the input has this name, and"),
         ("g=a,max=-1", "max=-1: expected one whole number"),
         ("g=a,max=1,max=2", "max=1: expected one whole number"),
@@ -104,7 +104,7 @@ def test_a_group_is_given_once() -> None:
     cluster = Cluster.of(fleet(a={}))
     with pytest.raises(UsageError, match="given twice"):
         cluster.autoscale(group=["g=a", "g=a,max=3"])
-    with pytest.raises(UsageError, match="has this group, too"):
+    with pytest.raises(UsageError, match="also has this group"):
         cluster.autoscale({"nodeGroups": [{"name": "g"}]}, group="g=a")
 
 

@@ -136,7 +136,7 @@ def test_tables_of_changes(change: str, columns: str, golden: Any) -> None:
 
 
 def test_what_is_wrong_is_a_usage_error() -> None:
-    assert in_process("impact", FIXTURE).err.startswith("error: -f FILE says what would be applied")
+    assert in_process("impact", FIXTURE).err.startswith("error: give the objects to apply with -f FILE")
     assert in_process("impact", "-f", str(CHANGES / "recall.yaml")).status == 2
     assert in_process("impact", "-f", "nowhere.yaml", FIXTURE).status == 2
 

@@ -375,7 +375,7 @@ def test_what_is_not_of_one_node_is_refused() -> None:
     cluster = Cluster.load(RACKS)
     with pytest.raises(UsageError, match=r"DeviceClass \S+ is not a ResourceSlice or Node"):
         cluster.maintain(to=Cluster.of([device_class()]))
-    with pytest.raises(UsageError, match="of a node that is drained"):
+    with pytest.raises(UsageError, match="of a drained node"):
         cluster.maintain(nodes="a1", to=Cluster.of([slice_("b1", "gpu-0")]))
     for text in ("a1", "x=a1", "1=", "0=a1", "1=nowhere"):
         with pytest.raises(UsageError):
@@ -414,7 +414,7 @@ def test_a_place_that_is_not_known_is_no_proof() -> None:
     assert "classes-missing" in [each.code for each in lacking.document.warnings]
     short = Cluster.of(objects).maintain(max_steps=1)
     assert (short.outcome, short.stop.reason) == ("Undecided", "NotKnown")
-    assert "as a search was cut short (--max-steps)." in str(short)
+    assert "because a search was cut short (--max-steps)." in str(short)
 
 
 def test_without_budgets_in_the_input_it_says_so() -> None:

@@ -1,0 +1,200 @@
+"""The needs of pods and the amounts of nodes, as numbers that no allocation can exceed.
+
+They save calls of the allocator, and bound answers. The numbers are sums over the pods of a node: their number, cpu,
+memory and storage; for devices, the total capacity that requests take, the number of requests that take more than half
+of any device, and the number of devices taken if none can be shared. Pods within the numbers need not fit; pods beyond
+them do not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from dra_plan.allocator import AllocationError
+from dra_plan.api.quantity import parse
+from dra_plan.api.resource import Device, ExactDeviceRequest, ResourceClaim
+from dra_plan.scheduler.cluster.nodes import NodeInfo
+from dra_plan.scheduler.framework import plugin_names
+
+from .node_kinds import PlacementCluster, PodToPlace
+
+DeviceName = tuple[str, str, str]
+Amounts = tuple[int, ...]
+"""One number for each sort of `NodeAmounts.sorts`."""
+
+_REQUESTS = ("cpu", "memory", "ephemeral-storage")
+_UNKNOWN = 10**30
+"""A number larger than any need."""
+
+
+class NodeAmounts:
+    """The sorts of amounts that pods of these shapes need, and the available amount of each."""
+
+    def __init__(self, ground: PlacementCluster, shapes: Sequence[PodToPlace]) -> None:
+        self._ground = ground
+        self._counts_requests = any(plugin.name == plugin_names.FIT for plugin in ground.framework.points["filter"])
+        self._shapes = [self._needed(shape) for shape in shapes]
+        self.sorts: list[Hashable] = list(dict.fromkeys(sort for needs in self._shapes for sort in needs))
+        self.needs: list[Amounts] = [self._listed(needs) for needs in self._shapes]
+        """The needs of a pod of each shape."""
+        self.parts: list[tuple[tuple[str, int, int], ...]] = [tuple(self._parts(shape)) for shape in shapes]
+        """The needs of each request of a pod from each of its devices: capacity, amount, number of devices."""
+
+    def _listed(self, amounts: Mapping[Hashable, int]) -> Amounts:
+        return tuple(amounts.get(sort, 0) for sort in self.sorts)
+
+    # Needs of pods
+
+    def _parts(self, pod: PodToPlace) -> Iterator[tuple[str, int, int]]:
+        for exact in self._exact(pod):
+            for name, text in exact.capacity.requests.items() if exact.capacity is not None else ():
+                yield _short(name), parse(text).nano, exact.count
+
+    def _exact(self, pod: PodToPlace) -> Iterator[ExactDeviceRequest]:
+        for claim in pod.pending:
+            for request in claim.spec.devices.requests:
+                exact = request.exactly
+                if exact is not None and exact.allocation_mode != "All" and not exact.admin_access:
+                    yield exact if self._counts_capacity else replace(exact, capacity=None)
+
+    @property
+    def _counts_capacity(self) -> bool:
+        """Return whether the release checks the capacity of the device that it takes."""
+        target = self._ground.target
+        return target.features.consumable_capacity and not target.quirks.capacity_of_wrong_device
+
+    def _needed(self, pod: PodToPlace) -> Counter[Hashable]:
+        found: Counter[Hashable] = Counter(dict(self._requested(pod)))
+        for exact in self._exact(pod):
+            if exact.capacity is None and not self._is_shared:
+                found["devices"] += exact.count
+        for name, amount, count in self._parts(pod):
+            found["sum", name] += count * amount
+            if 2 * amount > self._largest.get(name, 0):
+                found["half", name] += count
+        return found
+
+    def _requested(self, pod: PodToPlace) -> Iterator[tuple[Hashable, int]]:
+        yield "pods", 1
+        for name in _REQUESTS if self._counts_requests else ():
+            if pod.info.requests.get(name, 0):
+                yield name, pod.info.requests[name]
+
+    @cached_property
+    def _devices(self) -> dict[tuple[str, str, str], Device]:
+        return {
+            (each.spec.driver, each.spec.pool.name, device.name): device
+            for each in self._ground.simulation.inventory.slices
+            for device in each.spec.devices
+        }
+
+    @cached_property
+    def _is_shared(self) -> bool:
+        """Return whether any device can be shared."""
+        is_known = self._ground.target.features.consumable_capacity
+        return is_known and any(device.allow_multiple_allocations for device in self._devices.values())
+
+    @cached_property
+    def _largest(self) -> dict[str, int]:
+        """Return the largest amount of each capacity on a device."""
+        found: dict[str, int] = {}
+        for device in self._devices.values():
+            for name, amount in _capacities(device):
+                found[name] = max(found.get(name, 0), amount)
+        return found
+
+    # Held and available amounts
+
+    def held(self, pod: PodToPlace, claims: Iterable[ResourceClaim]) -> Amounts:
+        """Return the amounts that are freed once the pod has left with these claims."""
+        found: Counter[Hashable] = Counter(dict(self._requested(pod)))
+        found.update(self._taken(claims))
+        return self._listed(found)
+
+    def taken(self, claims: Iterable[ResourceClaim]) -> Iterator[tuple[DeviceName, Device, dict[str, int]]]:
+        """Yield the devices that claims hold, with the amount of each capacity."""
+        for claim in claims:
+            for result in claim.allocation.devices.results if claim.allocation is not None else ():
+                name = result.driver, result.pool, result.device
+                device = self._devices.get(name)
+                if device is not None and not result.admin_access:
+                    consumed = {
+                        _short(each): parse(text).nano for each, text in (result.consumed_capacity or {}).items()
+                    }
+                    shares = result.share_id is not None
+                    yield (
+                        name,
+                        device,
+                        {each: consumed.get(each, 0) if shares else n for each, n in _capacities(device)},
+                    )
+
+    def _taken(self, claims: Iterable[ResourceClaim]) -> Counter[Hashable]:
+        found: Counter[Hashable] = Counter()
+        for _, device, amounts in self.taken(claims):
+            found["devices"] += 1
+            for name, amount in amounts.items():
+                found["sum", name] += amount
+                if 2 * amount > self._largest[name] or not device.allow_multiple_allocations:
+                    found["half", name] += 1
+        return found
+
+    def places(
+        self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
+    ) -> Iterator[tuple[int, int]]:
+        """Yield the amounts that claims take of devices, by the positions of these in a list."""
+        for device, _, amounts in self.taken(claims):
+            for name, amount in amounts.items():
+                if (device, name) in places:
+                    yield places[device, name], amount
+
+    def devices(self, node: NodeInfo, claims: Iterable[ResourceClaim]) -> dict[tuple[DeviceName, str], int]:
+        """Return the free amount of each capacity on each device that the node reaches, in addition to these claims."""
+        try:
+            pools = self._ground.view.gatherer.gather(node.node)
+        except AllocationError:
+            return {}
+        found = {
+            ((pool.id.driver, pool.id.pool, device.name), name): amount
+            for pool in pools
+            for slice_ in pool.slices
+            for device in slice_.object.spec.devices
+            for name, amount in _capacities(device)
+        }
+        for device, _, amounts in self.taken(claims):
+            for name, amount in amounts.items():
+                if (device, name) in found:
+                    found[device, name] -= amount
+        return found
+
+    def free(self, node: NodeInfo, claims: Iterable[ResourceClaim]) -> Amounts:
+        """Return the free amounts on the node with its pods and these claims."""
+        found: Counter[Hashable] = Counter({"pods": node.allowed_pods - len(node.pods)})
+        for name in _REQUESTS:
+            found[name] = node.allocatable.get(name, 0) - node.requested.get(name, 0)
+        try:
+            pools = self._ground.view.gatherer.gather(node.node)
+        except AllocationError:
+            return tuple(found.get(sort, _UNKNOWN) for sort in self.sorts)
+        for pool in pools:
+            for slice_ in pool.slices:
+                for device in slice_.object.spec.devices:
+                    found["devices"] += 1
+                    for name, amount in _capacities(device):
+                        found["sum", name] += amount
+                        found["half", name] += 1
+        found.subtract(self._taken(claims))
+        return self._listed(found)
+
+
+def _short(name: str) -> str:
+    """Return the name of a capacity without the driver."""
+    return name.rpartition("/")[2]
+
+
+def _capacities(device: Device) -> Iterator[tuple[str, int]]:
+    for name, capacity in device.capacity.items():
+        yield _short(name), parse(capacity.value).nano

@@ -1,0 +1,342 @@
+"""The worth of a place for pods that no node fits now: other pods, which have a price, have to leave for them.
+
+The numbers of `placement/amounts.py` tell which pods could replace which. The search looks for worths at which no
+exchange on any node has a gain: the arriving pods are worth no more than the price and the worth of those that leave
+for them. Then every pod of such a shape that leaves its node also costs its worth, wherever it goes: nothing can cost
+less. All sets of residents of a node are considered, except those that can't gain: at some prices of the amounts, at
+which no shape is worth more than its needs, the free and freed amounts are worth at least as much as any pods that
+could arrive.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .amounts import Amounts
+from .node_capacity import Combination
+
+MOST_STEPS = 8_000
+"""The number of search steps on one node; if it needs more, the worths are lowered."""
+MOST_TRIES = 20
+"""The number of times the worths are lowered for one node; after that, all worths are 0."""
+_NOTHING = 1e-9
+_ALIKE = 3
+
+Part = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class ShapeNeeds:
+    """The needs of a pod of each shape in total, and from each of its devices: capacity, amount, number of devices."""
+
+    needs: Sequence[Amounts]
+    parts: Sequence[Sequence[Part]]
+
+
+@dataclass(frozen=True)
+class AlikeResidents:
+    """Residents of one node that have one shape, hold the same amounts, and cost the same."""
+
+    positions: tuple[int, ...]
+    amounts: Amounts
+    shape: int
+    price: int
+
+
+@dataclass(frozen=True)
+class NodeRoom:
+    """The free amounts of a node and of its devices, its residents, and the shapes that fit if all residents leave."""
+
+    name: str
+    free: Amounts
+    total: Amounts
+    groups: tuple[AlikeResidents, ...]
+    shapes: tuple[int, ...]
+    devices: tuple[tuple[str, int], ...]
+    takes: tuple[tuple[tuple[int, int], ...], ...]
+    """The amounts that each resident takes, by device."""
+
+    def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
+        """Return the number of pods of a shape that the numbers allow once these residents have left."""
+        sizes = _sizes(shapes, [shape])
+        free = self.left(leaves, sizes)
+        needs = _needs(shapes, shape, sizes)
+        return max(0, min((have // need for have, need in zip(free, needs, strict=True) if need), default=0))
+
+    def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[tuple[str, int]]) -> list[int]:
+        """Return the free amounts once these residents have left, then the free number of each of these sizes.
+
+        The sizes are parts of one device.
+        """
+        free, devices = list(self.free), [amount for _, amount in self.devices]
+        for group, number in leaves:
+            free = [have + number * more for have, more in zip(free, group.amounts, strict=True)]
+            for position in group.positions[:number]:
+                for index, amount in self.takes[position]:
+                    devices[index] += amount
+        for name, size in sizes:
+            named = (left for (own, _), left in zip(self.devices, devices, strict=True) if own == name)
+            free.append(sum(max(0, left) // size for left in named))
+        return free
+
+
+def _sizes(shapes: ShapeNeeds, some: Sequence[int]) -> list[tuple[str, int]]:
+    return sorted({(name, size) for shape in some for name, size, _ in shapes.parts[shape] if size})
+
+
+def _needs(shapes: ShapeNeeds, shape: int, sizes: Sequence[tuple[str, int]]) -> list[int]:
+    slots = (
+        sum(count * (amount // size) for name, amount, count in shapes.parts[shape] if name == wanted)
+        for wanted, size in sizes
+    )
+    return [*shapes.needs[shape], *slots]
+
+
+# -- worths ------------------------------------------------------------------------------------------------------------
+
+
+def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int]:
+    """Return the shapes that no node fits now, whatever devices it would choose."""
+    number = len(shapes.needs)
+    return frozenset(
+        shape
+        for shape in range(number)
+        if not any(shape in room.shapes and room.takers(shapes, shape) for room in rooms)
+    )
+
+
+def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
+    """Return several worths of all shapes at which no exchange gains; only those of `stuck` shapes are above 0.
+
+    They are proportional to the pods' needs of one sort, for each of two sorts that differ most between the shapes;
+    their mean comes last.
+    """
+    number = len(shapes.needs)
+    dearest = max((group.price for room in rooms for group in room.groups), default=0)
+    found = []
+    for sort in _telling(shapes, stuck):
+        most = max(shapes.needs[shape][sort] for shape in stuck)
+        weights = [shapes.needs[shape][sort] / most if shape in stuck else 0.0 for shape in range(number)]
+        scale = _scale(rooms, shapes, weights, dearest / min(weights[shape] for shape in stuck))
+        found.append([each * scale for each in weights])
+    if len(found) == 2:
+        found.append([(a + b) / 2 for a, b in zip(*found, strict=True)])
+    return found
+
+
+def _telling(shapes: ShapeNeeds, stuck: frozenset[int]) -> list[int]:
+    """Return the sorts that all of these shapes need, no two in proportion.
+
+    The first has the fewest different values, the next the most.
+    """
+    needed: dict[tuple[float, ...], int] = {}
+    for sort in range(len(shapes.needs[0])):
+        column = [shapes.needs[shape][sort] for shape in sorted(stuck)]
+        if column and min(column) > 0:
+            needed.setdefault(tuple(each / max(column) for each in column), sort)
+    different = sorted(needed, key=lambda each: len(set(each)))
+    different = [each for each in different if len(set(each)) > 1] or different
+    return [needed[each] for each in dict.fromkeys(different[:1] + different[-1:])]
+
+
+def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[float], scale: float) -> float:
+    """Return the largest factor, up to this one, at which these worths gain nowhere."""
+    prices = _Prices(shapes, weights)
+    for room in rooms:
+        some = tuple(shape for shape in room.shapes if weights[shape] > 0)
+        tries = 0
+        while some and scale > 0:
+            search = _Search(room, prices, some, scale)
+            lower = search.lower()
+            if lower is None:
+                break
+            tries += 1
+            scale = 0.0 if tries > MOST_TRIES else lower
+    return scale
+
+
+def most_worth(room: NodeRoom, shapes: ShapeNeeds, worth: Sequence[float], free: Sequence[int]) -> float:
+    """Return the maximum worth of pods that fit in these amounts."""
+    needs = shapes.needs
+    some = tuple(
+        shape
+        for shape in room.shapes
+        if worth[shape] > 0 and all(need <= have for need, have in zip(needs[shape], free, strict=True) if need)
+    )
+    if not some:
+        return 0.0
+    own = [max(0, each) for each in free]
+    return min(_dot(price, own) for price in _Prices(shapes, worth).of(some))
+
+
+class _Prices:
+    """Prices of the amounts at which no shape has more than its weight. Sizes on devices have no price."""
+
+    def __init__(self, shapes: ShapeNeeds, weights: Sequence[float]) -> None:
+        self.shapes, self.weights = shapes, weights
+        self._known: dict[tuple[int, ...], list[tuple[float, ...]]] = {}
+
+    def of(self, some: tuple[int, ...]) -> list[tuple[float, ...]]:
+        if some not in self._known:
+            self._known[some] = list(self._made(some))
+        return self._known[some]
+
+    def _made(self, some: tuple[int, ...]) -> Iterator[tuple[float, ...]]:
+        sorts = range(len(self.shapes.needs[0]))
+        single = [self._least(some, sort, {}) for sort in sorts]
+        for first, price in enumerate(single):
+            if price is None:
+                continue
+            yield tuple(price if sort == first else 0.0 for sort in sorts)
+            for second in sorts[first + 1 :]:
+                own = price / 2
+                other = self._least(some, second, {first: own})
+                if other:
+                    yield tuple(own if sort == first else other if sort == second else 0.0 for sort in sorts)
+
+    def _least(self, some: Sequence[int], sort: int, given: dict[int, float]) -> float | None:
+        """Return the lowest price of one sort, in addition to given ones; None if there is none."""
+        found = 0.0
+        for shape in some:
+            needs = self.shapes.needs[shape]
+            left = self.weights[shape] - sum(price * needs[other] for other, price in given.items())
+            if left > _NOTHING:
+                if not needs[sort]:
+                    return None
+                found = max(found, left / needs[sort])
+        return found
+
+
+class _Search:
+    """The search for an exchange on one node that gains, where shapes are worth their weights times a factor."""
+
+    def __init__(self, room: NodeRoom, prices: _Prices, some: tuple[int, ...], scale: float) -> None:
+        self._room, self._scale = room, scale
+        self._worth = [each * scale for each in prices.weights]
+        self._order = sorted(some, key=lambda shape: -self._worth[shape])
+        self._sizes = _sizes(prices.shapes, some)
+        self._needs = {shape: _needs(prices.shapes, shape, self._sizes) for shape in some}
+        self._prices = [tuple(each * scale for each in price) for price in prices.of(some)]
+        self._losses = [group.price + self._worth[group.shape] for group in room.groups]
+        self._gone = [0] * len(room.groups)
+        self._steps = 0
+        self._lower: float | None = None
+
+    def lower(self) -> float | None:
+        """Return a smaller factor, at which the exchange that was found does not gain.
+
+        None if none gains at this one.
+        """
+        free = [max(0, each) for each in self._room.free]
+        values = [_dot(price, free) for price in self._prices]
+        self._adds = [
+            [_dot(price, group.amounts) - loss for price in self._prices]
+            for group, loss in zip(self._room.groups, self._losses, strict=True)
+        ]
+        rest = [0.0] * len(self._prices)
+        self._rests = [rest]
+        for group, adds in zip(reversed(self._room.groups), reversed(self._adds), strict=True):
+            rest = [one + len(group.positions) * max(0.0, add) for one, add in zip(rest, adds, strict=True)]
+            self._rests.append(rest)
+        self._rests.reverse()
+        self._leave(0, values, 0.0)
+        if self._lower is None and self._steps > MOST_STEPS:
+            return self._scale * 0.9
+        return self._lower
+
+    @property
+    def _is_over(self) -> bool:
+        return self._lower is not None or self._steps > MOST_STEPS
+
+    def _leave(self, index: int, values: list[float], loss: float) -> None:
+        self._steps += 1
+        if self._is_over or min(a + b for a, b in zip(values, self._rests[index], strict=True)) <= _NOTHING:
+            return
+        if index == len(self._gone):
+            gone = [(group, number) for group, number in zip(self._room.groups, self._gone, strict=True) if number]
+            self._come(0, self._room.left(gone, self._sizes), -loss)
+            return
+        adds = self._adds[index]
+        for number in range(len(self._room.groups[index].positions) + 1):
+            self._gone[index] = number
+            self._leave(index + 1, values, loss)
+            values = [one + add for one, add in zip(values, adds, strict=True)]
+            loss += self._losses[index]
+        self._gone[index] = 0
+
+    def _come(self, index: int, free: Sequence[int], gain: float) -> None:
+        self._steps += 1
+        if gain > _NOTHING and self._lower is None:
+            self._lower = self._without_gain(gain)
+        if self._is_over or index == len(self._order):
+            return
+        own = [max(0, each) for each in free]
+        if gain + min(_dot(price, own) for price in self._prices) <= _NOTHING:
+            return
+        shape = self._order[index]
+        needs = self._needs[shape]
+        most = min((have // need for have, need in zip(free, needs, strict=True) if need), default=0)
+        for number in range(max(0, most), -1, -1):
+            left = [have - number * need for have, need in zip(free, needs, strict=True)]
+            self._come(index + 1, left, gain + number * self._worth[shape])
+
+    def _without_gain(self, gain: float) -> float:
+        """Return the factor at which an exchange with this gain has none: its price stays, and the worths shrink."""
+        paid = sum(group.price * number for group, number in zip(self._room.groups, self._gone, strict=True))
+        return self._scale * paid / (paid + gain) * (1 - 1e-9)
+
+
+def _dot(price: Sequence[float], amounts: Sequence[int]) -> float:
+    return sum(a * b for a, b in zip(price, amounts, strict=False) if a)
+
+
+# -- exchanges worth trying --------------------------------------------------------------------------------------------
+
+
+def single_exchanges(
+    rooms: Sequence[NodeRoom], shapes: ShapeNeeds, demand: Sequence[int], worth: Sequence[float], most: int
+) -> list[tuple[str, Combination, tuple[int, ...]]]:
+    """Return nodes where one resident leaves for at most three pods of these shapes, starting with the largest gain.
+
+    Of those for the same pods there are no more than `_ALIKE`.
+    """
+    found: list[tuple[float, str, Combination, tuple[int, ...]]] = []
+    sizes = _sizes(shapes, demand)
+    needs = {shape: _needs(shapes, shape, sizes) for shape in demand}
+    for room in rooms:
+        some = [shape for shape in demand if shape in room.shapes]
+        for group in room.groups if some else ():
+            if group.shape in demand:
+                continue
+            free = room.left([(group, 1)], sizes)
+            for comes in _threes(some, needs, free):
+                gain = sum(worth[shape] * each for shape, each in comes.items()) - group.price
+                combination = tuple(comes.get(shape, 0) for shape in range(len(shapes.needs)))
+                found.append((gain, room.name, combination, group.positions[:1]))
+    found.sort(key=lambda each: (-each[0], each[1:]))
+    alike: Counter[Combination] = Counter()
+    chosen: list[tuple[str, Combination, tuple[int, ...]]] = []
+    for _, name, combination, leaves in found:
+        alike[combination] += 1
+        if alike[combination] <= _ALIKE and len(chosen) < most:
+            chosen.append((name, combination, leaves))
+    return chosen
+
+
+def _threes(some: Sequence[int], needs: dict[int, list[int]], free: Sequence[int]) -> Iterator[dict[int, int]]:
+    """Yield the combinations of one to three pods that fit, except those that are part of another."""
+    stack: list[tuple[int, list[int], dict[int, int]]] = [(0, list(free), {})]
+    while stack:
+        start, left, comes = stack.pop()
+        is_part = False
+        for index in range(start, len(some)):
+            shape = some[index]
+            if all(have >= need for have, need in zip(left, needs[shape], strict=True) if need):
+                is_part = True
+                if sum(comes.values()) < 3:
+                    rest = [have - need for have, need in zip(left, needs[shape], strict=True)]
+                    stack.append((index, rest, {**comes, shape: comes.get(shape, 0) + 1}))
+        if comes and (not is_part or sum(comes.values()) == 3):
+            yield comes
