@@ -32,8 +32,9 @@ from .state import ClusterState, DeletePod, EndCause
 _NO_EXECUTE = "NoExecute"
 IN_PROGRESS = "EvictionInProgress"
 """The condition of device taint rules."""
+BY_DEVICE_TAINT = "device taint"
 CAUSE = EndCause(
-    by="device taint",
+    by=BY_DEVICE_TAINT,
     reason="DeletionByDeviceTaintManager",
     message="Device Taint manager: deleting due to NoExecute taint",
     event="DeviceTaintManagerEviction",

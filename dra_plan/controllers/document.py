@@ -119,6 +119,7 @@ def _unsettled(settled: Settled) -> UnsettledCluster | None:
     if not settled.unsettled:
         return None
     names = [PodName(namespace=pod.metadata.namespace, name=pod.metadata.name) for pod in settled.waiting]
+    names += [PodName(namespace=namespace, name=name) for namespace, name in settled.evicted_endlessly]
     return UnsettledCluster(message=settled.unsettled, pods=names)
 
 

@@ -56,6 +56,10 @@ def _of_its_name(pod: Pod, made: Iterable[Pod]) -> Iterator[Pod]:
     return (each for each in made if not by_name or each.metadata.name == pod.metadata.name)
 
 
+NOBODY = ("", "", "")
+"""The maker of a bare pod."""
+
+
 def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
     """Return kind, namespace and name of the pod's creator, for a pod of a ReplicaSet its Deployment.
 
@@ -64,7 +68,7 @@ def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
     owner, deployment = metadata.controller, deployment_of(metadata)
     if deployment:
         return "Deployment", metadata.namespace, deployment
-    return (owner.kind, metadata.namespace, owner.name) if owner is not None else ("", "", "")
+    return (owner.kind, metadata.namespace, owner.name) if owner is not None else NOBODY
 
 
 def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, tuple[EndedPod, Pod | None]]:

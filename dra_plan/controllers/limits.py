@@ -56,6 +56,20 @@ def _with_defaults(pod: Pod, limits: Listed, requests: Listed) -> PodSpec:
     )
 
 
+def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each request that a LimitRange gives to a container: container, resource, amount, LimitRange."""
+    for limits in limit_ranges:
+        for item in limits.spec.limits:
+            if item.type != _CONTAINER:
+                continue
+            for each in (*pod.spec.containers, *pod.spec.init_containers):
+                own = each.resources.requests.keys() | each.resources.limits.keys()
+                for resource, amount in _default_requests(item).items():
+                    if resource not in own:
+                        yield each.name, resource, str(amount), limits.metadata.name
+            pod = replace(pod, spec=_with_defaults(pod, _default_limits(item), _default_requests(item)))
+
+
 def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
     """Return the objections of the first LimitRange that rejects the pod, "" if none does."""
     for limits in limit_ranges:

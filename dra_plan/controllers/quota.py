@@ -49,6 +49,17 @@ Charges = Mapping[str, int]
 """Resource name to billionths."""
 
 
+@dataclass(frozen=True)
+class ExceededAmount:
+    """How much of a resource an object asks for that the API server refuses because of a quota."""
+
+    quota: str
+    resource: str
+    requested: str
+    used: str
+    hard: str
+
+
 class Quotas:
     """The quotas and limits of all namespaces, and their usage. Objects are charged as they are added and removed."""
 
@@ -57,6 +68,8 @@ class Quotas:
         self._limits: dict[str, list[LimitRange]] = {}
         self._hard: dict[str, Mapping[str, int]] = {}
         """The limits of each quota, in billionths."""
+        self.exceeded: dict[str, list[ExceededAmount]] = {}
+        """The exceeded amounts by the message of the refusal."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
@@ -92,7 +105,7 @@ class Quotas:
         if isinstance(obj, Pod):
             problem = _invalid(obj)
             if not problem and (said := limits.violation(obj, self._limits.get(namespace, ()))):
-                problem = f'pods "{obj.metadata.name}" is forbidden: {said}'
+                problem = f"{_forbidden(obj)}{said}"
         else:
             problem = _invalid_quota(obj) if isinstance(obj, ResourceQuota) else ""
         if problem:
@@ -104,7 +117,12 @@ class Quotas:
             (self._exceeded(quota, obj, kept) for quota in counting),
         )
         problem = next(filter(None, problems), "")
-        return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}' if problem else ""  # type: ignore[attr-defined]
+        if not problem:
+            return ""
+        refusal = f"{_forbidden(obj)}{problem}"
+        if problem in self.exceeded:
+            self.exceeded[refusal] = self.exceeded[problem]
+        return refusal
 
     def all_of(self, namespace: str) -> Sequence[ResourceQuota]:
         """Return the quotas of the namespace, by name."""
@@ -115,11 +133,19 @@ class Quotas:
         quotas = self.all_of(obj.metadata.namespace)  # type: ignore[attr-defined]
         return [quota for quota in quotas if _in_scope(quota, obj)]
 
-    def _exceeded(self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None) -> str:
-        name, hard = quota.metadata.name, self._hard[quota_key(quota)]
+    def over(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> tuple[str, ...]:
+        """Return the resources of which the first quota that the object exceeds has too little."""
+        found = (self._excess(quota, obj, kept)[0] for quota in self.of(obj))
+        return tuple(next(filter(None, found), ()))
+
+    def _excess(
+        self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None
+    ) -> tuple[list[str], Mapping[str, int], Mapping[str, int]]:
+        """Return the resources of which the quota has too little for the object, what it is charged, what is used."""
+        hard = self._hard[quota_key(quota)]
         charged = {key: value for key, value in self.charges(obj).items() if key in hard}
         if not charged:
-            return ""
+            return [], {}, {}
         if kept is None:
             used = self.used(quota, charged)
         else:
@@ -128,21 +154,37 @@ class Quotas:
                 kept[key] = self.used(quota, hard)
             used = kept[key]
         over = sorted(key for key, value in charged.items() if value > 0 and used[key] + value > hard[key])
+        return over, charged, used
+
+    def _exceeded(self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None) -> str:
+        name, hard = quota.metadata.name, self._hard[quota_key(quota)]
+        over, charged, used = self._excess(quota, obj, kept)
         if not over:
             return ""
 
         def listed(amounts: Mapping[str, int]) -> str:
             return ",".join(f"{key}={_text(amounts[key], quota.spec.hard[key])}" for key in over)
 
-        return f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
+        said = f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
+        like = quota.spec.hard
+        self.exceeded[said] = [
+            ExceededAmount(name, key, *(_text(amounts[key], like[key]) for amounts in (charged, used, hard)))
+            for key in over
+        ]
+        return said
 
     def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
         """Return the resources whose usage exceeds the quota: name, used, hard. Nothing is evicted for it."""
         hard = self._hard[quota_key(quota)]
         used = self.used(quota, hard)
         over = [name for name in hard if used[name] > hard[name]]
-        like = quota.spec.hard
-        return [(name, _text(used[name], like[name]), _text(hard[name], like[name])) for name in over]
+        return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
+
+    def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Used and hard of the named resources of the quota, as they are printed."""
+        hard, like = self._hard[quota_key(quota)], quota.spec.hard
+        used = self.used(quota, names)
+        return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
         """Return the usage of the named resources by the objects of the quota's namespace."""
@@ -242,9 +284,24 @@ class QuotaLedger:
                     used[name] += charges.get(name, 0)
         return refusal
 
+    def over(self, obj: object) -> tuple[str, ...]:
+        """Return the resources of which a quota has too little for the object."""
+        return self._quotas.over(obj, self._used)
+
     def forget(self) -> None:
         """Drop the sums because another object was added or removed; usage is summed up again on the next call."""
         self._used.clear()
+
+
+def _forbidden(obj: object) -> str:
+    """Return how the API server begins when it refuses to create the object."""
+    return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: '  # type: ignore[attr-defined]
+
+
+def without_name(obj: object, message: str) -> str:
+    """Return the message without its beginning, which names the object."""
+    head = _forbidden(obj)
+    return message[len(head) :] if message[: len(head)] == head else message
 
 
 def quota_key(quota: ResourceQuota) -> str:

@@ -25,11 +25,11 @@ from dra_plan.scheduler.simulation import Simulation
 from . import absent_owners, device_eviction, node_eviction, resource_claims, workloads
 from .apiserver import ApiServer
 from .device_eviction import RuleCondition
-from .endings import Ending, PodKey, endings, followed
+from .endings import NOBODY, Ending, PodKey, endings, followed, maker
 from .events import Events, EventStep, RefusedCreate
 from .foreseen import newest_time
 from .later import go_to
-from .quota import Quotas
+from .quota import ExceededAmount, Quotas
 from .state import (
     Action,
     ClusterState,
@@ -49,6 +49,8 @@ MOST_ROUNDS = 10_000
 MOST_REPEATS = 4
 """The number of times the cluster may return to an earlier state, with pods evicted meanwhile: after that it never
 settles."""
+ENDLESS = "pods are evicted and recreated endlessly"
+"""The reason why such a cluster never settles."""
 PATIENCE_SECONDS = 120.0
 """The quiet time after which a cluster has settled; later actions are listed as such."""
 SHARERS_AT_ONCE = 2
@@ -93,6 +95,8 @@ class Settled:
     """The device taint rules that were created after the start, which a scheduler with E3 never receives."""
     waiting: list[Pod] = field(default_factory=list)
     """Pods that are retried again and again with an error."""
+    repeats_after: int | None = None
+    """The number of pods that had ended when the last of endless repetitions began; None if nothing repeats."""
     not_made: list[tuple[Pod, str]] = field(default_factory=list)
     """The pods that workloads still lack because the API server rejects them, with its messages."""
 
@@ -107,10 +111,32 @@ class Settled:
         return followed(self.endings, self.server.made)
 
     @cached_property
+    def evicted_endlessly(self) -> list[PodKey]:
+        """The pods that were there at the start and whose replacements are evicted endlessly."""
+        if self.repeats_after is None:
+            return []
+        makers = {maker(each.pod.metadata) for each in self.server.ended[self.repeats_after :]} - {NOBODY}
+        made = self.server.made
+        return [
+            key
+            for key, (each, heir) in self.places.items()
+            if maker(each.pod.metadata) in makers and (heir is None or made[pod_uid(heir)] > self.repeats_after)
+        ]
+
+    @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
         """The texts for pods of which a claim could not be created."""
-        found = (each for each in self.happenings if each.reason == resource_claims.FAILED)
-        return {(each.namespace, each.name): each.message for each in found}
+        return {(each.namespace, each.name): each.message for each in self._failed_claims}
+
+    @property
+    def claims_over_quota(self) -> Mapping[PodKey, list[ExceededAmount]]:
+        """The amounts of quotas because of which claims of pods could not be created."""
+        exceeded = self.server.quotas.exceeded
+        return {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
+
+    @property
+    def _failed_claims(self) -> list[Happening]:
+        return [each for each in self.happenings if each.reason == resource_claims.FAILED]
 
 
 class Settling:
@@ -133,6 +159,7 @@ class Settling:
         """Uid of each pod that will be evicted later, as of the last check."""
         self._rounds = 0
         self._unsettled = ""
+        self._repeats_after: int | None = None
         self.before_time_passes: Callable[[float], None] = lambda _until: None
         """The function called at the end of each moment at which anything happened, before the clock advances to
         another."""
@@ -226,8 +253,9 @@ class Settling:
         """
         self._simulation.scheduler.until = math.inf if end is None else end
         self._schedule()
-        self._unsettled = ""
+        self._unsettled, self._repeats_after = "", None
         seen: Counter[object] = Counter()
+        last: dict[object, int] = {}
         evicted = self._server.evicted
         for _ in range(MOST_ROUNDS):
             if self._simulation.scheduler.is_late():
@@ -239,8 +267,9 @@ class Settling:
                     key = self._fingerprint()
                     seen[key] += 1
                     if seen[key] > MOST_REPEATS:
-                        self._unsettled = "pods are evicted and recreated endlessly"
+                        self._unsettled, self._repeats_after = ENDLESS, last[key]
                         return
+                    last[key] = len(self._server.ended)
                 continue
             due = self._next()
             limit = self._server.now + self._patience if end is None else end
@@ -459,7 +488,7 @@ class Settling:
         message = claim_failure(action.entry, refusal)
         metadata = action.pod.metadata
         self._stopped.add(pod_uid(action.pod))
-        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message)
+        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message, refusal)
 
     def _note(self, kind: str, namespace: str, name: str, reason: str, message: str, refusal: str = "") -> None:
         key = (kind, namespace, name, reason, message)
@@ -487,6 +516,7 @@ class Settling:
             unsettled=unsettled,
             lost_rules=[rule.metadata.name for rule in state.inventory.taint_rules if rule.metadata.name not in given],
             waiting=erring,
+            repeats_after=self._repeats_after,
             not_made=self._not_made(state),
         )
 

@@ -1,4 +1,4 @@
-"""Claim sets in documents: their names, what became of them on nodes, and why they do not fit."""
+"""Claim sets in documents: their names, their results on nodes, and why they do not fit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
     def __hash__(self) -> int:
-        """Nodes are grouped by what excludes them; `about` has lists."""
+        """Return a hash for grouping nodes by their exclusions; `about` contains lists."""
         return hash((self.plugin, self.message))
 
 
@@ -219,7 +219,7 @@ class PlacedPodClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 OwnerState = Literal["Bound", "Finished", "Deleting", "Allocated", "WithoutClaims"]
-"""Bound: a pod that has its node. Finished: a pod or job that is over. Allocated: a claim that has its devices."""
+"""Bound: a pod that has its node. Finished: a completed pod or job. Allocated: a claim that has its devices."""
 
 
 class AskedResource(DocumentPart, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Devices in documents: the checks that each has to pass, and what decides in a selector."""
+"""Devices in documents: the checks that each must pass, and the deciding parts of a selector."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ DEVICE_CODES = (
 
 
 CHOICE_CODES = ("taken-already", "led-nowhere")
-"""Codes of reasons that only a search on its way knows: why a device was passed over for a later one."""
+"""Codes of reasons that exist only during a search: why a device was skipped for a later one."""
 
 
 CheckName = Annotated[

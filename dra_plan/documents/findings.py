@@ -1,4 +1,4 @@
-"""Findings of `validate` in documents, with their places, fixes and rules."""
+"""Findings of `validate` in documents, with their positions, fixes and rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the way of one more pod, in documents."""
+"""The obstacles of one more pod, in documents."""
 
 from __future__ import annotations
 

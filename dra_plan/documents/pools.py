@@ -1,4 +1,4 @@
-"""Pools in documents. Names follow ResourcePoolStatusRequest where it has one."""
+"""Pools in documents. Names follow ResourcePoolStatusRequest if it has one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.api.resource import DeviceTaint
 from dra_plan.documents.base import Amount, DocumentPart, EvictionSecond, Text
 
 DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
-"""Shared: allocated, with something left."""
+"""Shared: allocated, with free capacity."""
 
 
 Amounts = Annotated[dict[str, str], Meta(description="Quantities by name.")]

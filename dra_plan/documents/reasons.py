@@ -1,4 +1,4 @@
-"""Why requests, nodes and claim sets are not served: parts of an Explanation, and the reasons of a plan's nodes.
+"""Why requests, nodes and claim sets are not satisfied: parts of an Explanation, and the reasons of a plan's nodes.
 
 docs/reasons.md describes every code.
 """

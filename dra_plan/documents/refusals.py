@@ -1,4 +1,4 @@
-"""What the API server refuses of the objects that an answer is about: a part of the documents that say what runs."""
+"""Objects under question that the API server rejects: a part of the documents that say which pods run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.documents.findings import CorrectedText, From1, RuleCode, SourceNa
 from .base import DocumentPart, ObjectName, Text
 
 REFUSED = "the API server refuses it"
-"""Why something never comes to the scheduler."""
+"""The reason why something never reaches the scheduler."""
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""What became of pods, pod groups and claims in a schedule, in documents: attempts, evictions, what settled."""
+"""The results of pods, pod groups and claims in a schedule, in documents: attempts, evictions, the settled state."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the pod has no node, and a search for one was cut short."""
+        """Return whether the pod has no node, and a search for one was cut short."""
         return self.outcome in ("Undecided", "Unknown") or bool(self.undecided_nodes)
 
 

@@ -1,4 +1,4 @@
-"""Changes that were tried and make a claim set fit: parts of an Explanation. docs/reasons.md describes every code."""
+"""Tested changes that make a claim set fit: parts of an Explanation. docs/reasons.md describes every code."""
 
 from __future__ import annotations
 
@@ -225,8 +225,8 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-capacity": CapacityChanged,
     "lower-request": ResourceLowered,
     "lower-replicas": ReplicasLowered,
-    "change-value": SelectorChanged,
     "release-claim": ClaimReleased,
+    "change-value": SelectorChanged,
     "change-class": ClassChanged,
     "add-alternative": AlternativeAdded,
     "loosen-selector": SelectorChanged,
@@ -237,11 +237,11 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,
 }
-"""The struct of every code, the most plausible first.
+"""The struct of every code, most plausible first.
 
-First a node that has room takes the pod; a mistake is mended; then come what leaves all that is asked for as it is,
-less or other devices, what others hold, what gives up a rule; and last what is a rule for others, too, and what leaves
-nothing of a request.
+The order is: a node with free capacity accepts the pod; a mistake is fixed; changes that keep all requests; fewer or
+different devices; devices that others hold; changes that give up a rule; and last, changes to rules that affect others,
+and those that remove a request entirely.
 """
 
 

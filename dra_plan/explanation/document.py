@@ -33,7 +33,7 @@ from .funnel import DeviceChoice, Funnel, NodeOffer, Removal, holders_on, wanted
 from .funnel import offer as offer_of
 from .groups import NodeGroup
 from .hints import clause, values
-from .names import claim_name, device_name, request_name
+from .names import claim_elsewhere, claim_name, device_name, request_name
 from .parts import defect, examples, fault, holder, pool, removal
 from .placement import Budget, Placement, Placements
 from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
@@ -248,7 +248,7 @@ def _story(group: NodeGroup) -> NodeStory:
         steps=group.answer.steps,
         defect=defect(group.defect) if group.defect is not None else None,
         fault=fault(group.error) if group.error is not None else None,
-        claims_elsewhere=[claim_name(claim) for claim in group.elsewhere],
+        claims_elsewhere=[claim_elsewhere(claim) for claim in group.elsewhere],
         devices=offer.devices if offer is not None else None,
         pools=[pool(found) for found in offer.unusable] if offer is not None else [],
         requests=[_story_request(group, offer, at) for at in range(len(offer.funnels))] if offer is not None else [],

@@ -14,6 +14,7 @@ from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.documents.base import ClaimName, DeviceName, PoolName
+from dra_plan.documents.stories import ClaimElsewhere
 from dra_plan.releases import DEFECTS, Defect
 
 from .placement import Budget, Placement
@@ -22,6 +23,23 @@ from .placement import Budget, Placement
 def claim_name(claim: ResourceClaim) -> ClaimName:
     """Return namespace and name."""
     return ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name)
+
+
+def pods_using(claim: ResourceClaim | None) -> list[str]:
+    """Return the names of the pods for which the claim is reserved."""
+    reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+    return [consumer.name for consumer in reserved if consumer.resource == "pods"]
+
+
+def claim_elsewhere(claim: ResourceClaim) -> ClaimElsewhere:
+    """Return a claim that is allocated where a node cannot reach it, with its devices and users."""
+    results = claim.allocation.devices.results if claim.allocation is not None else []
+    return ClaimElsewhere(
+        namespace=claim.metadata.namespace,
+        name=claim.metadata.name,
+        devices=[DeviceName(driver=each.driver, pool=each.pool, device=each.device) for each in results],
+        pods=pods_using(claim),
+    )
 
 
 def device_name(device: DeviceID) -> DeviceName:

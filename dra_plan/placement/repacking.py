@@ -3,7 +3,7 @@
 A column lists the pods that arrive at one node and those that leave it. Every pod that leaves has to arrive somewhere,
 pods of one shape in place of each other, and the wanted capacity must exist; the price of the leaving pods is as low as
 possible. The first program assumes that leaving pods always have a node, except for shapes that no node fits now:
-nothing can cost less. For those shapes a place has a worth, which is added to their price (`placement/exchanges.py`).
+nothing can cost less. A node for one of those has a worth, which is added to their price (`placement/exchanges.py`).
 Columns are created in rounds until that price is reached: nodes where capacity costs least, nodes that fit the pods
 leaving there, nodes where pods leave for that; at last, on small clusters, all columns: then the program's own bound is
 the answer's.
@@ -37,9 +37,9 @@ SPARE = 12
 MOST_TIGHT = 5_000
 """The number of pairs, of a node and a shape that no node fits now, in the bound."""
 MOST_SINGLE = 300
-"""The number of exchanges examined in which one pod leaves for several."""
+"""The number of exchanges tried in which one pod leaves for several."""
 _UNITS = 1_000
-"""The fraction in which fractional prices are counted, rounded down."""
+"""The parts in which fractional prices are counted, rounded down."""
 MOST_DEEP = 1_000
 """The number of times a node is examined for the pods that would have to leave for a pod of a shape."""
 
@@ -383,7 +383,7 @@ class Repacker:
             )
 
     def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Yield nodes on which a pod of a shape fits once some pods have left, or several if the numbers allow it."""
+        """Yield nodes on which pods of a shape fit once others have left, several if the numbers allow it."""
         vacancies, asked = self.vacancies, 0
         for node, comes, leaves in self._single(demand):
             stay = [each for each in range(len(vacancies.residents[node])) if each not in leaves]

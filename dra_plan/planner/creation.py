@@ -37,6 +37,10 @@ class NotCreated:
     message: str
     claim: str = ""
     """The pod's entry of the claim, or the name of its claim on a volume."""
+    reason: str = ""
+    """The message without the name of the pod: most pods get theirs when they are created."""
+    over: tuple[str, ...] = ()
+    """The resources of which a quota has too little."""
 
     @property
     def record(self) -> PodRecord:
@@ -88,7 +92,7 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
     """
     if not has_quotas(inventory):
         return []
-    from dra_plan.controllers.quota import QuotaLedger, Quotas
+    from dra_plan.controllers.quota import QuotaLedger, Quotas, without_name
 
     quotas = Quotas(inventory)
     there = {pod.key for pod in inventory.pods if not _is_new(pod)}
@@ -97,9 +101,10 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
     ledger = QuotaLedger(quotas)
     found, taken = [], []
     for pod in pods:
-        said = ledger.refuses(quotas.limited(pod)) if pod.key in created else ""
+        limited = quotas.limited(pod)
+        said = ledger.refuses(limited) if pod.key in created else ""
         if said:
-            found.append(NotCreated(pod, said))
+            found.append(NotCreated(pod, said, reason=without_name(pod, said), over=ledger.over(limited)))
         else:
             taken.append(pod)
     return [*found, *_without_claims(inventory, taken, ledger)] if claims else found

@@ -12,7 +12,7 @@ from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index, missing_templates, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.base import bringing
+from dra_plan.documents.base import bringing, listing
 from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest
@@ -202,7 +202,7 @@ def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
             (
                 f"{uses} used by pending pods ({_listed('/'.join(key) for key in wanted)}), and the "
                 f"input has no {' and no '.join(names)}: add the output of"
-                f" `kubectl get {','.join(plurals)} -A -o yaml`"
+                f" `{listing(plurals)}`"
             ),
             brings=tuple(plurals),
         )

@@ -43,10 +43,10 @@ def _objects(claim_set: ClaimSet) -> Iterator[str]:
             yield f"ResourceClaimTemplate {pod.metadata.namespace}/{entry.resource_claim_template_name}"
 
 
-def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:
+def of_target(target: Target, inventory: Inventory) -> list[Notice]:
     """Return notices about the target itself: random order upstream, kubelets of another release."""
     found = list(target.notices)
-    if not target.ordered:
+    if not target.ordered and inventory.slices:
         order = "name" if target.rules.sorted else "input"
         found.append(
             Notice(
@@ -57,7 +57,7 @@ def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:
                 ),
             )
         )
-    found += _of_kubelets(target, nodes)
+    found += _of_kubelets(target, inventory.nodes)
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from dra_plan.allocator import PoolGatherer, View
 from dra_plan.allocator.capacity import Counters, summed
+from dra_plan.allocator.identity import DeviceID
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState
 from dra_plan.allocator.reasons import CounterShort
@@ -94,7 +95,13 @@ class PoolRemainder:
         self._empty = Ledger(0)
         slices = [*pool.slices, *pool.elsewhere]
         slices.sort(key=lambda slice_: slice_.name if target.rules.sorted else slice_.position)
-        self.devices = [device for slice_ in slices for device in slice_.devices]
+        published: dict[DeviceID, PoolDevice] = {}
+        for device in (device for slice_ in slices for device in slice_.devices):
+            known = published.setdefault(device.id, device)
+            if known is not device and self.state(known)[0] == "Unavailable" != self.state(device)[0]:
+                published[device.id] = device
+        self.devices = list(published.values())
+        """Each device once, even if several slices of the pool publish it: the first one that requests can have."""
 
     def is_tainted(self, device: PoolDevice) -> bool:
         """Return whether a taint excludes requests without a toleration."""

@@ -128,6 +128,7 @@ def _label(first: LabelUnmet, same: Sequence[LabelUnmet], nodes: Mapping[str, No
         operator=first.operator,
         values=list(first.values),
         found=[FoundLabel(value=value, nodes=number) for value, number in there.most_common(MOST_FOUND)],
+        values_found=len(there),
         without=without,
         near=_near(first, nodes),
     )

@@ -282,5 +282,5 @@ class NodeRules:
 def _exclusion(plugin: FilterPlugin, status: Status, obstacles: Iterable[Obstacle]) -> NodeExclusion:
     """Return the obstacle; for labels only the requirement, so that nodes with different labels are alike."""
     made = (node_obstacle([each], {}) for each in obstacles)
-    about = [structs.replace(each, found=[], without=0, near="") for each in made if each is not None]
+    about = [structs.replace(each, found=[], values_found=0, without=0, near="") for each in made if each is not None]
     return NodeExclusion(plugin=plugin.name, message=status.message, about=about)

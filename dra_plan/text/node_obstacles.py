@@ -1,4 +1,4 @@
-"""One thing that is in the way on nodes, in a person's words: resources, devices, taints, labels, affinity, volumes."""
+"""The wording of a single obstacle on nodes: resources, devices, taints, labels, affinity, volumes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dra_plan.text.devices import removed
 
 
 def obstacle(of: NodeObstacle) -> str:
-    """One thing that is in the way."""
+    """Return the wording of one obstacle."""
     return _WORDS[of.kind](of)
 
 
@@ -60,12 +60,13 @@ def _label(of: NodeObstacle) -> str:
     key = "name" if of.label == "metadata.name" else of.label
     there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
     there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
+    there += [f"{more} more"] if (more := of.values_found - len(of.found)) > 0 else []
     near = f" (did you mean {of.near}?)" if of.near else ""
-    return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there)}" if there else "")
+    return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there, len(there))}" if there else "")
 
 
 def _on(nodes: int, of: NodeObstacle) -> str:
-    """On how many, where nodes differ."""
+    """Return the number of nodes, if nodes differ."""
     return f" on {nodes}" if len(of.found) + bool(of.without) > 1 else ""
 
 

@@ -52,7 +52,7 @@ from dra_plan.explanation.elements import BlockingSet, ClaimElement, ConstraintE
 from dra_plan.explanation.errors import ErrorDetails
 from dra_plan.explanation.funnel import Funnel, NodeOffer, Removal, counter_holders, holders
 from dra_plan.explanation.hints import of_text
-from dra_plan.explanation.names import claim_name, pool_name, request_name
+from dra_plan.explanation.names import claim_name, pods_using, pool_name, request_name
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed, amount
 from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
@@ -452,8 +452,7 @@ def release(placement: Placement, key: str) -> Change:
     """Return a change in which an allocated claim releases its devices."""
     namespace, _, name = key.partition("/")
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
-    reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
-    pods = [consumer.name for consumer in reserved if consumer.resource == "pods"]
+    pods = pods_using(claim)
     told = ClaimReleased(code="release-claim", release=ClaimName(namespace=namespace, name=name), pods=pods)
     return Change(told, lambda changed: changed.without_allocated([key]))
 

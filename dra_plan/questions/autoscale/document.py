@@ -9,15 +9,15 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
 
 SKIPPED = "skipped: "
-"""Before the reason of a group that is not tried."""
+"""The prefix of the reason why a group is not tried."""
 MAX_TOTAL = "max total nodes in cluster reached"
 FILTERED_OUT = "filtered out"
-"""Instead of a node, of pods that are not helped."""
+"""The text in place of a node for pods that are not helped."""
 
 Result = Literal[
     "ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpNoOptionsAvailable", "ScaleUpLimitedByMaxNodesTotal", ""
 ]
-"""As the Cluster Autoscaler calls it; empty where an error ended the loop."""
+"""The result as named by the Cluster Autoscaler; empty if an error ended the loop."""
 
 Reasons = Annotated[dict[str, str], Meta(description="By group: fits, or the reason in kube-scheduler's words.")]
 

@@ -1,4 +1,4 @@
-"""`dra-plan diff`: what two states, or two releases, answer differently."""
+"""`dra-plan diff`: the differences between two states, or two releases."""
 
 from __future__ import annotations
 
@@ -119,7 +119,10 @@ def diff(
 def _states(
     context: typer.Context, paths: list[str], before: list[str] | None, after: list[str] | None, *, is_live: bool
 ) -> tuple[LoadedCluster, LoadedCluster]:
-    """Both states. The paths of a cluster that is asked are applied over it. UsageError for half a pair."""
+    """Return both states.
+
+    With a live cluster, the paths are applied over it. Raises UsageError if one of a pair is missing.
+    """
     from dra_plan.cli.inputs import loaded
     from dra_plan.errors import UsageError
 
@@ -148,7 +151,7 @@ def _states(
 
 
 def _is_change(first: LoadedCluster, second: LoadedCluster) -> bool:
-    """Whether the second holds parts of a cluster only: it lacks the nodes, or all slices, that the first has."""
+    """Return whether the second is a partial cluster: it lacks the nodes, or all slices, that the first has."""
     holders = ("nodes", "slices")
     return any(getattr(first.inventory, each) and not getattr(second.inventory, each) for each in holders)
 

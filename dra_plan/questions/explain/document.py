@@ -61,7 +61,7 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 AutoscalerOutcome = Literal["Triggered", "NotTriggered", "Awaiting", "FitsExisting", "FilteredOut", "NotSeen", "Error"]
-"""As `autoscale` has it. NotSeen: kube-scheduler has not refused the pod yet. Error: the loop stops."""
+"""As in `autoscale`. NotSeen: kube-scheduler has not marked the pod unschedulable yet. Error: the loop stops."""
 
 
 class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
 
 
 GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "Alone"]
-"""As `schedule` says it. Alone: the gate is off, so the pods are scheduled without regard to the group."""
+"""As in `schedule`. Alone: the gate is off, so the pods are scheduled without regard to the group."""
 
 
 class TriedPod(DocumentPart, frozen=True, kw_only=True):
@@ -102,14 +102,14 @@ class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 RoomOutcome = Literal["Fits", "Moves", "Preemption", "Impossible", "Undecided"]
-"""Fits: no pod has to move. Moves: some pods move, and all that ran goes on running. Preemption: pods of lower priority
-have to go, and find no other place. Impossible: it is proved that neither does, with so many pods. Undecided: neither
-was found, nor excluded."""
+"""Fits: no pod has to move. Moves: some pods move, and all running pods keep running. Preemption: pods of lower
+priority must be evicted and get no other node. Impossible: a proof that neither works with this number of pods.
+Undecided: neither was found nor excluded."""
 
 
 MoveAction = Literal["Move", "Evict", "Place", "Preempt", "Start"]
-"""Move: the pod leaves its node, and gets another place at once. Evict: it leaves, and waits for its Place. Preempt: it
-leaves, and has no place. Start: the pod that was asked about starts."""
+"""Move: the pod leaves its node, and gets another one at once. Evict: it leaves, and waits for its Place. Preempt: it
+leaves, and gets no node. Start: the pod in question starts."""
 
 
 class MoveStep(DocumentPart, frozen=True, kw_only=True):

@@ -10,13 +10,13 @@ from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDoc
 from dra_plan.documents.refusals import Refusals
 
 Cost = Annotated[int | float, Meta(extra_json_schema={"minimum": 0})]
-"""What nodes cost, in the unit of `--cost`: without it, each node costs 1."""
+"""The cost of nodes, in the unit of `--cost`: by default, each node costs 1."""
 
 
 GrowthOutcome = Literal["NotNeeded", "Found", "Undecided"]
 """Of the pods that the API server takes."""
-"""NotNeeded: what can be bound is bound without new nodes. Undecided: the count was cut short, by --limit, by
---max-steps or because too many numbers would have to be asked; `atLeast` and `atMost` say what is known."""
+"""NotNeeded: everything that can be bound is bound without new nodes. Undecided: the search was cut short by --limit,
+by --max-steps or because it would have to try too many numbers; `atLeast` and `atMost` are the known bounds."""
 
 
 class AddedKind(DocumentPart, frozen=True, kw_only=True):

@@ -9,15 +9,15 @@ from msgspec import Meta
 from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, PrintedDocument, PrintedWarning, Text
 
 MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
-"""Possible: there is such an order. Impossible: every order was tried. Undecided: none was found before a
-limit, or the input lacks what decides."""
+"""Possible: such an order exists. Impossible: every order was tried. Undecided: none was found before a limit, or the
+input lacks deciding objects."""
 
 
 StopReason = Literal["Budget", "NoPlace", "NotMadeAnew", "NotKnown", "NoNewDevices"]
-"""Budget: one does not let the pod go. NoPlace: the pod made in its place, or one that it displaces, gets no node.
-NotMadeAnew: no controller recreates it. NotKnown: it gets no node as far as the scheduler was followed (`--max-steps`),
-or as the input tells, which lacks what decides. NoNewDevices: the pod stays on its node (of a DaemonSet), has devices
-that the node does not come back with, and gets none of those that it does."""
+"""Budget: a budget does not allow the eviction. NoPlace: the replacement of the pod, or a pod that it displaces, gets
+no node. NotMadeAnew: no controller recreates it. NotKnown: it gets no node within the search limit (`--max-steps`), or
+because the input lacks deciding objects. NoNewDevices: the pod stays on its node (of a DaemonSet), has devices that the
+node does not return with, and gets none of the new ones."""
 
 
 class MovedPod(DocumentPart, frozen=True, kw_only=True):

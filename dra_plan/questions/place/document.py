@@ -14,8 +14,8 @@ from dra_plan.questions.capacity.document import PARTS as CAPACITY_PARTS
 
 PlacementOutcome = Literal["Placed", "Impossible", "Undecided", "Refused"]
 """Refused: all that are left can be placed, but the API server refuses others of the pods asked about."""
-"""Placed: all of what was asked for has a place at the same time. Impossible: that is proved not to exist. Undecided:
-neither was found; `atLeast` and `atMost` say how many pods are known to fit, and how many can't be excluded."""
+"""Placed: everything requested fits at the same time. Impossible: a proof that it does not. Undecided: neither was
+found; `atLeast` and `atMost` are the number of pods known to fit, and the number not excluded."""
 
 
 class PodMaker(DocumentPart, frozen=True, kw_only=True):

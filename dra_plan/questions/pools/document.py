@@ -1,4 +1,4 @@
-"""`PoolList`, the document of `pools`. Names follow ResourcePoolStatusRequest where it has one."""
+"""`PoolList`, the document of `pools`. Names follow ResourcePoolStatusRequest if it has one."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from msgspec import Meta
 from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, ObjectName, PrintedDocument, PrintedWarning, Text
 
 RepackOutcome = Literal["Fits", "Moves", "Impossible", "Undecided"]
-"""Fits: there is room as things are. Moves: the waves make it. Impossible: proved that moves of the pods that may move
-do not. Undecided: neither was found."""
+"""Fits: no move is needed. Moves: the waves free enough. Impossible: a proof that moving the movable pods does not.
+Undecided: neither was found."""
 
 AskedRoom = Literal["Free", "For", "Most"]
 
@@ -26,7 +26,7 @@ AloneReason = Literal[
     "Static",
     "Leaving",
 ]
-"""SharedDevices: of a pool that several nodes reach. Leaving: being deleted already."""
+"""SharedDevices: of a pool that several nodes reach. Leaving: already being deleted."""
 
 
 class RepackedPod(DocumentPart, frozen=True, kw_only=True):

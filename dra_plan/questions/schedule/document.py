@@ -52,7 +52,7 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 def devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
-    """The devices DRIVER/POOL/DEVICE of the claims that are reserved for each pod, by NAMESPACE/NAME."""
+    """Return the devices DRIVER/POOL/DEVICE of the claims that are reserved for each pod, by NAMESPACE/NAME."""
     found: dict[str, list[str]] = {}
     for claim in document.claims:
         if claim.allocation is None:
