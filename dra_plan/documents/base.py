@@ -171,14 +171,14 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
         Meta(description=("The changes that were made to the cluster first, in this order; absent if there are none.")),
     ] = UNSET
     if TYPE_CHECKING:
-        warnings: list[PrintedWarning]  # a field of every kind of document, but further down
+        warnings: list[PrintedWarning]  # a field of every kind of document, but declared further down
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document as plain values: the output of `-o json`."""
         with uncollected():
             plain: dict[str, Any] = msgspec.to_builtins(self)
         for warning in plain["warnings"]:
-            for field in _TUPLES & warning.keys():  # tuples, as notices can be told apart by hash
+            for field in _TUPLES & warning.keys():  # tuples, because notices are compared by hash
                 warning[field] = list(warning[field])
         return plain
 

@@ -229,7 +229,7 @@ DETAILS = (SelectorDetail, CapacityDetail, CounterDetail, TaintDetail, Constrain
 if TYPE_CHECKING:
     AnyDetail = Detail
 else:
-    AnyDetail = Any  # a union that no field tells apart can't be decoded
+    AnyDetail = Any  # a union without a distinguishing field cannot be decoded
 
 
 class DeviceCheck(DocumentPart, frozen=True, kw_only=True):

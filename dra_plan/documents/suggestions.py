@@ -248,7 +248,7 @@ and those that remove a request entirely.
 if TYPE_CHECKING:
     AnyChange = SuggestedChange
 else:
-    AnyChange = Any  # a union that no field tells apart can't be decoded
+    AnyChange = Any  # a union without a distinguishing field cannot be decoded
 
 SHAPES = tuple(dict.fromkeys(CHANGES.values()))
 

@@ -35,24 +35,24 @@ SetChange = Literal[
     "New",
     "Gone",
 ]
-"""Lost: fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, or the input
-lacks what decides, so that it is not known whether it fits in both, or where. OtherNodes: as many, but others.
-OtherDevices: on a node where it fits before and after. OtherAllocation: the same devices, with another configuration,
-capacity or node selector. New, Gone: only one of the states has it."""
+"""Lost: it fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, or the input
+lacks deciding objects, so that it is unknown whether it fits in both, or where. OtherNodes: the same number of nodes,
+but different ones. OtherDevices: on a node where it fits before and after. OtherAllocation: the same devices, with a
+different configuration, capacity or node selector. New, Gone: only one of the states has it."""
 
 
 PodChange = Literal[
     "Lost", "Gained", "OtherNode", "OtherDevices", "Restarted", "OtherMessage", "Undecided", "New", "Gone"
 ]
-"""Lost: bound before, not after. Restarted: it ends after, and the pod in its place gets the same node and devices.
-OtherMessage: bound in neither state, for another reason. Undecided: in one of the states it is not bound, and a search
-for it was cut short, or the input lacks what decides."""
+"""Lost: bound before, not after. Restarted: it ends after, and its replacement gets the same node and devices.
+OtherMessage: bound in neither state, for different reasons. Undecided: in one of the states it is not bound, and a
+search for it was cut short, or the input lacks deciding objects."""
 
 
 ComparedOutcome = Literal[
     "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown", "Ended"
 ]
-"""What `schedule` says of a pod; Ended: it is gone, and nothing recreates it."""
+"""The outcome of the pod in `schedule`; Ended: it is gone, and nothing recreates it."""
 
 
 HeldDeviceChange = Literal["Lost", "Gained"]
@@ -210,7 +210,7 @@ class ChangedValue(DocumentPart, frozen=True, kw_only=True):
 
 
 def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Iterator[str]:
-    """What is said of those that are undecided, of each state in which they are: Unknown, or of a search cut short."""
+    """Yield the reasons of undecided changes, for each undecided state: Unknown, or a search cut short."""
     for one in changes:
         for state in (one.before, one.after) if one.change == "Undecided" else ():
             if isinstance(state, ComparedSet):

@@ -61,7 +61,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     for one in document.claim_sets:
         marks = [picks.marks(side.get(claim_set_name(one), {}), at) for side, at in zip(answers, scenes, strict=True)]
         if one.change == "Undecided":
-            marks = [{} for _ in marks]  # the picture would show what a longer search finds
+            marks = [{} for _ in marks]  # the picture would show the result of a longer search
         alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], held_devices=[], selectors=[])
         _add(made, claim_set_name(one), one, alone, marks)
     for pod in document.pods:

@@ -85,7 +85,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             moves=UNSET if self.moves is None else list(self.moves),
             autoscaler=UNSET if self.autoscaler is None else list(self.autoscaler),
             devices=list(self.devices),
-            refusals=self.plan.refusals if self.verdicts is None else UNSET,  # a verdict says it itself
+            refusals=self.plan.refusals if self.verdicts is None else UNSET,  # verdicts include them
             warnings=warnings([*(one for one in self.plan.notices if not self._is_told(one)), *self.notices]),
         )
 

@@ -13,7 +13,7 @@ from dra_plan.documents.refusals import Refusals
 from dra_plan.questions.capacity.document import PARTS as CAPACITY_PARTS
 
 PlacementOutcome = Literal["Placed", "Impossible", "Undecided", "Refused"]
-"""Refused: all that are left can be placed, but the API server refuses others of the pods asked about."""
+"""Refused: all remaining pods can be placed, but the API server rejects other selected pods."""
 """Placed: everything requested fits at the same time. Impossible: a proof that it does not. Undecided: neither was
 found; `atLeast` and `atMost` are the number of pods known to fit, and the number not excluded."""
 
