@@ -39,13 +39,13 @@ scheduler message."""
 
 
 class AffectedPod(ChangedPod, frozen=True, kw_only=True):
-    """A pod for which something is another thing, before and after."""
+    """A pod that the change affects, before and after."""
 
     effect: PodEffect
 
 
 class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that allows less than is used: nothing ends, and nothing more is taken."""
+    """A quota that allows less than is used: nothing ends, and nothing more is accepted."""
 
     namespace: str
     name: Text
@@ -55,7 +55,7 @@ class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
 
 
 class RuleTaint(DocumentPart, frozen=True, kw_only=True):
-    """A device taint rule that is written, and the devices that it reaches."""
+    """An applied device taint rule, and the devices that it selects."""
 
     name: Text
     key: str
@@ -65,7 +65,7 @@ class RuleTaint(DocumentPart, frozen=True, kw_only=True):
 
 
 class BrokenPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that has not as many slices as they say: no device of it is allocated as long as that lasts."""
+    """A pool with fewer slices than they declare: none of its devices is allocated until it is complete."""
 
     driver: Text
     pool: Text
@@ -74,7 +74,7 @@ class BrokenPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What objects, or another release, would do to a cluster. `target` is that of the cluster after."""
+    """The effect of objects, or of another release, on a cluster. `target` is that of the cluster after."""
 
     kind: Literal["Impact"] = "Impact"
     upgraded_from: Annotated[
