@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -119,7 +119,7 @@ class HeldDrain(DocumentPart, frozen=True, kw_only=True):
             description=("The budget; several if pods have more than one budget, in which case they are never evicted.")
         ),
     ]
-    allowed: Annotated[Amount, Meta(description="The evictions that it allows now.")]
+    allowed: Annotated[Amount, Meta(description="The evictions that it still allows when this drain begins.")]
     pods: Annotated[list[str], Meta(description="Its pods that have to leave.")]
 
 
@@ -207,7 +207,28 @@ def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
 def bringing(lacking: Iterable[Notice]) -> str:
     """Return the command that collects the objects that these notices report as missing."""
     resources = dict.fromkeys(resource for one in lacking for resource in one.brings or ())
-    return f"kubectl get {','.join(resources)} -A -o yaml"
+    return listing(resources)
+
+
+_WITHOUT_NAMESPACE = frozenset(
+    [
+        "csinodes",
+        "deviceclasses",
+        "namespaces",
+        "nodes",
+        "persistentvolumes",
+        "priorityclasses",
+        "resourceslices",
+        "storageclasses",
+    ]
+)
+"""Cluster-scoped resources that an answer may ask for."""
+
+
+def listing(resources: Collection[str]) -> str:
+    """Return the command that lists these resources, with `-A` only if one of them has namespaces."""
+    everywhere = "" if _WITHOUT_NAMESPACE.issuperset(resources) else " -A"
+    return f"kubectl get {','.join(resources)}{everywhere} -o yaml"
 
 
 class RequestName(DocumentPart, frozen=True, kw_only=True):

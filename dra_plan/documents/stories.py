@@ -68,6 +68,13 @@ class ChosenDevice(RequestName, frozen=True, kw_only=True):
     ]
 
 
+class ClaimElsewhere(ClaimName, frozen=True, kw_only=True):
+    """A claim whose devices this node cannot reach."""
+
+    devices: Annotated[list[DeviceName], Meta(description="The devices that the claim has.")]
+    pods: Annotated[list[str], Meta(description="The pods that use the claim.")] = []
+
+
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
     """The result for a claim set on similar nodes."""
 
@@ -77,7 +84,7 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     steps: Amount
     defect: OwedToDefects | None
     fault: AttemptFault | None
-    claims_elsewhere: Annotated[list[ClaimName], Meta(description=("Claims that are allocated on other nodes."))]
+    claims_elsewhere: Annotated[list[ClaimElsewhere], Meta(description=("Claims that are allocated on other nodes."))]
     devices: Annotated[
         int | None, Meta(description="Devices that slices offer to the node; null if its pools are not known.")
     ]

@@ -113,6 +113,9 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     operator: str = ""
     values: Annotated[list[str], Meta(description="What the pod requires of the label.")] = []
     found: Annotated[list[FoundLabel], Meta(description="The values on the nodes, the most common first.")] = []
+    values_found: Annotated[
+        Amount, Meta(description="The number of values on the nodes; `found` has those of the most nodes.")
+    ] = 0
     without: Annotated[Amount, Meta(description="The number of nodes without the label.")] = 0
     near: Annotated[
         str,
@@ -281,6 +284,15 @@ _LIFTS = {
 """The plugins that no longer reject a node after a change."""
 
 
+class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
+    """A request that a container does not make itself: a LimitRange makes it."""
+
+    container: str
+    resource: str
+    amount: str
+    limit_range: str
+
+
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     """The result for an owner, with all pending pods of the input, and the reasons."""
 
@@ -308,6 +320,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     forbidden_claim: Annotated[
         str, Meta(description="The entry of resourceClaims, if its claim is refused and not the pod.")
     ] = ""
+    over: Annotated[list[str], Meta(description="The resources of which a quota has too little.")] = []
+    defaulted: Annotated[
+        list[DefaultedRequest], Meta(description="Requests that a LimitRange makes, of what the quota has too little.")
+    ] = []
     missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, as the scheduler's message.")] = ""

@@ -42,7 +42,7 @@ def plain(scene: Scene, texts: Texts) -> dict[str, Any]:
             layouts[key] = len(made)
             made.append(layout)
         places.append(_place(place, layouts[key], labels, texts))
-    return {"title": scene.title, "layouts": made, "places": places, "labels": labels}
+    return {"title": scene.title, "says": scene.says, "layouts": made, "places": places, "labels": labels}
 
 
 def _labels(scene: Scene) -> list[str]:

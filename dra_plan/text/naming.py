@@ -143,19 +143,20 @@ def sentence(edits: Sequence[AppliedEdit]) -> str:
 
 
 def _held(edits: Sequence[AppliedEdit]) -> Iterator[str]:
-    """Yield a sentence for each PodDisruptionBudget for which kubectl would wait."""
-    for edit in edits:
+    """A sentence for each budget for which kubectl would wait."""
+    for at, edit in enumerate(edits):
+        later = any(earlier.edit in ("Drain", "Evict") for earlier in edits[:at])
         for hold in edit.held_by:
-            yield f"kubectl drain {edit.node} would wait for {held(hold)}."
+            yield f"kubectl drain {edit.node} would wait for {held(hold, later=later)}."
 
 
-def held(hold: HeldDrain) -> str:
-    """Return the budget, and the number of disruptions that it allows."""
+def held(hold: HeldDrain, *, later: bool = False) -> str:
+    """Return the budget and what it allows: now, or later, after other drains."""
     names = " and ".join(f"{hold.namespace}/{name}" for name in hold.budgets)
     pods = _count(len(hold.pods), "pod")
     if len(hold.budgets) > 1:
         return f"forever: {pods} under more than one budget ({names}), and the API server evicts none of them"
-    return f"budget {names} ({hold.allowed} of {pods} may go now)"
+    return f"budget {names} ({hold.allowed} of {pods} may go {'at that point' if later else 'now'})"
 
 
 def _words(edit: AppliedEdit) -> str:

@@ -60,8 +60,9 @@ def _label(of: NodeObstacle) -> str:
     key = "name" if of.label == "metadata.name" else of.label
     there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
     there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
+    there += [f"{more} more"] if (more := of.values_found - len(of.found)) > 0 else []
     near = f" (did you mean {of.near}?)" if of.near else ""
-    return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there)}" if there else "")
+    return f"wants {_wanted(of, key)}{near}" + (f", has {words.listed(there, len(there))}" if there else "")
 
 
 def _on(nodes: int, of: NodeObstacle) -> str:

@@ -239,7 +239,15 @@ def suggestion(of: TriedChanges) -> str:
     """Return changes that were tried together, and the nodes on which the claims then fit."""
     some = f"{of.would_bind} of its pods then {'gets a node' if of.would_bind == 1 else 'get nodes'}"
     then = some if of.would_bind else f"it then fits on {of.node}"
-    return f"{', and '.join(change(one) for one in of.changes)} ({then})"
+    return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({then})"
+
+
+def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
+    """Return the words for one of the changes; a label needs the node that gets it."""
+    nodes = [each.object.name for each in of.patches if each.object.kind == "Node"]
+    if isinstance(one, NodeLabelled) and len(nodes) == 1:
+        return change(one).replace("label the node", f"label node {nodes[0]}", 1)
+    return change(one)
 
 
 def together(found: Sequence[TriedChanges]) -> list[str]:

@@ -167,7 +167,9 @@ def cause_lines(story: NodeStory) -> Lines:
         steps = f"within {counted(limit, 'search step')} (--max-steps)"
         yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
-        yield (f"Claim {words.claim(claim)} is already allocated, and this node cannot reach its devices.")
+        devices = words.listed([f"{each.driver}/{each.pool}/{each.device}" for each in claim.devices])
+        them = "it" if len(claim.devices) == 1 else "them"
+        yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}. This node cannot reach {them}."
     if story.outcome is Outcome.ERROR:
         if story.fault is not None and story.fault.code in obstacles.ABOUT_POOLS:
             yield from _pool_lines(story)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dra_plan.allocator import Outcome
 from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import KUEUE
+from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
@@ -347,6 +348,19 @@ def _suspended(whose: _Whose) -> str:
     return f" {suspended}has no pods now{queue}."
 
 
+def _forbidden(of: OwnerVerdict) -> Lines:
+    """What the API server says of pods that it does not create; they have no names yet."""
+    yield of.message
+    for each in of.defaulted:
+        yield (
+            f"Container {each.container} does not request {each.resource}: "
+            f"LimitRange {each.limit_range} sets {each.amount}."
+        )
+    if of.over:
+        is_amount = any("." in name or name in ("cpu", "memory") for name in of.over)
+        yield f"{'Request less, raise' if is_amount else 'Raise'} the quota, or delete objects that it counts."
+
+
 def _refused(whose: _Whose) -> str:
     of = whose.of
     if (of.forbidden or of.last_message is not None) and not whose.is_pod:
@@ -425,7 +439,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     for finding in of.findings:
         yield from _finding(finding)
     if of.forbidden:
-        yield of.message
+        yield from _forbidden(of)
     if of.verdict == "Held" and of.held_by == "PodGroup" and of.waiting:
         yield words.scheduler_says(of.waiting)
     if of.verdict == "Stuck":
@@ -437,8 +451,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.missing and of.verdict != "Unknown":
         what = "devices" if "resourceslices" in of.missing or "deviceclasses" in of.missing else "volumes"
         yield f"Its {what} are not known: the input has no {_none_of(of.missing)}."
+        yield f"Add the output of: {listing(of.missing)}"
     if of.verdict == "Unknown":
-        yield f"If the cluster has any, add the output of: kubectl get {','.join(of.missing)} -A -o yaml"
+        yield f"If the cluster has any, add the output of: {listing(of.missing)}"
         if "resourceslices" in of.missing:
             yield ("If it has none, the cluster has no node with such devices yet, or their driver does not run.")
     if of.spared:

@@ -269,3 +269,15 @@ def test_the_fleet_has_one_bar_and_what_is_given_is_not_counted_as_free(opens: O
         if boxes:
             assert f"{free} of {boxes} free" in card.inner_text()
     assert "0 of 0" not in page.inner_text("body")
+
+
+def test_after_a_drain_the_fleet_counts_what_is_free_then_and_says_which_picture_it_is(opens: Open) -> None:
+    cluster = busy_cluster().add_nodes(40, like="gpu-c")
+    page = opens(cluster.page(cluster.diff(cluster.drain("gpu-a")))).page
+    page.click("#nothing")
+    assert page.inner_text(".picked").startswith("Nothing is picked: the cluster after the change")
+    free = ".left-model:has-text('H100') b"
+    assert page.inner_text(free) == "4 of 8 free"
+    page.locator(".which button").first.click()
+    assert page.inner_text(".picked") == "Nothing is picked: the cluster as it is."
+    assert page.inner_text(free) == "2 of 8 free"

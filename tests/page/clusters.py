@@ -1,5 +1,7 @@
 """Clusters that no fixture has: pods of a controller that run on devices."""
 
+from collections.abc import Sequence
+
 from dra_plan import Cluster
 from tests.build import (
     GPU,
@@ -47,7 +49,7 @@ def _running(name: str, wanted: str, where: str, devices: list[str]) -> list[Obj
     ]
 
 
-def busy_cluster() -> Cluster:
+def busy_cluster(more: Sequence[Object] = ()) -> Cluster:
     """Nodes with four H100 or two L40S. Without gpu-a a pod has no place, and another one moves."""
     wanted = [("h100", 2), ("h100", 1), ("any", 1)]
     return Cluster.of(
@@ -64,5 +66,6 @@ def busy_cluster() -> Cluster:
             *_running("serve-0", "h100-1", "gpu-b", ["gpu-0"]),
             *_running("batch-0", "any-1", "gpu-b", ["gpu-2"]),
             *_running("notebook", "any-1", "gpu-c", ["gpu-0"]),
+            *more,
         ]
     )

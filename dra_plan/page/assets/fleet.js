@@ -12,8 +12,8 @@ const MOST_WAYS = 60;
 const MOST_MODELS = 3;
 const USES = ["wholly free", "partly free", "nothing free"];
 
-/** @param {Model} model @param {Drawing} drawing */
-export function makeFleet(model, drawing) {
+/** @param {Model} model @param {Drawing} drawing @param {() => void} turned is called when the other picture is shown */
+export function makeFleet(model, drawing, turned) {
   const { scenes, text } = model;
   const root = /** @type {HTMLElement} */ (document.getElementById("fleet"));
   const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (root.querySelector("." + name));
@@ -329,10 +329,6 @@ export function makeFleet(model, drawing) {
   /** The node that is worth looking at first: one that changes, that the pick gets, or the first that is not good, or any. */
   function best() {
     const all = places();
-    if (scenes.length > 1) {
-      const changed = all.find((at) => model.touched(view.scene, at));
-      if (changed !== undefined) return changed;
-    }
     const said = all.map((at) => model.mark(view.scene, at));
     const find = (/** @type {(mark: Mark) => unknown} */ test) =>
       all.find((at) => {
@@ -340,6 +336,9 @@ export function makeFleet(model, drawing) {
         return mark && test(mark);
       });
     const holds = (/** @type {object} */ of) => Object.keys(of).length > 0;
+    const changed = scenes.length > 1 ? all.find((at) => model.touched(view.scene, at)) : undefined;
+    const goes = model.alone() ? undefined : find((mark) => holds(mark[3]));
+    if (changed !== undefined) return goes ?? changed;
     return (
       find((mark) => holds(mark[3]) || holds(mark[5])) ??
       (model.alone() ? undefined : find((mark) => mark[0] === "bad")) ??
@@ -356,6 +355,7 @@ export function makeFleet(model, drawing) {
     for (const each of root.querySelectorAll(".which button"))
       each.setAttribute("aria-pressed", String(each.textContent === scenes[scene].title));
     draw(true);
+    turned();
   }
 
   if (root) {

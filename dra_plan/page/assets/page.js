@@ -37,7 +37,10 @@ function start(/** @type {PageData} */ data) {
   const model = makeModel(data);
   const { scenes, picks } = model;
   const drawing = makeDrawing(model);
-  const fleet = makeFleet(model, drawing);
+  const fleet = makeFleet(model, drawing, () => {
+    drawLeft();
+    drawStatus();
+  });
   const answers = [...document.querySelectorAll(".answer:not(.always)")];
   /** By address what can be picked: by name, and what has the name of something before it by its key. */
   const byName = new Map();
@@ -248,10 +251,14 @@ function start(/** @type {PageData} */ data) {
     slider?.setAttribute("aria-valuetext", at < 0 ? data.before : told(at));
     for (const line of id("curves")?.querySelectorAll(".curve-now") || [])
       line.setAttribute("transform", `translate(${data.at[step] ?? 0})`);
-    const status = document.querySelector(".picked");
-    if (status)
-      status.textContent =
-        at >= 0 ? "Shown: " + told(at) : (picks.length ? "Nothing is picked: the" : "The") + " cluster as it is.";
+    drawStatus();
+  }
+
+  function drawStatus() {
+    const [status, at] = [document.querySelector(".picked"), model.picked()];
+    const { says } = scenes[fleet.view.scene] || { says: "" };
+    const all = picks.length ? "Nothing is picked: " + says : says.charAt(0).toUpperCase() + says.slice(1);
+    if (status) status.textContent = at >= 0 ? "Shown: " + told(at) : all + ".";
   }
 
   /** The panel: the node that is open, in each picture; of nodes that are drawn whole only one that was named is marked. */

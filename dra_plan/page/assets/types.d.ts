@@ -43,6 +43,7 @@ interface Place {
 }
 interface Scene {
   title: string;
+  says: string;
   layouts: Layout[];
   places: Place[];
   labels: string[];

@@ -126,7 +126,7 @@ def plan_claim_sets(
             admissions = Admissions(nodes, inventory, view.target)
             plans = tuple(admissions.of(plan) for plan in plans)
     told = (
-        *notices.of_target(view.target, inventory.nodes),
+        *notices.of_target(view.target, inventory),
         *inventory.notices,
         *inferred,
         *of_devices(inventory),

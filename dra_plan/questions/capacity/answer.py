@@ -362,7 +362,7 @@ def count_copies(
         )
         items = list(allotted.steps(made, len(copied)))
     told = (
-        *notices.of_target(target, inventory.nodes),
+        *notices.of_target(target, inventory),
         *(told for each in copied for told in of_scheduler(target, inventory, [PodRecord(each.pod, attempts=1)])),
         *inventory.notices,
         *inferred,

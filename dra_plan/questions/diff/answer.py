@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from msgspec import structs
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.api.resource import DeviceSelector, ResourceClaim
+from dra_plan.api.resource import DeviceSelector
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
@@ -69,9 +69,9 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     selectors: tuple[ChangedSelector, ...]
     notices: tuple[Notice, ...]
     unsettled: tuple[str, str] = ("", "")
-    """Why the clusters of the two states never settle, if they do not."""
-    claims_after: Sequence[ResourceClaim] = ()
-    """The claims of the second state, once its pods are scheduled."""
+    """Why the clusters of the two states never come to rest, if they do not."""
+    end: Inventory = field(default_factory=Inventory)
+    """The objects of the state after, once its pods are placed."""
 
     def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | HeldDevice | ChangedSelector]:
         yield from self.claim_sets
@@ -145,7 +145,7 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         selectors,
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
         (_unsettled(plans[0]), _unsettled(plans[1])) if plans else ("", ""),
-        _claims(plans[1]) if plans else after.inventory.claims,
+        _end(plans[1], after.inventory) if plans else after.inventory,
     )
 
 
@@ -190,9 +190,11 @@ def _with_owners(
         yield structs.replace(one, owner=owners.get((one.namespace, one.name), ""))
 
 
-def _claims(plan: SchedulePlan) -> Sequence[ResourceClaim]:
-    """Return the final claims."""
-    return plan.outcome.claims if plan.settled is None else plan.settled.state.inventory.claims
+def _end(plan: SchedulePlan, before: Inventory) -> Inventory:
+    """The objects in the end."""
+    if plan.settled is not None:
+        return plan.settled.state.inventory
+    return replace(before, claims=list(plan.outcome.claims))
 
 
 def _unsettled(plan: SchedulePlan) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.resource import Device, ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.sets import ClaimSet
+from dra_plan.controllers.quota import ExceededAmount
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import PlannedClaimSet, PlannedNode
 from dra_plan.documents.devices import ClaimHolder
@@ -25,6 +27,7 @@ from dra_plan.questions.diff.document import (
     ChangedPod,
     ChangedPool,
     ChangedValue,
+    ClaimOverQuota,
     ComparedPod,
     ComparedSet,
     DiffReason,
@@ -412,7 +415,10 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
     states, settled = pod_states(plan.document), plan.settled
     if settled is None:
         return states
-    told = {key: _refused(state, settled.claims_refused.get(key, "")) for key, state in states.items()}
+    over = settled.claims_over_quota
+    told = {
+        key: _refused(state, settled.claims_refused.get(key, ""), over.get(key, ())) for key, state in states.items()
+    }
     for key, (ended, heir) in settled.places.items():
         place = told.pop((heir.metadata.namespace, heir.metadata.name), None) if heir is not None else None
         told[key] = structs.replace(
@@ -421,6 +427,7 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
                 by=ended.cause.by,
                 second=round(max(0.0, ended.moment - settled.server.start), 1),
                 recreated_as=heir.metadata.name if heir is not None else "",
+                endless=key in settled.evicted_endlessly,
             ),
         )
     return told
@@ -439,6 +446,8 @@ def _without_heir(pod: Pod, workloads: Sequence[AnyWorkload]) -> ComparedPod:
 _GONE = ComparedPod(outcome="Ended", node_name=None, devices=[], message=None)
 
 
-def _refused(state: ComparedPod, message: str) -> ComparedPod:
-    """Return a pod without a node because one of its claims was rejected, with the API server's message."""
-    return structs.replace(state, message=message) if message and state.node_name is None else state
+def _refused(state: ComparedPod, message: str, over: Iterable[ExceededAmount]) -> ComparedPod:
+    """A pod without a node of which a claim was refused, with what the API server says."""
+    if not message or state.node_name is not None:
+        return state
+    return structs.replace(state, message=message, over_quota=[ClaimOverQuota(**asdict(each)) for each in over])

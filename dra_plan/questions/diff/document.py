@@ -144,6 +144,17 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
     by: Annotated[str, Meta(description="Why it ends.")]
     second: Annotated[float, Meta(description="The time in seconds from now.")]
     recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
+    endless: Annotated[bool, Meta(description="Its replacements are evicted, too, again and again.")] = False
+
+
+class ClaimOverQuota(DocumentPart, frozen=True, kw_only=True):
+    """A quota because of which the API server refuses a claim of the pod."""
+
+    quota: Text
+    resource: Text
+    requested: str
+    used: str
+    hard: str
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
@@ -158,6 +169,9 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
         Meta(description=("It runs on its node in this state; otherwise it is pending and the scheduler binds it.")),
     ] = False
     undecided: Annotated[bool, Meta(description="It is not bound, and a search for it was cut short.")] = False
+    over_quota: Annotated[
+        list[ClaimOverQuota], Meta(description="Quotas that keep a claim of the pod from being created.")
+    ] = []
     ended: Annotated[
         PodEnding | None,
         Meta(description=("For a pod that ends in this state; the other fields are about the pod that replaces it.")),

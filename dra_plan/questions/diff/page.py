@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from msgspec import structs
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.page import picks, told
 from dra_plan.page.content import Page
 from dra_plan.page.on_nodes import AnswerOnNode, on_nodes
@@ -23,7 +25,7 @@ from dra_plan.questions.diff.answer import ClusterDiff, State
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, DiffDocument, HeldDevice
 from dra_plan.questions.diff.text import FORMATS
 from dra_plan.text import words
-from dra_plan.text.naming import claim_set_name
+from dra_plan.text.naming import claim_set_name, device_name
 
 _TONES = {
     "Lost": picks.BAD,
@@ -42,10 +44,37 @@ Answers = Mapping[str, Mapping[str, AnswerOnNode]]
 def page(answer: ClusterDiff, _inventory: Inventory | None, _view: View | None) -> Page:
     """Return the page of an answer, with both states if both can be drawn."""
     made = begin(answer.document, "diff", FORMATS)
-    before = drawn(answer.before.inventory, answer.before.view, "Before")
-    after = drawn(answer.after.inventory, answer.after.view, "After")
-    fill_diff(made, answer, [*before, *after] if before and after else [])
+    before, after = answer.before, placed(answer)
+    pictures = drawn(before.inventory, before.view, "Before"), drawn(after.inventory, after.view, "After")
+    if all(pictures):
+        pictures[1][0].says = AFTER
+    fill_diff(made, answer, [scene for scenes in pictures for scene in scenes] if all(pictures) else [])
     return made
+
+
+AFTER = "the cluster after the change, with every pod that differs on its new node"
+
+
+def placed(answer: ClusterDiff) -> State:
+    """Return the state after, with the pods that differ where they go.
+
+    What becomes of other pods with or without the change is no difference: it is in neither picture.
+    """
+    pods = answer.document.pods
+    to = {device for pod in pods if pod.after is not None for device in pod.after.devices}
+    left = to | {device for pod in pods if pod.before is not None for device in pod.before.devices}
+    ended = {claim.key: claim for claim in answer.claims_after}
+    there = (one for one in answer.after.inventory.claims if one.key in ended or left.isdisjoint(_devices(one)))
+    claims = {claim.key: claim for claim in there}
+    claims |= {key: claim for key, claim in ended.items() if not to.isdisjoint(_devices(claim))}
+    inventory = replace(answer.after.inventory, claims=list(claims.values()))
+    return answer.after._replace(inventory=inventory, view=answer.after.view.with_claims(tuple(claims.values())))
+
+
+def _devices(claim: ResourceClaim) -> list[str]:
+    """Return DRIVER/POOL/DEVICE of all that a claim has."""
+    allocation = claim.allocation
+    return [device_name(each) for each in allocation.devices.results] if allocation is not None else []
 
 
 def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
@@ -60,6 +89,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
     for one in document.claim_sets:
         marks = [picks.marks(side.get(claim_set_name(one), {}), at) for side, at in zip(answers, scenes, strict=True)]
+        _only_what_is_free(marks, scenes)
         if one.change == "Undecided":
             marks = [{} for _ in marks]  # the picture would show the result of a longer search
         alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], held_devices=[], selectors=[])
@@ -69,6 +99,10 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         marks = [dict(_of_pod(state, at)) if state is not None else {} for state, at in sides]
         alone = structs.replace(document, claim_sets=[], pods=[pod], pools=[], held_devices=[], selectors=[])
         _add(made, f"pod/{pod.namespace}/{pod.name} (scheduled)", pod, alone, marks)
+        made.picks[-1].line = _way(pod)
+    others = (at for at, pick in enumerate(made.picks) if pick.word != diff.change("OtherMessage"))
+    if made.opens_on is None and not any(pick.tone == picks.BAD for pick in made.picks):
+        made.opens_on = next(others, None)
     made.harm_word = "has it" if document.held_devices else ""
     made.gets_word = "has or gets" if document.pods else made.gets_word
     for held in _by_claim(document.held_devices):
@@ -78,12 +112,29 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         _add(made, f"resourceclaim/{held[0].holder.namespace}/{held[0].holder.name}", held[0], alone, marks)
 
 
+def _only_what_is_free(marks: list[dict[int, Mark]], scenes: list[Scene]) -> None:
+    """Claim sets are asked about before any pod moves: where a moved pod has their devices, that is told instead."""
+    for on_scene, picture in zip(marks, scenes, strict=False):
+        for number, mark in on_scene.items():
+            devices = {device.at: device.state for device in picture.places[number].devices}
+            if any(devices[at] == "used" for at in mark.gets):
+                mark.gets, mark.message = {}, "as long as no pod that moves takes its devices"
+
+
 def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
     """Return the gained and lost devices of each claim."""
     found: dict[tuple[str, str, str], list[HeldDevice]] = {}
     for one in devices:
         found.setdefault((one.holder.namespace, one.holder.name, one.change), []).append(one)
     return list(found.values())
+
+
+def _way(pod: ChangedPod) -> str:
+    """Return from where to where the pod goes, in short."""
+    before, after = (state.node_name if state is not None else None for state in (pod.before, pod.after))
+    if after is None:
+        return f"from {before}" if before else ""
+    return f"on {after}" if before in (None, after) else f"from {before} to {after}"
 
 
 def _headline(changes: Counter[str]) -> str:

@@ -52,9 +52,9 @@ def _held_up(document: DrainsDocument) -> Iterator[str]:
     alike: dict[str, list[str]] = {}
     for node in document.nodes:
         for hold in node.held_by:
-            alike.setdefault(held(hold), []).append(node.name)
+            alike.setdefault(held(hold, later=len(node.nodes) > 1), []).append(node.name)
     for budget, nodes in alike.items():
-        yield f"kubectl drain of {listed(nodes, NAMES + 1)} would wait for {budget}."
+        yield f"kubectl drain of {listed(list(dict.fromkeys(nodes)), NAMES + 1)} would wait for {budget}."
 
 
 def _undecided(document: DrainsDocument) -> Iterator[str]:

@@ -38,6 +38,9 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.notices import GroupSummary
 
+_MISSING = ("classes-missing", "slices-missing", "volumes-missing")
+"""Warnings about missing objects that a verdict names, too, with the command that adds them."""
+
 
 @dataclass(frozen=True, repr=False)
 class Explanation(PrintedAnswer[ExplanationDocument]):
@@ -65,7 +68,10 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
 
     def _is_told(self, notice: Notice) -> bool:
-        """Return whether the verdicts cover what the notice reports as not covered."""
+        """Return whether the verdicts take into account what the notice says is left out, or say the same."""
+        missing = {resource for one in self.verdicts or () for resource in one.missing}
+        if notice.code in _MISSING and notice.brings and missing.issuperset(notice.brings):
+            return True
         return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"
 
     def _document(self) -> ExplanationDocument:
@@ -86,7 +92,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             autoscaler=UNSET if self.autoscaler is None else list(self.autoscaler),
             devices=list(self.devices),
             refusals=self.plan.refusals if self.verdicts is None else UNSET,  # verdicts include them
-            warnings=warnings([*(one for one in self.plan.notices if not self._is_told(one)), *self.notices]),
+            warnings=warnings([*(one for one in (*self.plan.notices, *self.notices) if not self._is_told(one))]),
         )
 
 

@@ -1,15 +1,19 @@
 """`explain`: the containers of a pod that together request the most of a resource at one time.
 
-Init containers run one after another, each together with the earlier sidecars; the containers run together with all
-sidecars. The request of a pod is the largest of these sums (KEP-753).
+Init containers run one after the other, each beside the sidecars before it; the containers run together, beside all
+sidecars. A pod asks for the greatest of these sums (KEP-753). What containers do not request, a LimitRange may.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dra_plan.api.core import Container, PodSpec
+from dra_plan.api.core import Container, Pod, PodSpec
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.workloads import AnyWorkload, pod_template
+from dra_plan.documents.verdicts import DefaultedRequest
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
+from dra_plan.scheduler.new_pods import pod_of
 
 SIDECAR = "Always"
 """The restartPolicy of an init container that keeps running."""
@@ -49,3 +53,17 @@ def _called(container: Container, spec: PodSpec) -> str:
 
 def _sum(containers: Iterable[Container], resource: str) -> int:
     return sum(asked_of(one, resource) for one in containers)
+
+
+def defaulted(inventory: Inventory, asked: Pod | AnyWorkload, over: Sequence[str]) -> list[DefaultedRequest]:
+    """Return the requests that a LimitRange makes for the pod and that of which a quota has too little."""
+    from dra_plan.controllers import limits
+
+    namespace = asked.metadata.namespace
+    pod = asked if isinstance(asked, Pod) else pod_of(asked, pod_template(asked), asked.metadata.name)
+    limit_ranges = [one for one in inventory.limit_ranges if one.metadata.namespace == namespace]
+    return [
+        DefaultedRequest(container=container, resource=resource, amount=amount, limit_range=name)
+        for container, resource, amount, name in limits.given(pod, limit_ranges)
+        if not {resource, f"requests.{resource}", f"limits.{resource}"}.isdisjoint(over)
+    ]

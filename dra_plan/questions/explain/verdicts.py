@@ -44,6 +44,7 @@ from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes
+from dra_plan.questions.explain.peaks import defaulted
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import OF_VOLUMES, needs_of
@@ -304,9 +305,11 @@ class _Verdicts:
                 verdict="Refused",
                 node_name="",
                 victims=[],
-                message=forbidden[0].message,
+                message=(forbidden[0].reason if made.kind != POD else "") or forbidden[0].message,
+                over=list(forbidden[0].over),
                 forbidden=len(forbidden),
                 forbidden_claim=forbidden[0].claim,
+                defaulted=defaulted(self._inventory, asked, forbidden[0].over),
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
         return structs.replace(
@@ -452,16 +455,29 @@ class _Verdicts:
             made = self._trials.with_freed(structs.replace(made, missing=missing), owner)
             is_refused = made.freed is not None and made.freed.verdict == "Unschedulable"
             return made if is_refused or self._lacks_class(owner) else unknown
-        is_certain = self._is_refused_otherwise(record.refusals) or self._lacks_class(owner)
+        is_certain = self._is_refused_otherwise(record) or self._lacks_class(owner)
         return structs.replace(made, missing=missing) if is_certain else unknown
 
-    @staticmethod
-    def _is_refused_otherwise(refusals: NodeRefusals | None) -> bool:
-        """Return whether each node has an obstacle that is neither about devices nor about volumes."""
+    def _is_refused_otherwise(self, record: PodRecord) -> bool:
+        """Return whether each node has a refusal that neither the missing objects nor preemption could lift."""
+        if record.refusals is None:
+            return False
         unknown = {plugin_names.DYNAMIC_RESOURCES, *OF_VOLUMES}
-        return refusals is not None and not any(
-            all(each.plugin in unknown for each in found) for found in refusals.of_nodes.values()
-        )
+        yielding = self._yielding(record.pod)
+
+        def is_certain(node: str, plugin: str) -> bool:
+            return plugin in _UNRESOLVABLE or (plugin not in unknown and node not in yielding)
+
+        found = record.refusals.of_nodes.items()
+        return all(any(is_certain(node, each.plugin) for each in refused) for node, refused in found)
+
+    def _yielding(self, pod: Pod) -> set[str]:
+        """Return the nodes with a pod that this one may preempt."""
+        if pod.spec.preemption_policy == "Never":
+            return set()
+        own = self._run.priority(pod)
+        running = (each for each in self._inventory.pods if each.spec.node_name and not ended(each))
+        return {each.spec.node_name for each in running if self._run.priority(each) < own}
 
     def _lacks_class(self, owner: Owner) -> bool:
         """Return whether a class that its claims request is missing from the input."""
@@ -487,6 +503,17 @@ class _Verdicts:
         """Return the kinds missing from a dump without PersistentVolumeClaims: also their volumes and classes."""
         lacking = lacking_volumes(self._inventory, [pod])
         return [*lacking, "PersistentVolume", "StorageClass"] if "PersistentVolumeClaim" in lacking else []
+
+
+_UNRESOLVABLE = frozenset(
+    [
+        plugin_names.NODE_UNSCHEDULABLE,
+        plugin_names.NODE_NAME,
+        plugin_names.TAINT_TOLERATION,
+        plugin_names.NODE_AFFINITY,
+    ]
+)
+"""Plugins whose refusals stand whichever pods leave the node."""
 
 
 _RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.claims.owners import ended
-from dra_plan.controllers.quota import Quotas
 from dra_plan.documents.base import AnswerTarget, AppliedEdit, answer_target, warnings
 from dra_plan.documents.refusals import ApiServerRefusal, Refusals
 from dra_plan.planner.answer import PrintedAnswer, counted
@@ -27,11 +25,13 @@ from dra_plan.questions.impact.document import (
     PodEffect,
     RuleTaint,
 )
+from dra_plan.questions.impact.quotas import stopping_quotas
 from dra_plan.releases import Target
 
 _WORST_FIRST: tuple[PodEffect, ...] = (
     "Gone",
     "WithoutPlace",
+    "EvictedAgain",
     "Undecided",
     "Moves",
     "Restarts",
@@ -107,7 +107,8 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
     sides = ((before, target), (change.inventory, change.target))
     states = [State(inventory, View.of(inventory, release)) for inventory, release in sides]
     found = compare(states[0], states[1], question)
-    pods = sorted((_affected(pod) for pod in found.pods), key=lambda pod: _WORST_FIRST.index(pod.effect))
+    known = {_key(pod) for side in (before, change.inventory) for pod in side.pods}
+    pods = sorted((_affected(pod, known) for pod in found.pods), key=lambda pod: _WORST_FIRST.index(pod.effect))
     written = change.written or AppliedEdit(edit="Apply")
     names = {(one.kind, one.namespace, one.name) for one in written.applied}
     after = change.inventory
@@ -119,7 +120,7 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
         found,
         written,
         tuple(pods),
-        tuple(_exceeded(after, names)),
+        tuple(stopping_quotas(after, found.end, names, pods)),
         tuple(taints),
         tuple(broken_pools(states[0].view, states[1].view)),
         refused or UNSET,
@@ -138,8 +139,9 @@ def _key(obj: object) -> tuple[str, str]:
     return metadata.namespace, metadata.name
 
 
-def _affected(pod: ChangedPod) -> AffectedPod:
-    return AffectedPod(**structs.asdict(pod), effect=effect_of(pod))
+def _affected(pod: ChangedPod, known: Collection[tuple[str, str]]) -> AffectedPod:
+    foreseen = (pod.namespace, pod.name) not in known
+    return AffectedPod(**structs.asdict(pod), effect=effect_of(pod), foreseen=foreseen)
 
 
 def effect_of(pod: ChangedPod) -> PodEffect:
@@ -163,21 +165,8 @@ def _of_running(pod: ChangedPod) -> PodEffect:
     after = pod.after
     if after is None or (after.ended is not None and not after.ended.recreated_as and after.outcome != "Gated"):
         return "Gone"
+    if after.ended is not None and after.ended.endless:
+        return "EvictedAgain"
     if after.node_name is None:
         return "WithoutPlace"
     return "Restarts" if pod.change == "Restarted" else "Moves"
-
-
-def _exceeded(after: Inventory, names: set[tuple[str, str, str]]) -> Iterator[ExceededQuota]:
-    """Yield the written quotas whose limits are below the present use."""
-    written = [quota for quota in after.quotas if (quota.kind, *_key(quota)) in names]
-    if not written:
-        return
-    stay = [pod for pod in after.pods if not ended(pod)]
-    every = [*stay, *after.claims, *after.workloads, *after.templates, *after.volume_claims, *after.services]
-    quotas = Quotas(after)
-    quotas.watch(lambda: after.classes, lambda namespace: [one for one in every if one.metadata.namespace == namespace])
-    for quota in written:
-        for resource, used, hard in quotas.overdrawn(quota):
-            namespace, name = _key(quota)
-            yield ExceededQuota(namespace=namespace, name=name, resource=resource, used=used, hard=hard)

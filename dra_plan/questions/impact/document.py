@@ -21,6 +21,7 @@ from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, Change
 PodEffect = Literal[
     "Gone",
     "WithoutPlace",
+    "EvictedAgain",
     "Moves",
     "Restarts",
     "Starts",
@@ -31,27 +32,33 @@ PodEffect = Literal[
     "Waits",
     "Other",
 ]
-"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: its replacement gets no node. Moves, Restarts: its
-replacement gets another node or devices, or the same. Starts, NoLongerStarts: it is pending, and gets a node only
-after, or only before. Elsewhere: it is pending, and gets another node. Refused: the API server no longer accepts it.
-Undecided: a search was cut short. Waits: it is new, and gets no node. Other: it is pending in both, with a different
-scheduler message."""
+"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: the pod made in its place gets no node. EvictedAgain:
+the pods made in its place are evicted, too, endlessly. Moves, Restarts: that one gets another place, or the same.
+Starts, NoLongerStarts: it waits, and gets a node only after, or only before. Elsewhere: it waits, and gets another
+place. Refused: the API server no longer takes it. Undecided: a search was cut short. Waits: it is new, and gets no
+node. Other: it waits in both, and the scheduler says something else."""
 
 
 class AffectedPod(ChangedPod, frozen=True, kw_only=True):
     """A pod that the change affects, before and after."""
 
     effect: PodEffect
+    foreseen: Annotated[
+        bool, Meta(description="A controller would make the pod; except in a StatefulSet, its name is a placeholder.")
+    ] = False
 
 
 class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that allows less than is used: nothing ends, and nothing more is accepted."""
+    """A quota that allows less than is used, or that keeps pods from getting their claims."""
 
     namespace: str
     name: Text
     resource: Text
-    used: str
+    used: Annotated[str, Meta(description="What is used as soon as the objects are applied.")]
+    used_after: Annotated[str, Meta(description="What is used once the cluster has settled.")]
     hard: str
+    exceeded: Annotated[bool, Meta(description="More is used than it allows; no running pod ends because of it.")]
+    pods: Annotated[Amount, Meta(description="Pods that get no claim because of it.")]
 
 
 class RuleTaint(DocumentPart, frozen=True, kw_only=True):

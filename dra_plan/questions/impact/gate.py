@@ -5,7 +5,7 @@ from __future__ import annotations
 from dra_plan.questions.impact.document import ImpactDocument
 from dra_plan.text.gate import Gate, Judge, Verdict
 
-LOSSES = ("Gone", "WithoutPlace", "NoLongerStarts", "Refused", "Waits")
+LOSSES = ("Gone", "WithoutPlace", "EvictedAgain", "NoLongerStarts", "Refused", "Waits")
 """Effects that fail."""
 
 

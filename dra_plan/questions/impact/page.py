@@ -38,7 +38,7 @@ def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Pag
     made.gets_word, made.harm_word = "has or gets", "loses it"
     before, after = answer.difference.before, answer.difference.after
     if inventory is not None:
-        settled = replace(after.inventory, claims=list(answer.difference.claims_after))
+        settled = replace(after.inventory, claims=list(answer.difference.end.claims))
         pictures = (
             drawn(before.inventory, before.view, "Before"),
             drawn(settled, after.view.with_claims(tuple(settled.claims)), "After"),

@@ -88,7 +88,7 @@ def _others(document: ImpactDocument, gate: Gate, at: Origin) -> Iterator[Report
             yield _failed(name, Verdict.FAILED, "selector-lost", said, at)
         else:
             yield ReportCase(name)
-    for quota in document.quotas:
+    for quota in (each for each in document.quotas if each.exceeded):
         name = f"ResourceQuota {quota.namespace}/{quota.name}"
         said = f"{quota.resource}: {quota.used} used, {quota.hard} allowed"
         yield _failed(f"{name} {quota.resource}", Verdict.FAILED, "quota-exceeded", said, at, name)

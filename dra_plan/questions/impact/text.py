@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 
 from dra_plan import shown
+from dra_plan.controllers.device_eviction import BY_DEVICE_TAINT
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, ComparedSet, undecided_outcomes
 from dra_plan.questions.impact.devices import broken
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
+from dra_plan.questions.impact.quotas import in_words
 from dra_plan.text import refusals
 from dra_plan.text.columns import Folded, Part, Screen, Table
 from dra_plan.text.folding import by_pool
@@ -23,6 +25,7 @@ from dra_plan.text.words import CHANGES, counted, listed, when
 EFFECTS: dict[PodEffect, str] = {
     "Gone": "Ends for good",
     "WithoutPlace": "Without a place",
+    "EvictedAgain": "Evicted again and again",
     "Moves": "Moves",
     "Restarts": "Restarts in place",
     "Starts": "Starts",
@@ -61,6 +64,8 @@ def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
     tables = [_pods(document, whole=whole), _claim_sets(document), _selectors(document), _quotas(document)]
     parts: list[Part] = [*refusals.paragraphs(document.refusals), f"{headline(document)}."]
     parts += [made for made in tables if made.rows]
+    placeholders = whole and any(_is_placeholder(pod) for pod in document.pods)
+    parts += ["The names of pods that do not exist yet are placeholders."] if placeholders else []
     return [*parts, *_sentences(document), *_releases(document)]
 
 
@@ -78,13 +83,14 @@ def _releases(document: ImpactDocument) -> Iterator[str]:
 def headline(document: ImpactDocument) -> str:
     """Return the results of running and pending pods, without the full stop."""
     counts = Counter(pod.effect for pod in document.pods)
-    ending = sum(counts[effect] for effect in ("Gone", "WithoutPlace", "Moves", "Restarts"))
+    ending = sum(counts[effect] for effect in ("Gone", "WithoutPlace", "EvictedAgain", "Moves", "Restarts"))
     said = []
     if ending:
         placed = counts["Moves"] + counts["Restarts"]
         parts = (
             (placed, "rescheduled"),
             (counts["WithoutPlace"], "left pending"),
+            (counts["EvictedAgain"], "evicted again and again"),
             (counts["Gone"], "not recreated"),
         )
         kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
@@ -97,7 +103,10 @@ def headline(document: ImpactDocument) -> str:
     }
     new = sum(pod.before is None for pod in document.pods if pod.effect == "Starts")
     if new or counts["Waits"]:
-        starting = (new, "gets a node" if new == 1 else "get a node"), (counts["Waits"], "without a node")
+        starting = (
+            (new, "gets a node" if new == 1 else "get a node"),
+            (counts["Waits"], f"without a node{_because_of_quotas(document)}"),
+        )
         kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
         said.append(f"{counted(new + counts['Waits'], 'new pod')}: {kinds}")
         counts["Starts"] -= new
@@ -111,20 +120,43 @@ def headline(document: ImpactDocument) -> str:
     return "No running pod ends, and none starts" if rest or document.refusals else NOTHING
 
 
+def _because_of_quotas(document: ImpactDocument) -> str:
+    """Return the quotas, in brackets, if every new pod without a node waits because of one."""
+    quotas: dict[str, None] = {}
+    for pod in document.pods:
+        if pod.effect == "Waits":
+            over = pod.after.over_quota if pod.after is not None else []
+            if not over:
+                return ""
+            quotas |= {f"{pod.namespace}/{one.quota}": None for one in over}
+    return f" ({'quota' if len(quotas) == 1 else 'quotas'} {listed(list(quotas))})" if quotas else ""
+
+
 def _pods(document: ImpactDocument, *, whole: bool) -> Table:
     made = Table(("POD", "EFFECT", "WHEN", "BEFORE", "AFTER"), flexible=(0, 3, 4))
     alike: dict[tuple[str, ...], list[AffectedPod]] = {}
     for pod in document.pods:
         if whole or pod.effect not in _QUIET:
             own = pod.name if whole else pod.owner or pod.name
-            key = pod.namespace, own, pod.effect, when_it_ends(pod), *_kind(pod, whole=whole)
+            key = pod.namespace, own, pod.effect, when_it_ends(pod), str(pod.foreseen), *_kind(pod, whole=whole)
             alike.setdefault(key, []).append(pod)
     for (_, _, _, moment, *_), pods in list(alike.items())[: None if whole else MOST_ROWS]:
-        names = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
-        before = _state([pod.before for pod in pods], whole=whole)
-        after = _state([pod.after for pod in pods], whole=whole)
-        made.add(names, EFFECTS[pods[0].effect], moment, before, after)
+        cells = [_state([getattr(pod, side) for pod in pods], pods[0], whole=whole) for side in ("before", "after")]
+        made.add(_names(pods, whole=whole), EFFECTS[pods[0].effect], moment, *cells)
     return made
+
+
+def _names(pods: Sequence[AffectedPod], *, whole: bool) -> str:
+    """The pods of a row; those whose names are placeholders as a number of pods of their owner."""
+    if whole or not _is_placeholder(pods[0]):
+        return listed([f"{pod.namespace}/{pod.name}" for pod in pods])
+    owner = pods[0].owner.partition("/")[2]
+    return f"{pods[0].namespace}/{owner} ({counted(len(pods), 'new pod')})"
+
+
+def _is_placeholder(pod: AffectedPod) -> bool:
+    """Whether the pod's name is not the one that its controller would give it."""
+    return pod.foreseen and pod.owner.partition("/")[0] not in ("", "StatefulSet")
 
 
 def when_it_ends(pod: AffectedPod) -> str:
@@ -136,26 +168,34 @@ def when_it_ends(pod: AffectedPod) -> str:
 def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
     """Yield the values that pods of one owner in one row share."""
     for state in (pod.before, pod.after):
-        yield "" if state is None else f"{state.outcome} {bool(state.node_name)} {_message(state, whole=whole)}"
+        yield "" if state is None else f"{state.outcome} {bool(state.node_name)} {_message(state, pod, whole=whole)}"
 
 
-def _message(state: ComparedPod, *, whole: bool) -> str:
+def _message(state: ComparedPod, pod: AffectedPod, *, whole: bool) -> str:
+    """What is said of a pod without a node: of a quota in short, without the names of claims that are not made."""
+    if state.over_quota and not whole:
+        return in_words(state.over_quota, pod.namespace)
     return (state.message or "") if whole else without(state.message or "")
 
 
-def _state(states: Sequence[ComparedPod | None], *, whole: bool) -> str:
-    """Return the nodes of the pods in one row, or why they have none."""
+def _state(states: Sequence[ComparedPod | None], pod: AffectedPod, *, whole: bool) -> str:
+    """Where pods are that stand in one row, or why they have no node."""
     first = states[0]
     if first is None:
         return "not there"
     there = [state for state in states if state is not None]
     if first.node_name:
-        nodes = listed(sorted({state.node_name for state in there if state.node_name}))
+        there.sort(key=lambda state: state.node_name or "")
+        nodes = listed(list(dict.fromkeys(state.node_name for state in there if state.node_name)))
         devices = [device for state in there for device in state.devices]
-        place = f"{'on' if first.running else 'gets'} {nodes}{' with ' if devices else ''}"
+        place = (
+            f"{'on' if first.running else 'gets' if len(there) == 1 else 'get'} {nodes}{' with ' if devices else ''}"
+        )
         only = first.node_name if len(there) == 1 else ""
         return Folded(f"{place}{listed(devices, 4)}", f"{place}{by_pool(devices, only)}")
-    message = _message(first, whole=whole)
+    message = _message(first, pod, whole=whole)
+    if first.over_quota and not whole:
+        return message
     return f"{first.outcome}: {message}" if message else first.outcome
 
 
@@ -187,9 +227,9 @@ def _selectors(document: ImpactDocument) -> Table:
 
 
 def _quotas(document: ImpactDocument) -> Table:
-    made = Table(("QUOTA", "RESOURCE", "USED", "HARD"))
+    made = Table(("QUOTA", "RESOURCE", "USED BEFORE", "AFTER", "HARD"))
     for one in document.quotas:
-        made.add(f"{one.namespace}/{one.name}", one.resource, one.used, one.hard)
+        made.add(f"{one.namespace}/{one.name}", one.resource, one.used, one.used_after, one.hard)
     return made
 
 
@@ -208,15 +248,29 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     lost = lost_selectors(document)
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."
-    if document.quotas:
+    if any(one.exceeded for one in document.quotas):
         yield ("More is used than a quota allows. No running pod ends because of it, and no new one is accepted.")
-    if document.unsettled:
-        yield f"{UNSETTLED}: {document.unsettled}."
+    yield from _unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):
         yield f"Undecided: {why_not_known(undecided_outcomes(changes))}."
     if document.applied:
         yield f"Applied: {applied(document)}."
+
+
+def _unsettled(document: ImpactDocument) -> Iterator[str]:
+    """That the cluster never settles, with the pods that are evicted endlessly, and why."""
+    if not document.unsettled:
+        return
+    endless = [pod for pod in document.pods if pod.effect == "EvictedAgain"]
+    pods = listed([f"{pod.namespace}/{pod.name}" for pod in endless], 4)
+    yield f"{UNSETTLED}: {document.unsettled}{f' ({pods})' if pods else ''}."
+    tainted = {pod.after.ended.by for pod in endless if pod.after is not None and pod.after.ended is not None}
+    if tainted & {BY_DEVICE_TAINT}:
+        yield (
+            "A pod that tolerates a taint for some seconds may be scheduled to devices with that taint. Its replacement"
+            " gets such devices again, and is evicted again."
+        )
 
 
 def _of_devices(document: ImpactDocument) -> Iterator[str]:

@@ -219,7 +219,7 @@ def place_pods(
         cut_short=limit.is_over,
         refused=refused,
         notices=(
-            *notices.of_target(target, inventory.nodes),
+            *notices.of_target(target, inventory),
             *inventory.notices,
             *inferred,
             *of_new_fields(inventory, target),

@@ -74,7 +74,7 @@ def list_pools(
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
     told = (
-        *notices.of_target(view.target, inventory.nodes),
+        *notices.of_target(view.target, inventory),
         *inventory.notices,
         *inferred,
         *of_devices(inventory),

@@ -136,7 +136,7 @@ def _notices(room: RoomAsked, target: Target) -> tuple[Notice, ...]:
         message = f"{number} and may take the room first; the answer leaves them out"
         told.append(Notice("others-wait", message, f"Pod {others[0]}"))
     return (
-        *notices.of_target(target, room.inventory.nodes),
+        *notices.of_target(target, room.inventory),
         *room.inventory.notices,
         *of_devices(room.inventory),
         *told,

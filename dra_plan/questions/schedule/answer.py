@@ -263,7 +263,7 @@ def notices_about(
     there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
     creates = any(pod.key not in there for pod in planned)
     return [
-        *notices.of_target(target, inventory.nodes),
+        *notices.of_target(target, inventory),
         *of_scheduler(target, inventory, outcome.pods),
         *inventory.notices,
         *others,
