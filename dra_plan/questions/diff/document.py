@@ -148,7 +148,7 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimOverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota because of which the API server refuses a claim of the pod."""
+    """A quota that makes the API server reject a claim of the pod."""
 
     quota: Text
     resource: Text

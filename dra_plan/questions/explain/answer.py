@@ -39,7 +39,7 @@ from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.notices import GroupSummary
 
 _MISSING = ("classes-missing", "slices-missing", "volumes-missing")
-"""Warnings about missing objects that a verdict names, too, with the command that adds them."""
+"""Warnings about missing objects that a verdict also names, with the command that adds them."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -513,7 +513,7 @@ _UNRESOLVABLE = frozenset(
         plugin_names.NODE_AFFINITY,
     ]
 )
-"""Plugins whose refusals stand whichever pods leave the node."""
+"""Plugins whose rejections stand regardless of which pods leave the node."""
 
 
 _RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}

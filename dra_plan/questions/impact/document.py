@@ -32,11 +32,11 @@ PodEffect = Literal[
     "Waits",
     "Other",
 ]
-"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: the pod made in its place gets no node. EvictedAgain:
-the pods made in its place are evicted, too, endlessly. Moves, Restarts: that one gets another place, or the same.
-Starts, NoLongerStarts: it waits, and gets a node only after, or only before. Elsewhere: it waits, and gets another
-place. Refused: the API server no longer takes it. Undecided: a search was cut short. Waits: it is new, and gets no
-node. Other: it waits in both, and the scheduler says something else."""
+"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: its replacement gets no node. EvictedAgain: its
+replacements are evicted as well, endlessly. Moves, Restarts: its replacement gets another node or devices, or the same.
+Starts, NoLongerStarts: it is pending, and gets a node only after, or only before. Elsewhere: it is pending, and gets
+another node. Refused: the API server no longer accepts it. Undecided: a search was cut short. Waits: it is new, and
+gets no node. Other: it is pending in both, with a different scheduler message."""
 
 
 class AffectedPod(ChangedPod, frozen=True, kw_only=True):
