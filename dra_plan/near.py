@@ -22,7 +22,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     limit = next((errors for length, errors in _LIMITS if len(wanted) <= length), 3)
     best: tuple[int, int, int, str] | None = None
     for other in by_folded:
-        rank = _rank(wanted, other, best[0] if best is not None else limit)  # one with more errors is not the nearest
+        rank = _rank(wanted, other, best[0] if best is not None else limit)  # more errors: not the nearest
         if rank is not None and (best is None or rank < best):
             best = rank
     if best is not None:

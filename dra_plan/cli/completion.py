@@ -84,7 +84,7 @@ def candidates(program: typer.Typer, words: list[str]) -> list[str]:
 
     Without candidates the shell completes files.
     """
-    from typer._completion_classes import BashComplete  # whose own shell does not matter here
+    from typer._completion_classes import BashComplete  # the shell of this class does not matter here
 
     from dra_plan import shown
 

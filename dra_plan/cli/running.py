@@ -69,7 +69,7 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
     except BrokenPipeError:
         return _broken_pipe()
     except OSError as error:
-        if error.filename is not None:  # a file that was to be read or written: nothing here lets that come so far
+        if error.filename is not None:  # an input or output file; other code never lets this error come this far
             return _internal(error)
         _discard_output()
         return _fail(Exit.USAGE, f"cannot write the output: {error.strerror}")
@@ -108,7 +108,7 @@ def _internal(error: Exception) -> Exit:
     # `platform.platform()` starts a process for this, which may fail on a machine that is short of memory.
     system = " ".join((platform.system(), platform.release(), platform.machine()))
     for part in traceback.format_exception(error):
-        ours = part.startswith(("  File ", "\n"))  # a frame, or the words between two errors; the rest is a message
+        ours = part.startswith(("  File ", "\n"))  # a frame, or the text between two errors; the rest is a message
         print(shown.lines(part.removesuffix("\n")) if ours else shown.line(part.rstrip("\n")), file=sys.stderr)
     print(
         f"\nerror: this is a defect in dra-plan, not in your input ({type(error).__name__}).\n"

@@ -64,7 +64,7 @@ def read(path: Path) -> Settings | None:
         raise UsageError(f"{path}: {failure}") from failure
     except RecursionError as failure:
         raise UsageError(f"{path}: nested too deeply") from failure
-    except ValueError as failure:  # Python's limit, which says how a program would raise it
+    except ValueError as failure:  # Python's limit, whose message is for programmers
         raise UsageError(f"{path}: a number has too many digits") from failure
     if path.name == PROJECT:
         tools = table.get("tool", {})

@@ -70,7 +70,7 @@ def _watch(seconds: float) -> Iterator[None]:
         over.set()
         _thread.interrupt_main()
 
-    before = signal.signal(signal.SIGINT, ring)  # where it is ignored, as in the background, nothing would interrupt
+    before = signal.signal(signal.SIGINT, ring)  # if it is ignored, as in the background, nothing would interrupt
     timer = threading.Timer(max(SOONEST, seconds), interrupt)
     timer.daemon = True
     timer.start()

@@ -89,7 +89,7 @@ def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
         answered = text
         opened: Opened | None = context.meta.get(OPENED)
         if opened is None:
-            return status  # the command could not begin: an owner that is not there, for one
+            return status  # the command could not start, for example because of an unknown owner
         waiting = _waiting(opened)
         watched = waiting if watched is None else watched
         if not watched & waiting:

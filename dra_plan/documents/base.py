@@ -58,9 +58,9 @@ def any_of(*parts: type[DocumentPart]) -> dict[str, Any]:
 
 
 class DocumentPart(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename=_written, omit_defaults=True):
-    """A part of a document. Fields are written in this order; one with a default is left out when it has that value.
+    """A part of a document. Fields are written in this order; a field is omitted if it has its default value.
 
-    So a field that may be null has no default, and None as a default means that the field is not there.
+    So a nullable field has no default, and None as a default means that the field is absent.
     """
 
 
@@ -73,7 +73,7 @@ PrintedWarning = Annotated[Notice, Meta(extra_json_schema={"required": ["code", 
 
 
 class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
-    """What the answer is for."""
+    """The release, gates and quirks that the answer is for."""
 
     kubernetes_version: Annotated[str, Meta(pattern=r"^1\.[0-9]+$")]
     release: Annotated[
@@ -102,7 +102,7 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectName(DocumentPart, frozen=True, kw_only=True):
-    """An object of any kind; the namespace is empty for those that have none."""
+    """An object of any kind; the namespace is empty for cluster-scoped objects."""
 
     kind: Text
     namespace: str
@@ -110,7 +110,7 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
 
 
 class HeldDrain(DocumentPart, frozen=True, kw_only=True):
-    """Disruption budgets that allow fewer evictions than pods of them have to leave a node: `kubectl drain` waits."""
+    """PodDisruptionBudgets that allow fewer evictions than the drain of a node needs: `kubectl drain` waits."""
 
     namespace: str
     budgets: Annotated[
@@ -130,13 +130,13 @@ HeldDrains = Annotated[
 
 
 class AppliedObject(ObjectName, frozen=True, kw_only=True):
-    """An object that is written."""
+    """An applied object."""
 
     change: Annotated[str, one_of("Created", "Changed", "Unchanged")]
 
 
 class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
-    """One change, and what it led to."""
+    """One change, and its effect."""
 
     edit: Annotated[str, one_of("AddNodes", "Apply", "Bind", "Cordon", "Drain", "Evict", "Restart", "Without")]
     node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
@@ -161,7 +161,7 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
-    """A document. Of its fields only those are left out that are UNSET."""
+    """A document. It omits only fields that are UNSET."""
 
     api_version: Literal["dra-plan/v1alpha1"] = API_VERSION
     kind: str
@@ -171,14 +171,14 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
         Meta(description=("The changes that were made to the cluster first, in this order; absent if there are none.")),
     ] = UNSET
     if TYPE_CHECKING:
-        warnings: list[PrintedWarning]  # a field of every kind of document, but further down
+        warnings: list[PrintedWarning]  # a field of every kind of document, but declared further down
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document as plain values: the output of `-o json`."""
         with uncollected():
             plain: dict[str, Any] = msgspec.to_builtins(self)
         for warning in plain["warnings"]:
-            for field in _TUPLES & warning.keys():  # tuples, as notices can be told apart by hash
+            for field in _TUPLES & warning.keys():  # tuples, because notices are compared by hash
                 warning[field] = list(warning[field])
         return plain
 
@@ -263,7 +263,7 @@ class DeviceName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimAllocation(DocumentPart, frozen=True, kw_only=True):
-    """AllocationResult of resource.k8s.io/v1, verbatim; `devices` is there even if empty."""
+    """AllocationResult of resource.k8s.io/v1, verbatim; `devices` is present even if empty."""
 
     devices: DeviceAllocationResult
     node_selector: NodeSelector | None = None

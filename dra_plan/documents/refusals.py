@@ -15,7 +15,7 @@ REFUSED = "the API server refuses it"
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
-    """A finding of `validate` for which the API server refuses an object."""
+    """A finding of `validate` for which the API server rejects an object."""
 
     code: RuleCode
     object: Annotated[str, Meta(description="KIND NAMESPACE/NAME of the object that is refused, or whose pods are.")]
@@ -28,7 +28,7 @@ class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
-    """A finding with what can't run for it."""
+    """A finding with the pods that cannot run because of it."""
 
     owners: Annotated[
         list[ObjectName],

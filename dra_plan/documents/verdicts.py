@@ -85,14 +85,14 @@ ObstacleKind = Literal[
 
 
 class FoundLabel(DocumentPart, frozen=True, kw_only=True):
-    """A value that so many nodes have."""
+    """A value, and the number of nodes with it."""
 
     value: str
     nodes: Amount
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
-    """What a refusal is about, on nodes that are told together; each kind has fields of its own."""
+    """The subject of a rejection, for a group of nodes; each kind has fields of its own."""
 
     kind: ObstacleKind
     resource: Annotated[str, Meta(description="VolumeLimit: the CSI driver whose volumes are counted.")] = ""
@@ -174,7 +174,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
-    """One reason of one plugin, and what it is about."""
+    """One reason of one plugin, and its subject."""
 
     plugin: str
     message: SchedulerText
@@ -185,7 +185,7 @@ class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that have the same against a pod."""
+    """Nodes that reject a pod for the same reasons."""
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     reasons: Annotated[list[NodeRefusalReason], Meta(min_length=1)]
@@ -197,7 +197,7 @@ class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
 
 
 class OtherPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that matters to the one that is explained."""
+    """A pod that affects the explained one."""
 
     namespace: str
     name: Text
@@ -209,7 +209,7 @@ OfAllNodes = Meta(description=("It was refused before any node was checked, so e
 
 
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
-    """What would become of a pod if no other one waited, or without what holds it."""
+    """The result for a pod if no other pod were pending, or without what holds it back."""
 
     verdict: Verdict
     node_name: str = ""
@@ -220,7 +220,7 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason of which the cluster's last message counts other nodes than there are with it now."""
+    """A reason whose number of nodes in the cluster's last message differs from the present one."""
 
     reason: SchedulerText
     nodes: Annotated[Amount, Meta(description="With the reason now; 0 if none has it any more.")]
@@ -228,7 +228,7 @@ class ChangedReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class LastMessage(DocumentPart, frozen=True, kw_only=True):
-    """What the cluster's own scheduler said last of a pod (its condition PodScheduled)."""
+    """The last message of the cluster's own scheduler about a pod (its condition PodScheduled)."""
 
     reason: str
     message: Annotated[str, FailedScheduling]
@@ -244,7 +244,7 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintEviction(DocumentPart, frozen=True, kw_only=True):
-    """That a running pod is going to be evicted, because of a NoExecute taint of its node or of a device it has."""
+    """A future eviction of a running pod, because of a NoExecute taint of its node or of one of its devices."""
 
     pod: Annotated[str, Meta(description="Its name, in the namespace of the owner.")]
     second: EvictionSecond
@@ -256,7 +256,7 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim of a pod that volumes keep from nodes: its volume, or the class that is to make it."""
+    """A PersistentVolumeClaim of a pod that volumes exclude from nodes: its volume, or its StorageClass."""
 
     name: str
     missing: Annotated[bool, Meta(description="There is no such claim in its namespace.")] = False
@@ -294,7 +294,7 @@ class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
-    """What becomes of an owner, with all pods of the input that wait, and why."""
+    """The result for an owner, with all pending pods of the input, and the reasons."""
 
     kind: Text
     namespace: str

@@ -131,7 +131,7 @@ class _Processes:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=said,
-                start_new_session=True,  # a group of its own: ending it ends what helps to log in
+                start_new_session=True,  # a process group of its own: ending it also ends login helpers
             )
             self._running.add(process)
             return process
@@ -275,7 +275,7 @@ def _refused(text: str, status: int) -> RequestError:
 
 
 # -- kinds to ask for --------------------------------------------------------------------------------------------------
-# Those of `manifests.kinds`, which can be read from files too: no Secret, no ConfigMap, nothing else.
+# Those of `manifests.kinds`, which can also be read from files: no Secrets, no ConfigMaps, nothing else.
 
 _CHANGING = ("resource.k8s.io", "scheduling.k8s.io")
 """Groups whose resources differ between the versions of a server; all other kinds have long been v1."""

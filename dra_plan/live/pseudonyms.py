@@ -26,7 +26,7 @@ from dra_plan.errors import DraPlanError
 from .snapshot import Snapshot
 
 # -- constants in selectors --------------------------------------------------------------------------------------------
-# Only those that are compared: what an attribute is equal to, or one of. Others may be patterns.
+# Only compared constants: the values of `==` and of `in`. Others may be patterns.
 
 _EQUAL = ("==", "!=")
 
@@ -248,7 +248,7 @@ class Pseudonymizing:
         if key in _TECHNICAL:
             return text
         if key == "message":
-            return ""  # a sentence of the cluster, with names in it
+            return ""  # a message of the cluster that contains names
         if key == "expression":
             stays = self._shown.attributes is None or text in self._shown.expressions
             return text if stays else renamed(text, self._name)
@@ -294,7 +294,7 @@ def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
 
 
 # -- a whole snapshot --------------------------------------------------------------------------------------------------
-# Drivers, the names of attributes and capacities, and amounts stay; so do times, versions and gates.
+# Drivers, the names of attributes and capacities, amounts, times, versions and gates stay unchanged.
 
 _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 

@@ -412,7 +412,7 @@ def read(requests: Requests, progress: Progress | None = None, *, names: frozens
             _check(found)
             gates = asked.result()
         except BaseException:
-            requests.stop()  # also what waits for an answer: the pool ends when its threads do
+            requests.stop()  # also pending requests: the pool ends when its threads do
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     info = ClusterInfo(

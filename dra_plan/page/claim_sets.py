@@ -80,7 +80,7 @@ def pick_sets(
     else:
         asked = list(plans)
         found = zip(asked, on_nodes(asked, inventory, view), strict=True)
-        answers = [{} if plan.refused else answer for plan, answer in found]  # what is refused gets nothing
+        answers = [{} if plan.refused else answer for plan, answer in found]  # a rejected pod gets nothing
     for number, ((name, tone, word, line), answer) in enumerate(zip(explained, answers, strict=True)):
         marks = [picks.marks(answer, drawn) for drawn in made.scenes[:1]]
         marks += [{} for _ in made.scenes[1:]]

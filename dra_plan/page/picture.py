@@ -214,7 +214,7 @@ def _read(inventory: Inventory, specs: Sequence[ResourceClaimSpec], view: View) 
         try:
             reads = view.compile(expression).reads or ()
         except ValueError:
-            continue  # said elsewhere
+            continue  # shown elsewhere
         yield from (f"{domain}/{name}" for kind, domain, name in sorted(reads) if kind == "attributes" and name)
 
 

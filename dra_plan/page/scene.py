@@ -335,7 +335,7 @@ class Scene:
     places: list[ScenePlace]
     title: str = ""
     says: str = "the cluster as it is"
-    """What it shows while nothing is picked."""
+    """The caption while nothing is picked."""
     by_node: dict[str, ScenePlace] = field(default_factory=dict)
     by_device: dict[str, list[SceneDevice]] = field(default_factory=dict)
     home: dict[int, ScenePlace] = field(default_factory=dict)

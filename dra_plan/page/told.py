@@ -268,7 +268,7 @@ def story(of: NodeStory) -> Story:
         title=title,
         tone=_TONES.get(of.outcome, "bad"),
         nodes=of.nodes,
-        message="" if of.fault is not None else of.message,  # a fault tells it
+        message="" if of.fault is not None else of.message,  # a fault contains it
         causes=lines(story_lines(of) if fits else cause_lines(of)),
         funnels=[],
         rest=[],

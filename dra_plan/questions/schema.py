@@ -1,6 +1,6 @@
-"""`dra-plan schema`: the JSON Schemas of what dra-plan prints and reads.
+"""`dra-plan schema`: the JSON Schemas of the documents that dra-plan prints and reads.
 
-Those of documents that it prints are made from their structs when asked for.
+The schemas of printed documents are generated from their structs on request.
 """
 
 from __future__ import annotations

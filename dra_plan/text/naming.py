@@ -143,7 +143,7 @@ def sentence(edits: Sequence[AppliedEdit]) -> str:
 
 
 def _held(edits: Sequence[AppliedEdit]) -> Iterator[str]:
-    """A sentence for each budget for which kubectl would wait."""
+    """Yield a sentence for each PodDisruptionBudget for which kubectl would wait."""
     for at, edit in enumerate(edits):
         later = any(earlier.edit in ("Drain", "Evict") for earlier in edits[:at])
         for hold in edit.held_by:

@@ -163,7 +163,7 @@ def cause_lines(story: NodeStory) -> Lines:
     if story.fault is not None:
         yield from obstacles.fault(story.fault)
     if story.outcome is Outcome.UNDECIDED:
-        limit = max(story.steps - 1, 0)  # the next was too many
+        limit = max(story.steps - 1, 0)  # the next step exceeded it
         steps = f"within {counted(limit, 'search step')} (--max-steps)"
         yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:

@@ -18,7 +18,7 @@ def json(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
 
 
 def _indented(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
-    compact = shown.in_json(msgspec.json.encode(value).decode())  # before it is indented, since that makes it long
+    compact = shown.in_json(msgspec.json.encode(value).decode())  # escaped before indenting, which makes it longer
     return msgspec.json.format(compact, indent=2)
 
 

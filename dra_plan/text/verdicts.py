@@ -349,7 +349,7 @@ def _suspended(whose: _Whose) -> str:
 
 
 def _forbidden(of: OwnerVerdict) -> Lines:
-    """What the API server says of pods that it does not create; they have no names yet."""
+    """Return the API server's message about pods that it does not create and that have no names yet."""
     yield of.message
     for each in of.defaulted:
         yield (

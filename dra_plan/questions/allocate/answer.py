@@ -111,7 +111,7 @@ def plan_claim_sets(
     lacking = deciding(inventory)
     plans = tuple(replace(one.plan, refused=refused.of_set(one.plan.claim_set), lacking=lacking) for one in planned)
     if not question.devices_only and any(plan.claim_set.pods for plan in plans):
-        from dra_plan.scheduler.refusals import NodeRules  # claims without pods do without the scheduler
+        from dra_plan.scheduler.refusals import NodeRules  # claims without pods do not need the scheduler
 
         rules = NodeRules(nodes, view.target)
         plans = tuple(replace(plan, excluded=rules.exclusions(plan.claim_set.pods)) for plan in plans)

@@ -37,7 +37,7 @@ def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | N
         tone = _TONES.get(one.outcome, picks.BAD)
         word = told.WORDS[one.outcome]
         sentence = f"Fits on {len(one.fitting_nodes)} of {words.counted(len(one.nodes), 'node')}."
-        parts = allocation_table.table(alone, None)[2:-1]  # without the row and the count that the sentence tells
+        parts = allocation_table.table(alone, None)[2:-1]  # without the row and the count that the sentence contains
         article = told.Article(f"pick-{number}", claim_set_name(one), tone, word, sentence)
         article.summary = told.lines(_where(one))
         article.blocks = told.blocks(told.without(parts, "WORKLOAD"))

@@ -125,7 +125,7 @@ def in_the_way(claim_set: PlannedClaimSet) -> str:
         return words.UNKNOWN
     if claim_set.outcome is Outcome.ERROR:
         said = next((node.message for node in claim_set.nodes if node.outcome is Outcome.ERROR), "")
-        return said.partition("; ")[0]  # what follows explains the error, and stands below
+        return said.partition("; ")[0]  # the rest explains the error, and is shown below
     leading = words.cell(claim_set.leading[0]) if claim_set.leading else ""
     return stories.room(claim_set) or leading
 

@@ -117,7 +117,7 @@ class _Provisioner:
                 self.found.on_nodes[key] = node
                 self._bound |= dict.fromkeys(claims)
                 return
-        self.found.claims.sort(key=lambda each: len(each.pods))  # in case of equal numbers, in the previous order
+        self.found.claims.sort(key=lambda each: len(each.pods))  # for equal numbers, in the previous order
         for one in self.found.claims:
             if all(self._bound.get(claim, one) is one for claim in claims) and self._fits(pod, one):
                 self._bound |= dict.fromkeys(claims, one)

@@ -59,7 +59,7 @@ def membership(node: Node) -> Membership | None:
         return None
     label = next((each for each in LABELS if labels.get(each)), "")
     if label == GKE and labels.get(ZONE):
-        return Membership(labels[label], label, labels[ZONE])  # each zone has an instance group with a size of its own
+        return Membership(labels[label], label, labels[ZONE])  # each zone has its own instance group with its own size
     if label:
         return Membership(labels[label], label)
     owner = (node.metadata.annotations or {}).get(OWNER)

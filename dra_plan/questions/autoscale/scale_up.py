@@ -121,7 +121,7 @@ class ScaleUpLoop:
         self._tell(pending, found.chosen.pods)
         return found
 
-    # Pods that fit on nodes that are there
+    # Pods that fit on existing nodes
 
     def _pending(self) -> list[Pod]:
         found = [pod for pod in self._snapshot.inventory.pods if is_unschedulable(pod)]
@@ -389,7 +389,7 @@ class Estimator:
             newest = self._new[-1] if self._new else None
             if newest is None or not self._snapshot.put(waiting[0], newest):
                 if newest is not None and newest not in self._used:
-                    return  # an empty new node does not take it: no further one would
+                    return  # it does not fit on an empty new node, so more nodes do not help
                 newest = self._add()
                 if newest is None or not self._snapshot.put(waiting[0], newest):
                     return

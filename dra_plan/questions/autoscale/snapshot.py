@@ -144,7 +144,7 @@ class ClusterSnapshot:
         exact = [each.exactly or next(iter(each.first_available), None) for each in requests]
         return sum((each.count or 1) for each in exact if each is not None)
 
-    # Asking and putting
+    # Tests and placements
 
     def why_not(self, pod: Pod, node: str) -> str:
         """Return why the pod does not fit on the node, in kube-scheduler's words; FITS if it does."""

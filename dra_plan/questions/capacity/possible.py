@@ -84,7 +84,7 @@ class Seeking:
             return self._made(0, 0, [], [], brief=False)
         shares = [share for each, number in copied for share in shares_of(each, number)]
         sets = max(1, limit // sum(number for _, number in copied))
-        if scheduled.sets >= sets:  # more is not asked for
+        if scheduled.sets >= sets:  # more is not requested
             return self._made(scheduled.sets, None, _as_scheduled(scheduled), [], brief=False)
         keys = [group.topology_key for group in gangs if group.topology_key]
         topology = keys[0] if keys and self._view.target.features.topology_placement else ""

@@ -422,7 +422,7 @@ def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]
     most = f"{kind.most_on_one_node:,} ({kind.node})" if kind.most_on_one_node else "0"
     stranded = "not known" if kind.stranded is None else f"{kind.stranded:,}"
     if kind.reasons and all(reason.code == "not-wanted" for reason in kind.reasons):
-        stranded = "-"  # of devices that nobody asks for it is no question
+        stranded = "-"  # not applicable to devices that no owner requests
     return most, stranded, why_stranded(kind, document)
 
 

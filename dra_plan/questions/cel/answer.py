@@ -218,7 +218,7 @@ def _evaluated(selector: Selector, asked: DeviceAsked) -> DeviceMatch:
 def _explanation(selector: Selector, asked: DeviceAsked) -> PartValue:
     try:
         return _explained(selector.explain(asked.device, driver=asked.name.driver))
-    except CelRuntimeError as error:  # an attribute that can't be converted: nothing is evaluated
+    except CelRuntimeError as error:  # an attribute that cannot be converted: nothing is evaluated
         return PartValue(expression=selector.expression, error=str(error), parts=[])
 
 

@@ -69,7 +69,7 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     selectors: tuple[ChangedSelector, ...]
     notices: tuple[Notice, ...]
     unsettled: tuple[str, str] = ("", "")
-    """Why the clusters of the two states never come to rest, if they do not."""
+    """The reason why the cluster of each state never settles, if it does not."""
     end: Inventory = field(default_factory=Inventory)
     """The objects of the state after, once its pods are placed."""
 
@@ -191,7 +191,7 @@ def _with_owners(
 
 
 def _end(plan: SchedulePlan, before: Inventory) -> Inventory:
-    """The objects in the end."""
+    """Return the final objects."""
     if plan.settled is not None:
         return plan.settled.state.inventory
     return replace(before, claims=list(plan.outcome.claims))

@@ -145,7 +145,7 @@ def _states(
     from dra_plan.cli.printing import print_note
 
     print_note(f"note: {', '.join(paths[1:])} applied to {paths[0]}; to compare two states, use --before and --after")
-    if second.inventory.taint_rules:  # what is applied is served
+    if second.inventory.taint_rules:  # applied rules are served
         first = first.with_gate(TAINT_RULES)
     return first, first.applied(second)
 

@@ -447,7 +447,7 @@ _GONE = ComparedPod(outcome="Ended", node_name=None, devices=[], message=None)
 
 
 def _refused(state: ComparedPod, message: str, over: Iterable[ExceededAmount]) -> ComparedPod:
-    """A pod without a node of which a claim was refused, with what the API server says."""
+    """Return a pod without a node after the rejection of one of its claims, with the API server's message."""
     if not message or state.node_name is not None:
         return state
     return structs.replace(state, message=message, over_quota=[ClaimOverQuota(**asdict(each)) for each in over])

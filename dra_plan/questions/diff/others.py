@@ -1,4 +1,4 @@
-"""Whether a pod lost or got its node because of other pods: one of the two states is scheduled again without some.
+"""The pods because of which a pod lost or got its node: one of the two states is scheduled again without some.
 
 First comes the state that is scheduled, then the selection of changed pods: pods that lost or got a node precede those
 that only move, equal pods are checked once, and the total cost is that of a few scheduler passes.
@@ -91,7 +91,7 @@ class AskedState:
             return None
         record = simulation.scheduler.records.of(found)
         if not self._in_groups and (found.spec.priority or 0) >= self._highest:
-            simulation.scheduler.enough = lambda: bool(record.node)  # nobody is left who could take it from the pod
+            simulation.scheduler.enough = lambda: bool(record.node)  # no remaining pod could evict it
         simulation.start()
         return record.node or None, _devices(simulation, found)
 

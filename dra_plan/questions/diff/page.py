@@ -91,7 +91,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         marks = [picks.marks(side.get(claim_set_name(one), {}), at) for side, at in zip(answers, scenes, strict=True)]
         _only_what_is_free(marks, scenes)
         if one.change == "Undecided":
-            marks = [{} for _ in marks]  # the picture would show what a longer search finds
+            marks = [{} for _ in marks]  # the picture would show the result of a longer search
         alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], held_devices=[], selectors=[])
         _add(made, claim_set_name(one), one, alone, marks)
     for pod in document.pods:
@@ -113,7 +113,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
 
 
 def _only_what_is_free(marks: list[dict[int, Mark]], scenes: list[Scene]) -> None:
-    """Claim sets are asked about before any pod moves: where a moved pod has their devices, that is told instead."""
+    """Claim sets are checked before any pod moves: if a moved pod has their devices, show that instead."""
     for on_scene, picture in zip(marks, scenes, strict=False):
         for number, mark in on_scene.items():
             devices = {device.at: device.state for device in picture.places[number].devices}

@@ -39,7 +39,7 @@ from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.notices import GroupSummary
 
 _MISSING = ("classes-missing", "slices-missing", "volumes-missing")
-"""Warnings about missing objects that a verdict names, too, with the command that adds them."""
+"""Warnings about missing objects that a verdict also names, with the command that adds them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,7 +91,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             moves=UNSET if self.moves is None else list(self.moves),
             autoscaler=UNSET if self.autoscaler is None else list(self.autoscaler),
             devices=list(self.devices),
-            refusals=self.plan.refusals if self.verdicts is None else UNSET,  # a verdict says it itself
+            refusals=self.plan.refusals if self.verdicts is None else UNSET,  # verdicts include them
             warnings=warnings([*(one for one in (*self.plan.notices, *self.notices) if not self._is_told(one))]),
         )
 

@@ -45,7 +45,7 @@ class ClaimChanges:
             return []
         chosen = {node.metadata.name: node for node in nodes[:MOST_NODES]}
         if not self.known and plan.excluded.keys().isdisjoint(chosen):
-            return []  # it was sought on these nodes, too
+            return []  # these nodes were already searched
         answers = [answer for answer in plan.nodes if answer.node in chosen]
         told = explainer.explain(
             about.view,

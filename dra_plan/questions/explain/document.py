@@ -29,7 +29,7 @@ PARTS = (*DETAILS, *SHAPES)
 
 
 class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """Why claim sets fit or do not, down to the device, and what would make them fit."""
+    """The reasons why claim sets fit or do not, for each device, and the changes that would make them fit."""
 
     kind: Literal["Explanation"] = "Explanation"
     verdicts: Annotated[
@@ -65,7 +65,7 @@ AutoscalerOutcome = Literal["Triggered", "NotTriggered", "Awaiting", "FitsExisti
 
 
 class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
-    """One pod that waits, and what one loop of the Cluster Autoscaler does about it."""
+    """A pending pod, and the result of one loop of the Cluster Autoscaler for it."""
 
     namespace: str
     name: Text
@@ -79,7 +79,7 @@ GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "A
 
 
 class TriedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in the last cycle of its group: the node that it found, or why it found none."""
+    """A pod in the last cycle of its group: its node, or the reason why it found none."""
 
     pod: Text
     node: str = ""
@@ -87,7 +87,7 @@ class TriedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
-    """A pod group that was named, and why it starts or does not, with all pods of the input around it."""
+    """A named pod group, and why it starts or does not, with all other pods of the input."""
 
     namespace: str
     name: Text
@@ -113,7 +113,7 @@ leaves, and gets no node. Start: the pod in question starts."""
 
 
 class MoveStep(DocumentPart, frozen=True, kw_only=True):
-    """One step, possible as soon as those before it are done."""
+    """One step, possible as soon as the earlier steps are done."""
 
     action: MoveAction
     namespace: str
@@ -127,7 +127,7 @@ class MoveStep(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
-    """Running pods that can't be asked to move, and why."""
+    """Running pods that cannot be moved, and the reason."""
 
     reason: Annotated[
         Literal["NoController", "DaemonSet", "Static", "DisruptionBudget", "HigherPriority", "Leaving"],
@@ -138,7 +138,7 @@ class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomForPod(DocumentPart, frozen=True, kw_only=True):
-    """How room can be made for a pod that waits, or for any one of several that are alike."""
+    """The moves with which a pending pod fits, or any one of several equal pods."""
 
     pods: Annotated[list[ObjectName], Meta(description="The answer is about the first of them.", min_length=1)]
     outcome: RoomOutcome

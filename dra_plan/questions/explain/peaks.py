@@ -1,7 +1,8 @@
 """`explain`: the containers of a pod that together request the most of a resource at one time.
 
-Init containers run one after the other, each beside the sidecars before it; the containers run together, beside all
-sidecars. A pod asks for the greatest of these sums (KEP-753). What containers do not request, a LimitRange may.
+Init containers run one after another, each together with the earlier sidecars; the containers run together with all
+sidecars. The request of a pod is the largest of these sums (KEP-753). A LimitRange may add requests that containers do
+not have.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _sum(containers: Iterable[Container], resource: str) -> int:
 
 
 def defaulted(inventory: Inventory, asked: Pod | AnyWorkload, over: Sequence[str]) -> list[DefaultedRequest]:
-    """Return the requests that a LimitRange makes for the pod and that of which a quota has too little."""
+    """Return the requests that a LimitRange adds to the pod for resources whose quota is exceeded."""
     from dra_plan.controllers import limits
 
     namespace = asked.metadata.namespace

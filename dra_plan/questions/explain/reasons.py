@@ -260,7 +260,7 @@ def last_message(pod: Pod, record: PodRecord | None, info: ClusterInfo | None) -
     """Return the PodScheduled condition of a pod without a node; None if it has no message."""
     found = next((each for each in pod.status.conditions if each.type == CONDITION and each.status == "False"), None)
     if found is None or not found.message or (info is not None and info.anonymized):
-        return None  # of a text that may hold names, a pseudonym stands in an anonymized input
+        return None  # an anonymized input has a pseudonym for a text with names
     began, taken = parse_time(found.last_transition_time), parse_time(info.time) if info is not None else None
     today = record.message or record.waiting if record is not None else ""
     refusals = record.refusals if record is not None else None

@@ -143,7 +143,7 @@ class Remedies:
             changes = [change for one in remedies for change in one.told]
             key = _key(changes)
             if key in self._tried or left <= 0 or any({*_key(known.changes)} <= {*key} for known in helped):
-                continue  # where a part of it helps already, the rest is needless
+                continue  # if a part of it helps, the rest is unnecessary
             before = _applied(self._inventory, [one for one in remedies if one.patches])
             changed = _applied(before, [one for one in remedies if not one.patches])
             if before is None or changed is None:
@@ -200,7 +200,7 @@ class Remedies:
             case "Resource":
                 yield from self._resource(one)
 
-    # What each change is
+    # The changes
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
         taint = one.taint
@@ -220,7 +220,7 @@ class Remedies:
         if one.operator != "In" or one.label in ("metadata.name", *_PLACES):
             return
         wanted_value, near = one.values[0], one.near
-        if near:  # no node is labelled for a misspelt selector
+        if near:  # do not label nodes for a misspelt selector
             if any(each.value == near for each in one.found):
                 yield from self._of_pod(
                     NodeSelectorChanged(code="change-node-selector", label=one.label, from_=wanted_value, to=near),

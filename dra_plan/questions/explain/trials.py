@@ -75,7 +75,7 @@ class OwnerTrials:
         run = self._changed(changed, owner, self._ground.is_explained)
         fate = decisive(self._ground.fates.of(run, owner))
         if fate is None or fate.record is None or (fate.is_good and _is_about_claims(made)):
-            return made  # which devices it would get is not known
+            return made  # the devices that it would get are unknown
         then = AloneVerdict(verdict=fate.verdict, node_name=fate.record.node)
         if fate.is_good:
             return structs.replace(made, freed=then)

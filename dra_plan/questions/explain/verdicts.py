@@ -121,7 +121,7 @@ class _Verdicts:
         closely = MOST_LOOKS // max(1, len(self._nodes))
         self._closely = frozenset(self.owners if question.owners else self.owners[: max(1, closely)])
 
-    # Who is asked about
+    # The subjects
 
     def _asked(self) -> list[Owner]:
         """Return the pods and workloads: the named ones, or all pending ones and blocked ones."""
@@ -513,7 +513,7 @@ _UNRESOLVABLE = frozenset(
         plugin_names.NODE_AFFINITY,
     ]
 )
-"""Plugins whose refusals stand whichever pods leave the node."""
+"""Plugins whose rejections stand regardless of which pods leave the node."""
 
 
 _RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}

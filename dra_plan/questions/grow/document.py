@@ -45,7 +45,7 @@ class UnboundPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class AddedNode(DocumentPart, frozen=True, kw_only=True):
-    """A new node, and which of the pods asked about are bound to it."""
+    """A new node, and the selected pods that are bound to it."""
 
     name: Text
     like: Text
@@ -53,21 +53,21 @@ class AddedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class TriedNumber(DocumentPart, frozen=True, kw_only=True):
-    """So many new nodes of each kind."""
+    """The number of new nodes of one kind."""
 
     like: Text
     count: Amount
 
 
 class NotEnough(DocumentPart, frozen=True, kw_only=True):
-    """New nodes with which pods stay without a node that have one with those of the answer."""
+    """New nodes that are not enough: some pods that get a node with the answer's nodes stay without one."""
 
     nodes: list[TriedNumber]
     unbound: list[UnboundPod]
 
 
 class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The cheapest new nodes with which kube-scheduler binds every pod that waits."""
+    """The cheapest new nodes with which kube-scheduler binds every pending pod."""
 
     kind: Literal["GrowthPlan"] = "GrowthPlan"
     outcome: GrowthOutcome

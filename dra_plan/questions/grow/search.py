@@ -188,7 +188,7 @@ class CheapestSearch:
     def _is_below(self, counts: Counts) -> bool:
         return any(_under(counts, short) for short in self._short)
 
-    # Supposing that more is better
+    # Assuming that more is better
 
     def _candidates(self, enough: Counts) -> Iterator[Counts]:
         kinds = range(len(enough))
@@ -214,7 +214,7 @@ class CheapestSearch:
             enough = (*enough[:kind], most, *enough[kind + 1 :])
         return enough
 
-    # Supposing nothing
+    # Without assumptions
 
     def _cheapest(self, best: Counts) -> Cheapest:
         """Return the first cheaper combination that is enough, or the known one; no earlier combination is enough."""

@@ -1,4 +1,4 @@
-"""Quotas that allow less than is used, or because of which pods get no claim."""
+"""Quotas that allow less than is used, or that keep pods from getting their claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STOPPED: tuple[PodEffect, ...] = ("WithoutPlace", "NoLongerStarts", "Refused", 
 
 
 def in_words(amounts: Sequence[ClaimOverQuota], namespace: str) -> str:
-    """`Waits for its claim: quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
+    """Return `Waits for its claim: quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
     limits = []
     for one in amounts:
         what = f"{one.resource.removesuffix(DEVICES)} devices" if one.resource.endswith(DEVICES) else one.resource
@@ -26,9 +26,9 @@ def in_words(amounts: Sequence[ClaimOverQuota], namespace: str) -> str:
 def stopping_quotas(
     before: Inventory, end: Inventory, written: Collection[tuple[str, str, str]], pods: Iterable[AffectedPod]
 ) -> Iterator[ExceededQuota]:
-    """The written quotas that allow less than is used, and all that keep a pod from its claim.
+    """Yield the written quotas that allow less than is used, and all quotas that keep a pod from getting its claim.
 
-    `before` is the cluster as soon as the change is written, `end` once it has settled.
+    `before` is the cluster right after the change is written, `end` the settled cluster.
     """
     refused = _refused(pods)
     sums = [_sums(inventory) for inventory in (before, end)]
@@ -53,7 +53,7 @@ def stopping_quotas(
 
 
 def _refused(pods: Iterable[AffectedPod]) -> dict[tuple[str, str], dict[str, int]]:
-    """Namespace and name of each quota that stops pods, and how many by resource."""
+    """Return namespace and name of each quota that stops pods, with the number of these pods by resource."""
     found: dict[tuple[str, str], dict[str, int]] = {}
     for pod in pods:
         over = pod.after.over_quota if pod.after is not None and pod.effect in _STOPPED else []
@@ -64,7 +64,7 @@ def _refused(pods: Iterable[AffectedPod]) -> dict[tuple[str, str], dict[str, int
 
 
 def _sums(inventory: Inventory) -> Quotas:
-    """What the objects of an input use."""
+    """Return the usage of the objects of an input."""
     stay = [pod for pod in inventory.pods if not ended(pod)]
     every = [
         *stay,

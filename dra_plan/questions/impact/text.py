@@ -147,7 +147,7 @@ def _pods(document: ImpactDocument, *, whole: bool) -> Table:
 
 
 def _names(pods: Sequence[AffectedPod], *, whole: bool) -> str:
-    """The pods of a row; those whose names are placeholders as a number of pods of their owner."""
+    """Return the pods of a row; pods with placeholder names as a number of pods of their owner."""
     if whole or not _is_placeholder(pods[0]):
         return listed([f"{pod.namespace}/{pod.name}" for pod in pods])
     owner = pods[0].owner.partition("/")[2]
@@ -155,7 +155,7 @@ def _names(pods: Sequence[AffectedPod], *, whole: bool) -> str:
 
 
 def _is_placeholder(pod: AffectedPod) -> bool:
-    """Whether the pod's name is not the one that its controller would give it."""
+    """Return whether the pod's name differs from the one that its controller would choose."""
     return pod.foreseen and pod.owner.partition("/")[0] not in ("", "StatefulSet")
 
 
@@ -172,14 +172,14 @@ def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
 
 
 def _message(state: ComparedPod, pod: AffectedPod, *, whole: bool) -> str:
-    """What is said of a pod without a node: of a quota in short, without the names of claims that are not made."""
+    """Return the message for a pod without a node; for a quota a short one, without the names of missing claims."""
     if state.over_quota and not whole:
         return in_words(state.over_quota, pod.namespace)
     return (state.message or "") if whole else without(state.message or "")
 
 
 def _state(states: Sequence[ComparedPod | None], pod: AffectedPod, *, whole: bool) -> str:
-    """Where pods are that stand in one row, or why they have no node."""
+    """Return the nodes of the pods in one row, or why they have none."""
     first = states[0]
     if first is None:
         return "not there"
@@ -259,7 +259,7 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
 
 
 def _unsettled(document: ImpactDocument) -> Iterator[str]:
-    """That the cluster never settles, with the pods that are evicted endlessly, and why."""
+    """Yield that the cluster never settles, with the pods that are evicted endlessly, and the reason."""
     if not document.unsettled:
         return
     endless = [pod for pod in document.pods if pod.effect == "EvictedAgain"]

@@ -96,7 +96,7 @@ def maintenance(
     rules = DrainRules(target, question, let_go, back)
     search = _OrderSearch(rules, at_once)
     waves = search.order(enlarged, (*names, *surge))
-    if waves is None and at_once > 1 and not search.cut:  # the larger waves may have been what was in the way
+    if waves is None and at_once > 1 and not search.cut:  # the larger waves may be the obstacle
         search = _OrderSearch(rules, 1, tried=search.tried)
         waves = search.order(enlarged, (*names, *surge))
     path = (enlarged, *search.path)

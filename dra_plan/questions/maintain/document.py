@@ -21,9 +21,10 @@ node does not return with, and gets none of the new ones."""
 
 
 class MovedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that leaves a node, and where the one in its place goes.
+    """A pod that leaves a node, and the node of its replacement.
 
-    The same node twice: it stays (of a DaemonSet), and is made again as the node is given back with other devices.
+    If both are the same node, the pod stays (of a DaemonSet), and is recreated when the node returns with other
+    devices.
     """
 
     namespace: str
@@ -34,7 +35,7 @@ class MovedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
-    """A node that does not come back as it was."""
+    """A node that returns to service changed."""
 
     name: str
     slices: Annotated[list[str], Meta(description="Its new ResourceSlices, in place of those of their drivers.")] = []
@@ -43,7 +44,7 @@ class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Wave(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that are drained at the same time, and given back before the next wave; surge nodes are removed."""
+    """Nodes that are drained together, and return before the next wave; surge nodes are removed."""
 
     nodes: list[str]
     moved: Annotated[list[MovedPod], Meta(description="In the order in which budgets let them go.")]
@@ -59,7 +60,7 @@ class PodAndNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Stop(DocumentPart, frozen=True, kw_only=True):
-    """Where the best attempt stops."""
+    """The point where the best attempt stops."""
 
     node: Text
     done: Annotated[list[str], Meta(description="The nodes that were drained and uncordoned before.")]
@@ -77,7 +78,7 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
 
 
 class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
-    """An order in which nodes can be drained and given back, with a place for every pod that runs and budgets kept."""
+    """An order in which nodes can be drained and returned to service, with a node for every pod."""
 
     kind: Literal["MaintenancePlan"] = "MaintenancePlan"
     outcome: MaintenanceOutcome

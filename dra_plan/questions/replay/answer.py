@@ -155,7 +155,7 @@ def replay_cluster(
         begun.append(run(trace, settings[0], 0, keeps=True))
 
     if jobs > 1 and others:
-        _ = [step.created for step in steps]  # decoded once, before processes part
+        _ = [step.created for step in steps]  # decoded once, before processes fork
         more = in_shares(in_orders, trace, others, jobs, first=begin)
     else:
         begin()

@@ -21,7 +21,7 @@ from dra_plan.documents.scheduling import (
 
 
 class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What kube-scheduler does with the pods of an input."""
+    """The result of kube-scheduler for the pods of an input."""
 
     kind: Literal["SchedulePlan"] = "SchedulePlan"
     api_server: Annotated[
