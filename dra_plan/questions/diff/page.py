@@ -63,7 +63,7 @@ def placed(answer: ClusterDiff) -> State:
     pods = answer.document.pods
     to = {device for pod in pods if pod.after is not None for device in pod.after.devices}
     left = to | {device for pod in pods if pod.before is not None for device in pod.before.devices}
-    ended = {claim.key: claim for claim in answer.claims_after}
+    ended = {claim.key: claim for claim in answer.end.claims}
     there = (one for one in answer.after.inventory.claims if one.key in ended or left.isdisjoint(_devices(one)))
     claims = {claim.key: claim for claim in there}
     claims |= {key: claim for key, claim in ended.items() if not to.isdisjoint(_devices(claim))}
