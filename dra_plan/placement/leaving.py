@@ -81,7 +81,7 @@ class Vacancies:
 
     @cached_property
     def needed(self) -> ShapeNeeds:
-        """What pods of each shape need, in numbers."""
+        """The needs of pods of each shape, in numbers."""
         return ShapeNeeds(self._amounts.needs, self._amounts.parts)
 
     @cached_property
@@ -90,7 +90,7 @@ class Vacancies:
 
     @cached_property
     def rooms(self) -> list[NodeRoom]:
-        """The nodes in numbers, with those who may leave them."""
+        """The nodes in numbers, with the pods that may leave them."""
         return [self._room(node) for node in self.residents]
 
     def _room(self, name: str) -> NodeRoom:

@@ -185,17 +185,20 @@ class Repacker:
 
     @cached_property
     def _stuck(self) -> frozenset[int]:
-        """The shapes that no node takes as it is."""
+        """Return the shapes that no node fits now."""
         return stuck_shapes(self.vacancies.rooms, self.vacancies.needed)
 
     @cached_property
     def _worths(self) -> list[list[float]]:
-        """What a place for each shape is worth, in several ways."""
+        """Return the worth of a place for each shape, in several ways."""
         stuck = frozenset(shape for shape in self._stuck if not self.wanted.pods[shape])
         return worths(self.vacancies.rooms, self.vacancies.needed, stuck) if stuck else []
 
     def _priced(self) -> int:
-        """A price that nothing is below: who leaves for the room costs what the place is worth that it needs."""
+        """Return a lower bound on the price: pods that leave cost the worth of the place that they need.
+
+        They are the pods that leave for the wanted capacity.
+        """
         if not self._room_columns or self.time.is_over:
             return 0
         least = 0
@@ -210,7 +213,10 @@ class Repacker:
         return least
 
     def _with_worth(self, column: MoveColumn, price: int, worth: Sequence[float]) -> float:
-        """What a column costs at least, with what its leavers need elsewhere, and less what others may find here."""
+        """Return the minimum cost of a column.
+
+        It includes the places that its leaving pods need elsewhere, minus the places that others may find here.
+        """
         room = self._rooms_by_name[column.node]
         needs = self.vacancies.needed.needs
         left = list(room.total)
@@ -238,7 +244,7 @@ class Repacker:
         return self._takes[shape]
 
     def _taking(self, shape: int) -> Iterator[NodeRoom]:
-        """The nodes that take a pod of the shape as they are, as far as the numbers say."""
+        """Yield the nodes that fit a pod of the shape now, according to the numbers."""
         for room in self.vacancies.rooms:
             if shape in room.shapes and room.takers(self.vacancies.needed, shape):
                 yield room
@@ -368,7 +374,7 @@ class Repacker:
                 yield MoveColumn(node, comes, ())
 
     def _single(self, demand: Mapping[int, int]) -> Iterator[tuple[str, Combination, tuple[int, ...]]]:
-        """Exchanges by which one pod leaves: for those who leave the cheapest nodes, then for all."""
+        """Yield exchanges in which one pod leaves: first for pods that leave the cheapest nodes, then for all."""
         leaving = [{s for column in found.columns or () for s in self._gone(column)} for found in self._cheapest]
         for shapes in (*leaving, set(demand)) if self._worths else ():
             stuck = sorted(shapes & self._stuck - self._tight)
