@@ -221,7 +221,7 @@ class Pick:
     change: PictureChange | None = None
     moment: int | None = None
     each_alone: bool = False
-    """True if it gets its devices on a single node, chosen among several."""
+    """True if the marked nodes are alternatives: it gets its devices on one of them."""
     step: int | None = None
     ways: Sequence[tuple[str, str]] = ()
 

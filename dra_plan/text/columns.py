@@ -115,7 +115,7 @@ class Verbatim(str):
 
 
 def indented(lines: Iterable[str], by: int = 2) -> Lines:
-    """Return the lines, each indented by this number of columns."""
+    """Yield the lines, each indented by this number of columns."""
     for line in lines:
         moved = f"{' ' * by}{line}" if line else line
         yield Verbatim(moved) if isinstance(line, Verbatim) else moved

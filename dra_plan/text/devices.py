@@ -117,7 +117,7 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
 
 
 def request_lines(story: NodeStory) -> Lines:
-    """Return the requests that cannot be satisfied alone; requests with the same funnel are merged."""
+    """Yield the requests that cannot be satisfied alone; requests with the same funnel are merged."""
     for of, others in alike(failing(story)):
         yield f"{words.capital(words.problem(of))}."
         if others:
@@ -150,7 +150,7 @@ def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRe
 
 
 def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
-    """Return all devices, those that each check removes, and those left."""
+    """Yield all devices, those that each check removes, and those left."""
     width = len(str(of.devices)) + 1
     devices = f"{'device' if of.devices == 1 else 'devices'} on the node"
     yield f"{of.devices:>{width}}  {devices}{devices_spread(of)}"
@@ -199,7 +199,7 @@ def finding_lines(removed: RemovedDevices) -> Iterator[str]:
 
 
 def choice_lines(choices: list[ChosenDevice]) -> Lines:
-    """Return the choices, by request and device."""
+    """Yield the choices, by request and device."""
     for _, slots in groupby(choices, key=lambda choice: (choice.claim.name, choice.request)):
         yield from _of_request(list(slots))
 
@@ -223,14 +223,14 @@ def _device(slot: ChosenDevice) -> str:
 
 
 def _passed(slot: ChosenDevice) -> Lines:
-    """Return the devices checked before the chosen one, except those of other classes."""
+    """Yield the devices checked before the chosen one, except those of other classes."""
     for passed in slot.passed_over:
         if passed.code != "selector-false" or not passed.class_:
             yield f"skipped {words.counted(passed.count, 'device')}: {removed(passed)}"
 
 
 def _not(alternative: PassedAlternative) -> Lines:
-    """Return the reasons why an earlier alternative was not chosen."""
+    """Yield the reasons why an earlier alternative was not chosen."""
     what = f"alternative {alternative.request.rpartition('/')[2]}"
     if alternative.problem is None:
         yield f"skipped {what}: with it, nothing was left for the rest"

@@ -47,7 +47,7 @@ from dra_plan.text.words import scheduler_says
 
 
 def lines(of: NotTogether) -> Lines:
-    """Return the elements, each with its details, and then the amounts that are short."""
+    """Yield the elements, each with its details, and then the amounts that are short."""
     for said, below in _told(of.elements):
         yield f"- {said}"
         yield from indented(below, 4)

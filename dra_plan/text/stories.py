@@ -46,7 +46,7 @@ def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[Node
 
 
 def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """Return the missing values, a summary of long stories, and then the stories, each after an empty line."""
+    """Yield the missing values, a summary of long stories, and then the stories, each after an empty line."""
     yield from summary_lines(absent, leading, stories)
     told, rest = worth_telling(stories)
     for story in told:
@@ -57,7 +57,7 @@ def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: 
 
 
 def summary_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """Return the summary of all nodes: names that do not exist, and the leading reasons."""
+    """Yield the summary of all nodes: names that do not exist, and the leading reasons."""
     yield from (f"  {words.absent(found)}" for found in absent)
     if is_long(leading, stories):
         yield f"  {words.summary(leading)}"
@@ -145,7 +145,7 @@ _OUTCOMES = {
 
 
 def story_lines(story: NodeStory) -> Lines:
-    """Return the lines about the nodes of a story: the cause first."""
+    """Yield the lines about the nodes of a story: the cause first."""
     if story.outcome is Outcome.FITS:
         yield from choice_lines(story.choices)
         return
@@ -157,7 +157,7 @@ def story_lines(story: NodeStory) -> Lines:
 
 
 def cause_lines(story: NodeStory) -> Lines:
-    """Return the causes that stop the claims before any request is checked: defects, errors, pools."""
+    """Yield the causes that stop the claims before any request is checked: defects, errors, pools."""
     if story.defect is not None:
         yield from words.defect(story.defect)
     if story.fault is not None:
@@ -200,7 +200,7 @@ def unpublished(story: NodeStory) -> Iterator[str]:
 
 
 def blocking_lines(story: NodeStory) -> Lines:
-    """Return the lines about the blocking set."""
+    """Yield the lines about the blocking set."""
     blocking = story.blocking_set
     if blocking is None:
         return

@@ -149,7 +149,7 @@ WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
 
 
 def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
-    """Return the verdict, then its basis: findings, missing objects, and the obstacles on each node.
+    """Yield the verdict, then its basis: findings, missing objects, and the obstacles on each node.
 
     `alike` are verdicts that differ only in names; `devices` says where the claims fit.
     """
@@ -349,7 +349,7 @@ def _suspended(whose: _Whose) -> str:
 
 
 def _forbidden(of: OwnerVerdict) -> Lines:
-    """Return the API server's message about pods that it does not create and that have no names yet."""
+    """Yield the API server's message about pods that it does not create and that have no names yet."""
     yield of.message
     for each in of.defaulted:
         yield (

@@ -1,4 +1,4 @@
-"""The options of `allocate`, and its method of `Cluster`."""
+"""The `Cluster` method for `allocate`, and its options."""
 
 from __future__ import annotations
 

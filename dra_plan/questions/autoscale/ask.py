@@ -1,4 +1,4 @@
-"""The options of `autoscale`, and its method of `Cluster`."""
+"""The `Cluster` method for `autoscale`, and its options."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _own_claims(index: Index, pod: Pod) -> Iterable[ResourceClaim]:
 
 
 def _absent_daemons(inventory: Inventory, template: NodeTemplate) -> Iterable[AnyWorkload]:
-    """Return the DaemonSets that run on such a node and have no pod on this one."""
+    """Yield the DaemonSets that run on such a node and have no pod on this one."""
     there = {one.metadata.controller.uid for one in template.pods if one.metadata.controller is not None}
     for workload in inventory.workloads:
         if (

@@ -1,4 +1,4 @@
-"""The options of `capacity`, and its method of `Cluster`."""
+"""The `Cluster` method for `capacity`, and its options."""
 
 from __future__ import annotations
 

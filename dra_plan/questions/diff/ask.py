@@ -1,4 +1,4 @@
-"""The options of `diff`, and its method of `Cluster`."""
+"""The `Cluster` method for `diff`, and its options."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def _verdicts(gate: Gate, document: DiffDocument) -> list[Verdict]:
 
 
 def new_holds(document: DiffDocument) -> Iterator[HeldDrain]:
-    """Return the budgets that block drains of the second state, but not of the first."""
+    """Yield the budgets that block drains of the second state, but not of the first."""
     for edit in document.after.what_if:
         if edit not in document.before.what_if:
             yield from edit.held_by

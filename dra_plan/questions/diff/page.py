@@ -113,7 +113,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
 
 
 def _only_what_is_free(marks: list[dict[int, Mark]], scenes: list[Scene]) -> None:
-    """Claim sets are checked before any pod moves: if a moved pod has their devices, show that instead."""
+    """Drop marked devices that are in use, because claim sets are checked before any pod moves; say so instead."""
     for on_scene, picture in zip(marks, scenes, strict=False):
         for number, mark in on_scene.items():
             devices = {device.at: device.state for device in picture.places[number].devices}

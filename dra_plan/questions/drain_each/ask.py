@@ -1,4 +1,4 @@
-"""The options of `diff --drain each`, and its method of `Cluster`."""
+"""The `Cluster` method for `diff --drain each`, and its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of `explain`, and its method of `Cluster`."""
+"""The `Cluster` method for `explain`, and its options."""
 
 from __future__ import annotations
 

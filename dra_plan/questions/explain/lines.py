@@ -23,7 +23,7 @@ NOTHING = "Nothing to explain: the input has no pending claim, and no pod or wor
 
 
 def room_lines(of: RoomForPod) -> Lines:
-    """Return the lines about one pod, or several equal ones: the verdict, the steps, and the pods that stay."""
+    """Yield the lines about one pod, or several equal ones: the verdict, the steps, and the pods that stay."""
     yield f"{_whose(of)}: {_HEADLINES[of.outcome](of)}."
     yield from indented(_details(of))
 
@@ -119,7 +119,7 @@ SCHEDULE = "`dra-plan schedule`, with the same arguments, shows what happens to 
 
 
 def unplanned_lines(of: UnplannedOwner, *, headed: bool = True) -> Lines:
-    """Return the lines about one owner: its kind, unless already shown, then its devices or requests."""
+    """Yield the lines about one owner: its kind, unless already shown, then its devices or requests."""
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
     yield from indented(_having(of, headed=headed))
@@ -207,7 +207,7 @@ ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each
 
 
 def group_lines(of: ExplainedPodGroup) -> Lines:
-    """Return the lines about one group: whether it starts, the scheduler's message, and its pods as they were tried."""
+    """Yield the lines about one group: whether it starts, the scheduler's message, and its pods as they were tried."""
     yield f"podgroup/{of.namespace}/{of.name}: {_GROUP_HEADLINES[of.state](of)}."
     yield from indented(_group_details(of))
 

@@ -78,7 +78,7 @@ def is_told_by_what_it_has(block: OwnerBlock) -> bool:
 
 
 def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
-    """Return the lines about equal owners: the verdict, then devices, the changes that would help, or the state.
+    """Yield the lines about equal owners: the verdict, then devices, the changes that would help, or the state.
 
     With `folded`, stories of nodes that do not fit on a screen are only counted.
     """
@@ -107,12 +107,12 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
 
 
 def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
-    """Return the lines about one claim set, or several by their names."""
+    """Yield the lines about one claim set, or several by their names."""
     yield from _fold([headline(of, name)], of, None, folded=False)
 
 
 def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded: bool) -> Lines:
-    """Return the first lines and the devices; nodes that the verdict covers are not repeated."""
+    """Yield the first lines and the devices; nodes that the verdict covers are not repeated."""
     faults = _missing_classes(verdict, of)
     head = [*head[:1], *indented(faults), *head[1:]]
     if verdict is not None and _is_told_whole(verdict, of):

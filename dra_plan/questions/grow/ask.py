@@ -1,4 +1,4 @@
-"""The options of `grow`, and its method of `Cluster`."""
+"""The `Cluster` method for `grow`, and its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of `impact`, and its method of `Cluster`."""
+"""The `Cluster` method for `impact`, and its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of `maintain`, and its method of `Cluster`."""
+"""The `Cluster` method for `maintain`, and its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of `place`, and its method of `Cluster`."""
+"""The `Cluster` method for `place`, and its options."""
 
 from __future__ import annotations
 

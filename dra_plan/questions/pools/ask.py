@@ -1,4 +1,4 @@
-"""The options of `pools`, and its method of `Cluster`."""
+"""The `Cluster` method for `pools`, and its options."""
 
 from __future__ import annotations
 

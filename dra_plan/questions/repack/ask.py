@@ -1,4 +1,4 @@
-"""The options of `repack`, and its method of `Cluster`."""
+"""The `Cluster` method for `repack`, and its options."""
 
 from __future__ import annotations
 

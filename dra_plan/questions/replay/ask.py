@@ -1,4 +1,4 @@
-"""The options of `replay`, and its method of `Cluster`."""
+"""The `Cluster` method for `replay`, and its options."""
 
 from __future__ import annotations
 

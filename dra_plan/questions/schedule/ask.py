@@ -1,4 +1,4 @@
-"""The options of `schedule`, and its method of `Cluster`."""
+"""The `Cluster` method for `schedule`, and its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of `validate`, and its method of `Cluster`."""
+"""The `Cluster` method for `validate`, and its options."""
 
 from __future__ import annotations
 
