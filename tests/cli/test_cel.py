@@ -191,7 +191,7 @@ def test_the_expression_from_standard_input(document, monkeypatch):
     ("paths", "device", "message"),
     [
         ([], "a/b/c", "--device needs the manifests"),
-        (["-"], None, "standard input can't be both"),
+        (["-"], None, "standard input cannot be both"),
     ],
 )
 def test_wrong_questions(paths, device, message):

@@ -32,7 +32,7 @@ def test_a_defect_says_how_to_report_it(capsys: pytest.CaptureFixture[str]) -> N
     out, err = capsys.readouterr()
     assert out == ""
     assert "KeyError: 'surprise'" in err
-    assert "Please report it to those from whom you have dra-plan" in err
+    assert "Report it to the maintainers of your copy of dra-plan" in err
     assert "://" not in err
     assert "Python 3." in err
 
