@@ -408,8 +408,8 @@ def _places(group: NodeGroup) -> list[int]:
 
 def _held(group: NodeGroup) -> list[int]:
     """Return the other nodes of a group: each is held by other claims. Those with the fewest lacking come first."""
-    others = [at for at in range(len(group.nodes)) if at not in _places(group)]
-    return sorted(others, key=lambda at: _lack(group.offers[at]))[:MOST_HELD]
+    others = set(range(len(group.nodes))).difference(_places(group))
+    return sorted(others, key=lambda at: (_lack(group.offers[at]), at))[:MOST_HELD]
 
 
 def _lack(offer: NodeOffer | None) -> tuple[int, bool, int]:
