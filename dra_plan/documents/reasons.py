@@ -69,6 +69,7 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
     code: str
     message: SchedulerText
     object: ObjectName | None = None
+    template: Annotated[str, Meta(description="The template that `object`, a claim, is generated from.")] = ""
     missing: ObjectName | None = None
     source: str | None = None
     device: DeviceName | None = None

@@ -14,7 +14,7 @@ from dra_plan.near import nearest
 from dra_plan.scheduler.dra.filter import check_requests
 
 from . import edits
-from .names import source
+from .names import CLAIM, made_from, source
 from .placement import Budget, Placement
 from .selectors import mended
 
@@ -40,7 +40,8 @@ class MendedSelector:
 class ErrorDetails:
     """The error that ended the attempt.
 
-    `object` is (kind, namespace, name) with its position in the input; `selector` the index among its selectors.
+    `object` is (kind, namespace, name) with its position in the input; `selector` the index among its selectors. If it
+    is a claim generated from a `template`, only the template can be corrected.
     `known` are the names that could have been meant, `hint` the most similar; `gate` is the feature gate that is off,
     `missing` (kind, namespace, name) the object that does not exist.
     """
@@ -48,6 +49,7 @@ class ErrorDetails:
     code: str
     message: str
     object: ObjectKey | None = None
+    template: str = ""
     origin: Origin | None = None
     request: str | None = None
     device: DeviceID | None = None
@@ -64,7 +66,7 @@ class ErrorDetails:
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
     """Return the reason why the claims of a pod are not even known."""
-    details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
+    details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, origin=claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:
         kind, namespace, name = missing
@@ -111,6 +113,8 @@ def _said(placement: Placement, cause: Cause) -> str:
 def _place(details: ErrorDetails, claim: ResourceClaim, claim_set: ClaimSet, inventory: Inventory) -> None:
     """Set the claim as it was read, or the template it is created from."""
     details.object = source(claim, inventory)
+    template = made_from(claim, inventory) if details.object[0] == CLAIM else None
+    details.template = template[2] if template is not None else ""
     details.origin = inventory.origins.get(details.object) or claim_set.origin
 
 

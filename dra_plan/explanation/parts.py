@@ -63,6 +63,7 @@ def fault(found: ErrorDetails) -> AttemptFault:
         code=found.code,
         message=found.message,
         object=_object(found.object),
+        template=found.template,
         missing=_object(found.missing),
         source=str(found.origin) if found.origin is not None else None,
         device=device_name(found.device) if found.device is not None else None,

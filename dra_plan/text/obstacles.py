@@ -147,7 +147,8 @@ def _where(of: AttemptFault) -> str:
         return "the input"
     thing = of.object
     name = f"{thing.namespace}/{thing.name}" if thing.namespace else thing.name
-    return f"{thing.kind} {name}" + (f" ({of.source})" if of.source else "")
+    made = f", generated from template {of.template}" if of.template else ""
+    return f"{thing.kind} {name}" + (f" ({of.source})" if of.source else "") + made
 
 
 def _meant(of: AttemptFault) -> str:
@@ -179,7 +180,12 @@ def _indented(expression: str) -> list[str]:
 
 def _class_missing(of: AttemptFault) -> list[str]:
     name = of.missing.name if of.missing is not None else ""
-    return [f"{_where(of)}, request {of.request or ''}: device class {name} does not exist.{_meant(of)}"]
+    said = [f"{_where(of)}, request {of.request or ''}: device class {name} does not exist.{_meant(of)}"]
+    if of.template:
+        said.append(
+            "A generated claim cannot be edited. Correct the class in the template, and recreate template and pod."
+        )
+    return said
 
 
 def _feature_off(of: AttemptFault) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra_plan import explain
-from tests.build import node, pod, taint
+from tests.build import device_class, node, pod, request, taint, template
 
 Plain = dict[str, Any]
 AWAY = {"taints": [taint("pool", "ml")]}
@@ -65,6 +65,23 @@ def test_of_a_message_that_counts_nothing_no_change_is_told(said: str) -> None:
     assert not told["sameToday"]
     assert "changed" not in told
     assert f"The cluster last said: {said}" in str(explain([*SMALL, waiting(said)], "pod/p"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "0/2 nodes are available: 2 cannot allocate all claims.",
+        "0/2 nodes are available: 1 Insufficient cpu, 1 cannot allocate all claims.",
+    ],
+)
+def test_where_the_answer_is_unknown_the_message_is_whole_and_compared_with_nothing(said: str) -> None:
+    asked = {**waiting(said), "spec": pod("p", templates={"gpu": "t"})["spec"]}
+    objects = [node("a"), node("b"), device_class(), template("t", request("gpu")), asked]
+    [verdict] = explain(objects, "pod/p").to_dict()["verdicts"]
+    assert verdict["verdict"] == "Unknown"
+    assert not verdict["lastMessage"]["sameToday"]
+    assert "changed" not in verdict["lastMessage"]
+    assert f"  The cluster last said: {said}\n" in str(explain(objects, "pod/p"))
 
 
 def test_a_pod_that_would_be_bound_now() -> None:

@@ -17,6 +17,7 @@ from tests.build import (
     deployment,
     device,
     device_class,
+    generated,
     gpus,
     manifest,
     mounts,
@@ -358,3 +359,49 @@ def test_a_claim_of_another_namespace() -> None:
     shared = claim("shared", request("gpu"), namespace="team-b")
     said = text([*gpus("a"), shared, pod("p", claims={"gpu": "shared"})])
     assert "not in the input. There are: team-b/shared, of another namespace.\n" in said
+
+
+# -- a class that does not exist, of a generated claim -----------------------------------------------------------------
+
+
+def misspelt(asked: Object, of: str) -> list[Object]:
+    """A waiting pod with a claim generated from a template, both with this class."""
+    made = generated("p", "gpu", "a", "gpu-0")
+    wrong = claim(made["metadata"]["name"], request("gpu", of=of), metadata=made["metadata"])
+    return [*gpus("a"), template("t", request("gpu", of=of)), wrong, asked]
+
+
+def test_a_misspelt_class_is_corrected_in_the_template_of_a_generated_claim() -> None:
+    said = text(misspelt(pod("p", templates={"gpu": "t"}), "gpu.exmple.com"))
+    assert ", generated from template t, request gpu: device class gpu.exmple.com does not exist." in said
+    assert "Correct the class in the template, and recreate template and pod.\n" in said
+    assert "  1. use class gpu.example.com in request gpu of template t (it then fits on a)\n" in said
+    assert "  Templates and claims cannot be edited. Delete and create the template," in said
+
+
+def test_a_correction_that_does_not_help_is_not_suggested() -> None:
+    said = text(misspelt(pod("p", cpu="900", templates={"gpu": "t"}), "gpu.exmple.com"))
+    assert "Did you mean gpu.example.com?" in said
+    assert "use class" not in said
+
+
+def test_a_misspelt_class_of_a_claim_is_corrected_in_the_claim() -> None:
+    asked = [claim("c", request("gpu", of="gpu.exmple.com")), pod("p", claims={"gpu": "c"})]
+    said = text([*gpus("a"), *asked])
+    assert "  1. use class gpu.example.com in request gpu of claim c (it then fits on a)\n" in said
+    assert "template" not in said.partition("What would")[0]
+
+
+# -- nodes of one kind, each held by other claims ----------------------------------------------------------------------
+
+
+def test_any_holder_on_any_node_of_a_group_may_be_released_and_those_with_fewer_devices_come_first() -> None:
+    held = [
+        allocated("big", "a/gpu-0", "a/gpu-1", on="a"),
+        *(allocated(f"s{at}", f"b/gpu-{at}", on="b") for at in (0, 1)),
+    ]
+    asked = [template("t", request("gpu")), pod("p", templates={"gpu": "t"})]
+    said = text([*gpus("a", "b"), *held, *asked])
+    assert "1. release any one of 3 claims: " in said
+    order = said.partition("release any one of 3 claims: ")[2].splitlines()[0]
+    assert order.index("s0") < order.index("s1") < order.index("big")

@@ -454,7 +454,8 @@ def release(placement: Placement, key: str) -> Change:
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     pods = pods_using(claim)
     told = ClaimReleased(code="release-claim", release=ClaimName(namespace=namespace, name=name), pods=pods)
-    return Change(told, lambda changed: changed.without_allocated([key]))
+    held = len(claim.allocation.devices.results) if claim is not None and claim.allocation is not None else 0
+    return Change(told, lambda changed: changed.without_allocated([key]), devices=held)
 
 
 def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Change]:

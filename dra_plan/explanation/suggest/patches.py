@@ -72,11 +72,14 @@ class Change:
 
     `size` is the amount still requested, if that is a number: of two changes that differ only in size, the larger one
     changes less.
+
+    `devices` is the number of devices that a released claim gives up.
     """
 
     told: SuggestedChange
     apply: Callable[[Placement], Placement]
     size: int | None = None
+    devices: int = 0
 
     @property
     def code(self) -> str:

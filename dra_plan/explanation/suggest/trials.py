@@ -18,6 +18,7 @@ from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.documents.base import ClaimName
 from dra_plan.documents.suggestions import (
     CapacityChanged,
+    ClaimReleased,
     ConstraintDropped,
     CountLowered,
     ObjectPatch,
@@ -122,8 +123,7 @@ class Trials:
             for found in self._found.values()
             if not any(change.code == "drop-selector" and _selector(change) in less for change in found.changes)
         ]
-        ordered = sorted(helped, key=lambda s: (len(s.changes), sorted((c.rank for c in s.changes), reverse=True)))
-        return ordered[:MOST_SUGGESTIONS]
+        return sorted(helped, key=_order)[:MOST_SUGGESTIONS]
 
     def try_each(self, placement: Placement, changes: Sequence[Change]) -> None:
         """Try each change alone."""
@@ -181,6 +181,12 @@ class Trials:
             return None
         elsewhere = self._asker.fits_elsewhere(made)
         return None if elsewhere is None else (changed, elsewhere)
+
+
+def _order(found: Suggestion) -> tuple[object, ...]:
+    """Return the position of a suggestion: single changes first, by plausibility, then those that release less."""
+    released = sum(change.devices for change in found.changes)
+    return len(found.changes), sorted((change.rank for change in found.changes), reverse=True), released
 
 
 def applied(placement: Placement, made: Sequence[Change]) -> Placement:
@@ -250,6 +256,9 @@ def _place(change: Change) -> object:
 MOST_TRIED = 6
 """The number of groups on whose nodes changes are tried."""
 
+MOST_HELD = 8
+"""The number of nodes of a group whose claims are tried for release."""
+
 MOST_ERRORS = 300
 """The number of nodes with an error that are checked for whether a change removes it."""
 
@@ -308,6 +317,9 @@ class SuggestionSearch:
                 placement, made = self._candidates(group, position)
                 self._trials.try_each(placement, made)
         for group in told:
+            for position in _held(group):
+                self._trials.try_each(*self._releases(group, position))
+        for group in told:
             for position in _places(group):
                 if len(self._trials.found()) < (ENOUGH if self._is_in_pairs() else 1):
                     self._trials.try_two(*self._candidates(group, position))
@@ -327,6 +339,11 @@ class SuggestionSearch:
                 nowhere=self._nowhere,
             )
         return placement, made
+
+    def _releases(self, group: NodeGroup, position: int) -> tuple[Placement, list[Change]]:
+        placement, offer = self._placements.on(group.nodes[position]), group.offers[position]
+        made = candidates.candidates(offer, None, {}, nowhere=self._nowhere) if offer is not None else []
+        return placement, [change for change in made if isinstance(change.told, ClaimReleased)]
 
     # -- checks of other nodes -------------------------------------------------------------------------------------
 
@@ -387,6 +404,12 @@ def _places(group: NodeGroup) -> list[int]:
     """Return the nodes of a group with the fewest lacking or used devices, and the first: changes are tried there."""
     lacking = [_lack(offer) for offer in group.offers]
     return list(dict.fromkeys((lacking.index(min(lacking)), 0)))
+
+
+def _held(group: NodeGroup) -> list[int]:
+    """Return the other nodes of a group: each is held by other claims. Those with the fewest lacking come first."""
+    others = set(range(len(group.nodes))).difference(_places(group))
+    return sorted(others, key=lambda at: (_lack(group.offers[at]), at))[:MOST_HELD]
 
 
 def _lack(offer: NodeOffer | None) -> tuple[int, bool, int]:

@@ -107,7 +107,8 @@ class OwnerTrials:
 
     def with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
         """Return the verdict with helpful changes; for owners in short form, the changes that make their claims fit."""
-        if made.verdict not in TRIED or made.alone is not None or made.of_all_nodes:
+        of_devices = made.refused_by == [DEVICES]  # a claim that no node can serve: it may be changed
+        if made.verdict not in TRIED or made.alone is not None or (made.of_all_nodes and not of_devices):
             return made
         index, about = self._ground.index, self._ground.about
         claims = ClaimChanges(self._ground.plan_of(owner), about)

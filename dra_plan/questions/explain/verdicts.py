@@ -211,6 +211,8 @@ class _Verdicts:
             return self._refused(self._evicted(made, pod), pod)
         made = self._with_fates(made, owner, fates, fate)
         last = last_message(pod, fates[0].record, self._inventory.cluster_info)
+        if last is not None and made.verdict == "Unknown":  # nothing is found that it could be compared with
+            last = structs.replace(last, same_today=False, changed=[])
         called = "Unknown" if made.missing else _called(fates[0].record)
         made = structs.replace(made, scheduled=called, last_message=last)
         return self._refused(made, pod)
