@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
+from dra_plan.documents.pools import ListedPool
 from dra_plan.page.content import Page
 from dra_plan.page.pages import begin, drawn
 from dra_plan.page.scene import Scene, whole_devices
 from dra_plan.questions.pools.answer import PoolList
-from dra_plan.questions.pools.document import ListedPool, PoolsDocument
+from dra_plan.questions.pools.document import PoolsDocument
 from dra_plan.questions.pools.text import FORMATS, totals
 from dra_plan.text import words
 
