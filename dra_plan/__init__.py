@@ -1,6 +1,6 @@
-"""Plans Kubernetes Dynamic Resource Allocation from manifests alone, with kube-scheduler's own answer.
+"""Plan Kubernetes Dynamic Resource Allocation from manifests, with the same answer as kube-scheduler.
 
-The public names are imported when first used, so that `import dra_plan` costs nothing.
+The public names are imported on first use, so that `import dra_plan` stays cheap.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The time that a whole answer may take, and who hears how far it is: for questions that have no answer in part.
+"""The time limit for a whole answer, and its progress callback, for questions that have no partial answer.
 
-A question that can say what it knows by then has a deadline of its own (`Question.deadline`). What takes long calls
-`check`, which costs next to nothing where no time was set.
+A question that can return partial results has its own deadline (`Question.deadline`). Long-running code calls `check`,
+which costs almost nothing if no limit is set.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from dra_plan.errors import DraPlanError
 T = TypeVar("T")
 
 _ends: ContextVar[tuple[float, float] | None] = ContextVar("_ends", default=None)
-"""When the time is over, by `time.monotonic`, and how many seconds were given."""
+"""The end of the allotted time, on the clock of `time.monotonic`, and the number of seconds allotted."""
 _hears: ContextVar[Callable[[int, int], None] | None] = ContextVar("_hears", default=None)
 
 
 class OutOfTimeError(DraPlanError, TimeoutError):
-    """The time that an answer was given is over, and nothing is known in part."""
+    """An error raised when the time limit is reached and there is no partial answer."""
 
 
 @contextmanager
 def allotted(seconds: float | None, progress: Callable[[int, int], None] | None = None) -> Iterator[None]:
-    """Within the block `check` raises OutOfTimeError after this time, in this thread; `progress` hears of `steps`."""
+    """Within the block, make `check` raise OutOfTimeError after this time in this thread; `steps` calls `progress`."""
     ends, hears = _ends.get(), _hears.get()
     if seconds is not None and (ends is None or time.monotonic() + seconds < ends[0]):
         ends = (time.monotonic() + seconds, seconds)
@@ -40,7 +40,7 @@ def allotted(seconds: float | None, progress: Callable[[int, int], None] | None 
 
 
 def is_timed() -> bool:
-    """Whether some time was set."""
+    """Return whether a time limit is set."""
     return _ends.get() is not None
 
 
@@ -52,7 +52,7 @@ def check() -> None:
 
 
 def steps(of: Iterable[T], total: int) -> Iterator[T]:
-    """The items, each of which is reported once it is there."""
+    """Yield the items, and report each one to the progress callback."""
     hears = _hears.get()
     for done, one in enumerate(of, 1):
         check()

@@ -1,4 +1,4 @@
-"""What the arguments of the Python API may be, and how a wrong one is refused: with a UsageError that names it."""
+"""Validation of the arguments of the Python API: a wrong argument raises a UsageError that names it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .errors import InputError, UsageError
 from .releases import Target
 
 Objects = dict[str, Any] | Iterable[dict[str, Any]]
-"""Kubernetes objects as plain dicts, or one of them."""
+"""Kubernetes objects as plain dicts, or a single one."""
 
 _MOST = 2**63
-"""From here on nothing is a number of steps, nodes or processes."""
+"""The upper bound for a number of steps, nodes or processes; this number and larger ones are rejected."""
 
 
 def question(owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-    """What is asked of a cluster, of the options of `options.py`. Raises UsageError for what can't be one."""
+    """Return the question described by the options of `options.py`. Raises UsageError for invalid options."""
     given = {**_NOTHING, **(options or {})}
     return Question(
         owners=names(owners, "owners"),
@@ -47,11 +47,11 @@ _NOTHING: Mapping[str, Any] = {
     **dict.fromkeys(("nodes", "namespace", "selector", "max_steps", "timeout", "progress", "probe")),
     **dict.fromkeys(("together", "infer_nodes", "devices_only"), False),
 }
-"""What a question does not say."""
+"""The values of options that a question does not set."""
 
 
 def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[str, ...]:
-    """The names of an argument that takes one or several. Raises UsageError for what is no name."""
+    """Return the names in an argument that takes one or several. Raises UsageError for anything that is not a name."""
     if given is None or isinstance(given, str):
         return (given,) if given is not None else ()
     wrong: Any = given
@@ -64,54 +64,54 @@ def names(given: str | Iterable[str] | None, argument: str = "names") -> tuple[s
 
 
 def required(given: Any, kind: Any, argument: str, what: str) -> Any:
-    """The value, if it is of the kind. Raises UsageError for another, saying `what` was wanted."""
+    """Return the value if it is of this kind. Raises UsageError otherwise, saying that `what` was expected."""
     if not isinstance(given, kind):
         raise _unlike(argument, what, given)
     return given
 
 
 def optional(given: Any, kind: Any, argument: str, what: str) -> Any:
-    """The value, if it is None or of the kind. Raises UsageError for another, saying `what` was wanted."""
+    """Return the value if it is None or of this kind. Raises UsageError otherwise, saying that `what` was expected."""
     return None if given is None else required(given, kind, argument, what)
 
 
 def callback(given: Any, argument: str) -> Any:
-    """The value, if it is None or can be called. Raises UsageError for another."""
+    """Return the value if it is None or callable. Raises UsageError otherwise."""
     if given is not None and not callable(given):
         raise _unlike(argument, "a function", given)
     return given
 
 
 def able(given: Any, method: str, argument: str, what: str) -> Any:
-    """The value, if it has the method of that name. Raises UsageError for another, saying `what` was wanted."""
+    """Return the value if it has that method. Raises UsageError otherwise, saying that `what` was expected."""
     if not callable(getattr(given, method, None)):
         raise _unlike(argument, what, given)
     return given
 
 
 def truth(given: Any, argument: str) -> bool:
-    """The value, if it is True or False. Raises UsageError for another."""
+    """Return the value if it is True or False. Raises UsageError otherwise."""
     if not isinstance(given, bool):
         raise _unlike(argument, "True or False", given)
     return given
 
 
 def whole_number(given: Any, argument: str) -> int:
-    """The value, if it is a whole number that Python can write. Raises UsageError for another."""
+    """Return the value if it is a whole number that Python can print. Raises UsageError otherwise."""
     if not isinstance(given, int) or isinstance(given, bool) or abs(given) >= _MOST:
         raise _unlike(argument, "a whole number", given)
     return given
 
 
 def at_least_one(given: Any, argument: str) -> int:
-    """The value, if it is a whole number of at least 1. Raises UsageError for another."""
+    """Return the value if it is a whole number of at least 1. Raises UsageError otherwise."""
     if whole_number(given, argument) < 1:
         raise _unlike(argument, "a whole number of at least 1", given)
     return given  # type: ignore[no-any-return]
 
 
 def seconds(given: Any, argument: str) -> float | None:
-    """The value, if it is None or a number of at least 0. Raises UsageError for another."""
+    """Return the value if it is None or a number of at least 0. Raises UsageError otherwise."""
     if given is None:
         return None
     if not isinstance(given, int | float) or isinstance(given, bool) or not given >= 0:
@@ -123,7 +123,7 @@ def seconds(given: Any, argument: str) -> float | None:
 
 
 def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
-    """The selector of an argument that takes its text, too. Raises UsageError for a text that is none."""
+    """Return the label selector of an argument that also accepts text. Raises UsageError for an invalid selector."""
     if isinstance(given, str):
         return parse_selector(given)
     found: LabelSelector | None = optional(given, LabelSelector, "selector", 'labels such as "a=b,c in (d,e)"')
@@ -131,7 +131,7 @@ def label_selector(given: str | LabelSelector | None) -> LabelSelector | None:
 
 
 def gates_of(given: Any, argument: str) -> Mapping[str, bool]:
-    """The feature gates of an argument, by name. Raises UsageError for what is no name, or neither True nor False."""
+    """Return the feature gates of an argument, by name. Raises UsageError for an invalid name or a non-bool value."""
     for name, value in required(given, Mapping, argument, "a dict of names and booleans").items():
         required(name, str, argument, "names of gates")
         truth(value, f"{argument}: {name}")
@@ -144,7 +144,10 @@ def asked_release(
     quirks: str = "upstream",
     strict_version: bool = False,
 ) -> AskedRelease:
-    """What a target is made of; without a version, that of the input it is for. Raises UsageError for wrong types."""
+    """Return the release that a target is built from, by default that of the input.
+
+    Raises UsageError for wrong types.
+    """
     if kubernetes_version is not None and not isinstance(kubernetes_version, str | float):
         raise _unlike("kubernetes_version", 'a version such as "1.36"', kubernetes_version)
     if not isinstance(quirks, str):
@@ -156,19 +159,19 @@ def asked_release(
 
 
 def target_of(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Target:
-    """The target of a version, gates that differ from its defaults, and a mode of quirks. Raises UsageError."""
+    """Return the target for a version, gates that differ from its defaults, and a quirks mode. Raises UsageError."""
     return asked_release(version, gates, quirks).target(Inventory())
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:
-    """The items of an argument that takes several. Raises UsageError for a string, a path or one object."""
+    """Return the items of an argument that takes several. Raises UsageError for a string, a path or a single object."""
     if isinstance(given, str | bytes | os.PathLike | dict) or not isinstance(given, Iterable):
         raise _unlike(argument, f"a list of {what}", given)
     return list(given)
 
 
 def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]]:
-    """The paths of an argument that takes one or several. Raises UsageError for what is no path."""
+    """Return the paths of an argument that takes one or several. Raises UsageError for anything that is not a path."""
     found = [given] if isinstance(given, str | os.PathLike) else list_of(given, argument, "paths")
     for path in found:
         required(path, (str, os.PathLike), argument, "paths")
@@ -176,7 +179,7 @@ def paths_of(given: Any, argument: str = "paths") -> list[str | os.PathLike[str]
 
 
 def prices(given: Any) -> dict[str, Decimal]:
-    """What each thing costs, by its name; nothing for None. Raises UsageError for what is no number."""
+    """Return the prices by name; an empty dict for None. Raises UsageError for a price that is not a number."""
     found = {}
     for name, price in (optional(given, Mapping, "cost", "a dict of names and numbers") or {}).items():
         if not isinstance(price, int | float | Decimal) or isinstance(price, bool):
@@ -190,9 +193,9 @@ def _unlike(argument: str, wanted: str, given: Any) -> UsageError:
 
 
 def yaml_of(path: str, option: str, most: int) -> Any:
-    """What the YAML or JSON file of an option holds, of at most this many bytes.
+    """Return the content of the YAML or JSON file of an option, which may have at most this many bytes.
 
-    Raises InputError, with option and path, for a file that can't be read or is neither.
+    Raises InputError, with the option and the path, for a file that cannot be read or is neither YAML nor JSON.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`Cluster`: Kubernetes objects, and all that can be asked of them."""
+"""`Cluster`: Kubernetes objects and the questions about them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .questions.registry import Questions
 
 
 class Cluster(Questions, LoadedCluster):
-    """Kubernetes objects, and the release that they are asked under. Never changed: `at` and edits give another one.
+    """Kubernetes objects and the release to simulate. Immutable: `at` and the edits return a new cluster.
 
-    What was found out for one answer (pools, compiled selectors) is kept for the next, and shared with the clusters
-    made from this one as far as it is the same for them. Arguments that take names take one name, too.
+    Intermediate results (pools, compiled selectors) are cached for later answers, and shared with the clusters derived
+    from this one as far as they are the same there. Arguments that take several names also take a single name.
     """
 
     __slots__ = ()
 
     def page(self, answer: PrintedAnswer[Any]) -> str:
-        """An answer of this cluster as a page of HTML, with a picture of the cluster: one file, which loads nothing."""
+        """Return an answer of this cluster as one self-contained HTML page with a picture of the cluster."""
         found: PrintedAnswer[Any] = required(answer, PrintedAnswer, "answer", "an answer")
         return found.html(self.inventory, self.view)

@@ -1,4 +1,4 @@
-"""The exceptions that callers of dra-plan may catch; what belongs to one part only derives from these there."""
+"""The exceptions that callers of dra-plan may catch; those of a single part are defined there and derive from these."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Self
 
 
 class DraPlanError(Exception):
-    """Base of every error that dra-plan raises on purpose."""
+    """The base of every error that dra-plan raises on purpose."""
 
     _lines: tuple[str, ...] = ()
 
     @classmethod
     def of_lines(cls, lines: Iterable[str]) -> Self:
-        """An error that says several things, a line each."""
+        """Return an error with several messages, one per line."""
         said = tuple(lines)
         error = cls("\n".join(said))
         error.lines = said
@@ -21,7 +21,7 @@ class DraPlanError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What the error says, a line each. Line ends inside one are those of what it names, and no lines of ours."""
+        """The messages of the error, one per line. Line breaks inside a quoted value do not start a new message."""
         return self._lines or (str(self),)
 
     @lines.setter
@@ -30,8 +30,8 @@ class DraPlanError(Exception):
 
 
 class UsageError(DraPlanError):
-    """The question itself is wrong: an unknown version, feature gate, node or option value."""
+    """An invalid question: an unknown version, feature gate, node or option value."""
 
 
 class InputError(DraPlanError, ValueError):
-    """Objects that can't be read as Kubernetes objects."""
+    """Objects that cannot be read as Kubernetes objects."""

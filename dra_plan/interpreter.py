@@ -1,8 +1,8 @@
-"""What is set for the whole Python process: room for deep recursion, and when garbage is collected.
+"""Settings of the whole Python process: the recursion limit and garbage collection.
 
-Nothing else touches the recursion limit or stops the collector. As the limit belongs to the whole process, each user
-adds the frames that it needs and takes them off again, however users in other threads begin and end in between, and
-whatever the limit was.
+No other module changes the recursion limit or stops the collector. The limit belongs to the whole process, so each user
+adds the frames that it needs and removes them again. This works for any initial limit, and when users in other threads
+start and end in between.
 """
 
 import gc
@@ -16,9 +16,9 @@ _lock = Lock()
 
 @contextmanager
 def more_frames(frames: int) -> Iterator[None]:
-    """Within the block Python functions may be nested this much deeper than before; afterwards the limit is as it was.
+    """Allow Python functions to nest this much deeper within the block; restore the limit afterwards.
 
-    Only for functions in Python: their frames take no C stack from Python 3.11 on.
+    Only for Python functions: since Python 3.11 their frames use no C stack.
     """
     _shift(frames)
     try:
@@ -37,7 +37,7 @@ def _shift(frames: int) -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No garbage is collected within the block: for code that makes many objects and drops few."""
+    """Disable garbage collection within the block, for code that creates many objects and drops few."""
     collects = gc.isenabled()
     gc.disable()
     try:

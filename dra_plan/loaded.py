@@ -1,4 +1,4 @@
-"""What is asked about: the objects of a cluster as they were read and edited, and the release that they are under."""
+"""The subject of questions: the loaded and edited objects of a cluster, and the release to simulate."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ A = TypeVar("A", bound=PrintedAnswer[Any])
 
 
 class LoadedCluster:
-    """Kubernetes objects, and the release that they are asked under. Never changed: `at` and edits give another one.
+    """Kubernetes objects and the release to simulate. Immutable: `at` and the edits return a new cluster.
 
-    What was found out for one answer (pools, compiled selectors) is kept for the next, and shared with the clusters
-    made from this one as far as it is the same for them. Arguments that take names take one name, too.
+    Intermediate results (pools, compiled selectors) are cached for later answers, and shared with the clusters derived
+    from this one as far as they are the same there. Arguments that take several names also take a single name.
     """
 
     __slots__ = ("_asked", "_edits", "_ignored", "_inventory", "_read", "_view")
@@ -64,7 +64,7 @@ class LoadedCluster:
         edits: tuple[AppliedEdit, ...] = (),
         ignored: frozenset[str] = frozenset(),
     ) -> None:
-        """For `load`, `of`, `at` and edits: `asked` is what the target was made of, `read` reads for `validate`."""
+        """Store the parts; `asked` is the source of the target, `read` reads the input for `validate`."""
         self._inventory, self._view, self._asked, self._read = inventory, view, asked, read
         self._edits, self._ignored = edits, ignored
 
@@ -80,14 +80,16 @@ class LoadedCluster:
         namespace: str = "default",
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """The objects of files, directories and `-` (standard input), with the places where they were read.
+        """Load the objects of files, directories and `-` (standard input), with their positions in the files.
 
-        They override those of `snapshot`, a cluster that was read before (`dra_plan.read_cluster`). What does not say
-        its namespace is in `namespace`.
-        Without a `kubernetes_version` the input's is taken: that of the snapshot, or of the kubelets where it is one
-        minor version on all Nodes; else 1.36. One that was not recorded is answered by the nearest, with a warning.
-        Raises InputError (`ManifestErrors`, with every fault) for what can't be read, decoded or told apart, UsageError
-        for what is no version (with `strict_version` also for one that was not recorded), gate or mode of quirks.
+        They override the objects of `snapshot`, a cluster read earlier (`dra_plan.read_cluster`). Namespaced objects
+        without a namespace are put into `namespace`.
+        Without a `kubernetes_version`, the release is that of the snapshot, or of the kubelets if all Nodes have the
+        same minor version; otherwise 1.36. For a release without recorded data, the nearest one is simulated, with a
+        warning.
+        Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read, decoded or distinguished,
+        and UsageError for an invalid version (with `strict_version` also for one without recorded data), gate or quirks
+        mode.
         """
         from dra_plan.manifests.load import load
         from dra_plan.manifests.sources import RecordedInput
@@ -114,9 +116,10 @@ class LoadedCluster:
         kubeconfig: str | None = None,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """The cluster of kubectl's current context, or of another one, as it is now; its release is the default.
+        """Read the present state of the cluster of a kubectl context, by default the current one.
 
-        Raises InputError for a cluster that can't be read, or without kubectl, UsageError as `load`.
+        The default release is that of the cluster. Raises InputError if the cluster cannot be read or kubectl is
+        missing, and UsageError like `load`.
         """
         from .live import read_cluster
 
@@ -133,10 +136,10 @@ class LoadedCluster:
         objects: Objects,
         **release: Unpack[ReleaseOptions],
     ) -> Self:
-        """Plain objects, which are left as they are; those of `dra_plan.load` that nobody looked at keep their places.
+        """Return a cluster of plain objects, which are not modified. Results of `dra_plan.load` keep their positions.
 
-        Changing a dict later changes no cluster (but see `validate`). Raises InputError for what can't be decoded,
-        UsageError as `load` does and for a string.
+        Later changes to a dict do not change the cluster (but see `validate`). Raises InputError for objects that
+        cannot be decoded, and UsageError like `load` and for a string.
         """
         from dra_plan.manifests.load import LoadedObjects, inventory_of
 
@@ -163,9 +166,10 @@ class LoadedCluster:
         *,
         quirks: str | None = None,
     ) -> Self:
-        """The same objects under another release, with other gates or quirks; what isn't given stays as it is.
+        """Return the same objects under another release, or with other gates or quirks; by default nothing changes.
 
-        `feature_gates` are all that differ from the release's defaults. Raises UsageError for unknown ones.
+        `feature_gates` are all the gates that differ from the defaults of the release. Raises UsageError for unknown
+        gates.
         """
         before = self._asked
         asked = asked_release(
@@ -177,16 +181,16 @@ class LoadedCluster:
         return self._under(replace(asked, reported=before.reported, runtime_config=before.runtime_config))
 
     def reported(self, gates: Mapping[str, bool]) -> Self:
-        """The same with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
+        """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
 
-        They take the place of those that the API server reports; those that were chosen stay.
+        They replace the gates that the API server reports; gates set explicitly stay.
         """
         return self._under(replace(self._asked, reported=gates_of(gates, "gates")))
 
     def serving(self, runtime_config: Mapping[str, bool]) -> Self:
-        """The same with an API server that has this `--runtime-config`, `{}` for its default: what it serves.
+        """Return the same cluster with an API server that runs with this `--runtime-config`, `{}` for its default.
 
-        By itself a cluster takes all versions of the API that its release can serve.
+        By default, a cluster accepts every API version that its release can serve.
         """
         return self._under(replace(self._asked, runtime_config=gates_of(runtime_config, "runtime_config")))
 
@@ -195,16 +199,16 @@ class LoadedCluster:
         return type(self)(self._inventory, view, asked, self._read, self._edits, self._ignored)
 
     def ignoring(self, *codes: str) -> Self:
-        """The same, whose answers leave out warnings of these codes, so that no gate counts them."""
+        """Return the same cluster; its answers omit warnings with these codes, so that gates do not count them."""
         ignored = self._ignored.union(names(codes, "codes"))
         return type(self)(self._inventory, self._view, self._asked, self._read, self._edits, ignored)
 
     # What if
 
     def cordon(self, *nodes: str) -> Self:
-        """The cluster with these nodes unschedulable. UsageError for an unknown node, as in all edits.
+        """Return the cluster with these nodes cordoned. Raises UsageError for an unknown node, like all edits.
 
-        Nodes are named, or chosen by a label selector such as `rack=r2`.
+        Nodes are given by name or by a label selector such as `rack=r2`.
         """
         from .planner.node_choice import all_meant
         from .whatif import Cordon
@@ -212,11 +216,12 @@ class LoadedCluster:
         return self.edited(*map(Cordon, all_meant(self._inventory.nodes, names(nodes, "nodes"))))
 
     def drain(self, *nodes: str) -> Self:
-        """The cluster with these nodes cordoned and their pods gone.
+        """Return the cluster with these nodes cordoned and their pods evicted.
 
-        Pods with a controller come back pending, under the same name, with new claims from their templates; a claim of
-        their own that nobody else uses is deallocated. Bare pods are gone, with a warning. Pods of DaemonSets and
-        static pods stay until the node goes. Nodes are named, or chosen by a label selector such as `rack=r2`.
+        Pods with a controller are recreated as pending pods under the same name, with new claims from their templates;
+        a claim of their own that no other pod uses is deallocated. Bare pods are removed, with a warning. Pods of
+        DaemonSets and static pods stay until the node is removed. Nodes are given by name or by a label selector such
+        as `rack=r2`.
         """
         from .planner.node_choice import all_meant
         from .whatif import Drain
@@ -224,20 +229,20 @@ class LoadedCluster:
         return self.edited(*map(Drain, all_meant(self._inventory.nodes, names(nodes, "nodes"))))
 
     def without(self, *objects: str) -> Self:
-        """The cluster without these objects, KIND/NAME or KIND/NAMESPACE/NAME, and what goes with them.
+        """Return the cluster without these objects (KIND/NAME or KIND/NAMESPACE/NAME) and their dependents.
 
-        With a pod go its generated claims, with a workload its pods, with a node its pods and its node-local slices,
-        with a namespace all that is in it.
+        Removing a pod also removes its generated claims; a workload, its pods; a node, its pods and its node-local
+        slices; a namespace, everything in it.
         """
         from .whatif import Without
 
         return self.edited(*map(Without.parse, names(objects, "objects")))
 
     def add_nodes(self, count: int, *, like: str | PathLike) -> Self:
-        """The cluster with `count` more nodes, like a node of it, or like the one node of a file, with its slices.
+        """Return the cluster with `count` more nodes and their slices, like a node of it or the only node of a file.
 
-        Names, hostname label, slices and pools are new, devices and attributes the same. Raises UsageError where that
-        can't be: a slice that is not node-local, a pool that would stay incomplete.
+        Names, hostname labels, slices and pools are new; devices and attributes are the same. Raises UsageError if a
+        copy is impossible: if a slice is not node-local or a pool would stay incomplete.
         """
         required(like, (str, os.PathLike), "like", "the name of a node, or a file")
         from .whatif import AddNodes
@@ -245,9 +250,9 @@ class LoadedCluster:
         return self.edited(AddNodes.of(self._inventory, whole_number(count, "count"), like))
 
     def label(self, *nodes: str, labels: Mapping[str, str | None]) -> Self:
-        """The cluster with these labels on the nodes; None takes a label away.
+        """Return the cluster with these labels on the nodes; the value None removes a label.
 
-        Nodes are named, or chosen by a label selector such as `rack=r2`.
+        Nodes are given by name or by a label selector such as `rack=r2`.
         """
         from .planner.node_choice import all_meant
         from .whatif import Label
@@ -256,13 +261,13 @@ class LoadedCluster:
         return self.edited(*(Label(node, required(labels, Mapping, "labels", "a mapping")) for node in meant))
 
     def scale(self, workload: str, replicas: int) -> Self:
-        """The cluster with so many replicas of KIND/NAME or KIND/NAMESPACE/NAME; pods that run stay."""
+        """Return the cluster with this number of replicas of KIND/NAME or KIND/NAMESPACE/NAME; running pods stay."""
         from .whatif import Scale
 
         return self.edited(Scale(required(workload, str, "workload", "KIND/NAME"), whole_number(replicas, "replicas")))
 
     def taint_device(self, device: str, taint: str) -> Self:
-        """The cluster with the taint KEY=VALUE:EFFECT on the device DRIVER/POOL/DEVICE."""
+        """Return the cluster with the taint KEY=VALUE:EFFECT on the device DRIVER/POOL/DEVICE."""
         from .allocator.identity import named_device
         from .whatif import TaintDevice
 
@@ -270,19 +275,19 @@ class LoadedCluster:
         return self.edited(TaintDevice.parse(meant, required(taint, str, "taint", "KEY=VALUE:EFFECT")))
 
     def applied(self, objects: LoadedCluster) -> Self:
-        """The cluster with these objects written, as by `kubectl apply`: status and uid stay where they say none."""
+        """Return the cluster after `kubectl apply` of these objects; status and uid stay where they have none."""
         from .whatif import Apply
 
         return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))
 
     def restarted(self) -> Self:
-        """The cluster with every pod placed again, as after an upgrade of all nodes; pods of DaemonSets stay."""
+        """Return the cluster with every pod scheduled again, as after an upgrade of all nodes; DaemonSet pods stay."""
         from .whatif import Restart
 
         return self.edited(Restart())
 
     def edited(self, *edits: Edit) -> Self:
-        """The cluster after these edits, in this order. It shares with this one all that does not change."""
+        """Return the cluster after these edits, in this order. It shares everything unchanged with this one."""
         inventory, applied = self._inventory, list(self._edits)
         for edit in edits:
             done = able(edit, "apply", "edits", "edits").apply(inventory)
@@ -293,55 +298,55 @@ class LoadedCluster:
 
     @property
     def what_if(self) -> tuple[AppliedEdit, ...]:
-        """The edits that made this cluster, and what each of them did."""
+        """The edits that led to this cluster, with the effect of each."""
         return self._edits
 
     def question(self, owners: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Question:
-        """What is asked of it. Raises UsageError for options that can't be."""
+        """Return the question that the options describe. Raises UsageError for invalid options."""
         return replace(question(owners, options), runtime_config=self._asked.runtime_config)
 
     def allotted(self, timeout: float | None, progress: Progress | None) -> AbstractContextManager[None]:
-        """The time that an answer may take within the block (`dra_plan/allotted.py`). Raises UsageError for others."""
+        """Limit the time of an answer within the block (`dra_plan/allotted.py`). Raises UsageError for a bad limit."""
         return allotted(seconds(timeout, "timeout"), callback(progress, "progress"))
 
     def with_edits(self, answer: A) -> A:
-        """The answer with this cluster, its edits, and without the warnings that are ignored."""
+        """Return the answer with this cluster and its edits, without the ignored warnings."""
         drawn = (self.inventory, self.view)
         return replace(answer, what_if=self._edits, ignored=self._ignored, drawn=drawn)
 
     @property
     def ignored(self) -> frozenset[str]:
-        """The codes of warnings that answers leave out."""
+        """The codes of the warnings that answers omit."""
         return self._ignored
 
     @property
     def view(self) -> View:
-        """The cluster as the allocator sees it; what was found out for one answer is kept in it for the next."""
+        """The cluster as the allocator sees it; it caches intermediate results for later answers."""
         return self._view
 
     def reading(self) -> Reading:
-        """What `validate` judges: manifests as they stand. They are read when this is asked first, and once.
+        """The input of `validate`: the original manifests, read once, on first use.
 
-        Raises InputError for files that can't be read any more.
+        Raises InputError for files that can no longer be read.
         """
         return self._read()
 
     def target_with(self, gate: str) -> Target:
-        """The target with a gate on of which something tells that it is on; a choice goes before that."""
+        """Return the target with a gate enabled because the input shows that it is on; an explicit choice wins."""
         return self._asked.serving(gate).target(self._inventory)
 
     def with_gate(self, gate: str) -> Self:
-        """The same with that gate on; a choice goes before that."""
+        """Return the same cluster with that gate enabled; an explicit choice overrides this."""
         return self._under(self._asked.serving(gate))
 
     @property
     def inventory(self) -> Inventory:
-        """The typed objects and where they were read, not to be changed."""
+        """The typed objects and their positions in the files. Do not modify them."""
         return self._inventory
 
     @property
     def target(self) -> Target:
-        """The release, gates and quirks that the answers are for."""
+        """The release, gates and quirks to simulate."""
         return self._view.target
 
     def __repr__(self) -> str:

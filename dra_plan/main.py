@@ -1,6 +1,6 @@
 """The entry point, and the commands in the order of `--help`.
 
-Imports as little as it can: `--version` must not wait for the option parser.
+It imports as little as possible: `--version` must not wait for the option parser.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def program(name: str = "") -> typer.Typer:
-    """The program, or the part of it that has the command of this name alone."""
+    """Return the program, reduced to the command of this name."""
     from .cli import app
     from .questions.registry import QUESTIONS
 
@@ -36,22 +36,22 @@ HELP: tuple[list[str], ...] = ([], ["--help"], ["-h"])
 
 
 def run() -> None:
-    """Run the command line and leave the process with its exit status."""
+    """Run the command line and exit with its status."""
     _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
-        # A name that the terminal's encoding lacks is printed escaped rather than ending the run.
+        # Print characters that the terminal's encoding lacks as escapes instead of failing.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"dra-plan {__version__}")
         return
-    gc.set_threshold(50_000)  # importing and loading make many objects and little garbage
+    gc.set_threshold(50_000)  # importing and loading create many objects and little garbage
     from .cli.running import guarded
 
     sys.exit(guarded(_run_app))
 
 
 def run_plugin() -> None:
-    """As `run`, but as kubectl's plugin, whatever the program's file is called."""
+    """Run the command line as the kubectl plugin, regardless of the name of the program file."""
     from .cli.live import PLUGIN
 
     if os.path.basename(sys.argv[0]) == "kubectl_complete-dra_plan":  # noqa: PTH119 - a link to the one file
@@ -62,14 +62,14 @@ def run_plugin() -> None:
 
 
 def complete_plugin() -> None:
-    """What kubectl asks of its plugin's completion: a candidate a line, then what the shell has to do with them."""
+    """Print what kubectl expects of a plugin's completion: one candidate per line, then the directive for the shell."""
     from .cli.completion import candidates
 
     sys.stdout.writelines(f"{line}\n" for line in candidates(program(), sys.argv[1:]))
 
 
 def _open_missing_streams() -> None:
-    """A standard stream that the caller has closed is empty, or swallows what is written; Python has None for it."""
+    """Replace standard streams that the caller has closed (None in Python) with empty input and discarded output."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - stays open
@@ -97,7 +97,7 @@ def _run_app() -> Exit | None:
 
 
 def _program_name() -> str:
-    """What the user typed: kubectl starts the plugin `kubectl-dra_plan` for `kubectl dra-plan`."""
+    """Return the name that the user typed: kubectl starts the plugin `kubectl-dra_plan` for `kubectl dra-plan`."""
     from .cli.live import is_plugin
 
     return "kubectl dra-plan" if is_plugin() else "dra-plan"

@@ -1,19 +1,19 @@
-"""Did-you-mean: the known name nearest to one that is not known. One rule for every name that a person may mistype."""
+"""Did-you-mean suggestions: the known name nearest to an unknown one, by one rule for all names that users type."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 _LIMITS = ((2, 0), (4, 1), (7, 2))
-"""Up to so many characters, so many typing errors; three in longer names."""
+"""Pairs of a name length and the number of typing errors allowed up to that length; longer names allow three."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like this one, or None if none is much like it. Case does not count.
+    """Return the known name most similar to this one, ignoring case, or None if none is similar enough.
 
-    First come names that a few typing errors make of it (a character left out, added, replaced, or two swapped), of
-    several the one whose end is the same for longest: people lose a digit in the middle of a number, and `node-0002`
-    means node-00002, not node-00020. Where no name is as near as that, the one that shares most with it.
+    Names within a few typing errors come first (a character left out, added, replaced, or two swapped). Among several,
+    the one that shares the longest ending wins: people lose a digit in the middle of a number, and `node-0002` means
+    node-00002, not node-00020. If no name is that near, the name that shares most with it wins.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):
@@ -22,7 +22,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     limit = next((errors for length, errors in _LIMITS if len(wanted) <= length), 3)
     best: tuple[int, int, int, str] | None = None
     for other in by_folded:
-        rank = _rank(wanted, other, best[0] if best is not None else limit)  # one with more errors is not the nearest
+        rank = _rank(wanted, other, best[0] if best is not None else limit)  # more errors: not the nearest
         if rank is not None and (best is None or rank < best):
             best = rank
     if best is not None:
@@ -34,7 +34,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def the_nearest(name: str, known: Iterable[str]) -> str | None:
-    """The nearest name, if no other is as near: of `hdd` and `ssd` for `sdd`, either may be meant."""
+    """Return the nearest name unless another is equally near: `sdd` may mean `hdd` or `ssd`."""
     found = nearest(name, known)
     if found is None:
         return None
@@ -44,7 +44,7 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None:
-    """For sorting: typing errors, then how little the ends and the beginnings share; None beyond the limit."""
+    """Return the sort key: typing errors, then how little the ends and the beginnings share; None beyond the limit."""
     if abs(len(name) - len(other)) > limit or not other:
         return None
     first, last = _shared(name, other), _shared(name[::-1], other[::-1])
@@ -56,7 +56,7 @@ def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """How many characters have to be added, left out, replaced or swapped with a neighbour; at most `limit` + 1."""
+    """Return the number of characters to add, leave out, replace or swap with a neighbour; at most `limit` + 1."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for at, char in enumerate(one, start=1):
@@ -73,7 +73,7 @@ def distance(one: str, other: str, limit: int) -> int:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """Return the number of characters that both begin with."""
     shared = 0
     for mine, theirs in zip(one, other, strict=False):
         if mine != theirs:

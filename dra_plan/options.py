@@ -1,9 +1,9 @@
-"""What can be asked for, each option declared once: its type for Python, its flag for the command line.
+"""The options of all questions, each declared once: its Python type, and its flag on the command line.
 
-An option is a field of a `TypedDict`. A question lists its own in one that derives from the groups here and takes them
-as `**options: Unpack[...]`, so that editors and type checkers know them; `spelled_out` gives the function a signature
-in which they stand one by one, and refuses others. A field with a `Flag` is an option of the command, too:
-`cli/declared.py` makes the command line of these fields, and hands over what was said.
+An option is a field of a `TypedDict`. A question lists its own options in a TypedDict that derives from the groups here
+and takes them as `**options: Unpack[...]`, so that editors and type checkers know them. `spelled_out` gives the
+function a signature that lists each option and rejects unknown ones. A field with a `Flag` is also an option of the
+command: `cli/declared.py` builds the command line from these fields and passes the given values on.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ if TYPE_CHECKING:
     from dra_plan.planner.question import Progress
 
 Names = str | Iterable[str] | None
-"""One name, or several; None or none at all for no choice."""
+"""One name, or several; None or an empty iterable for no choice."""
 
 DEFAULTS: Mapping[str, Any] = {"quirks": "upstream", "jobs": 1, "color": "auto"}
-"""What an option is if it is not given; of those that are not here, False for a truth value and None for all else."""
+"""The defaults of options; for options not listed here, False for a bool and None otherwise."""
 
 
 NODE_GROUP = "NAME[=NODE|FILE][,max=N,...]"
-"""How `--group` is written."""
+"""The syntax of `--group`."""
 
 
 class Flag(NamedTuple):
-    """How the command line says an option."""
+    """The command-line form of an option."""
 
     names: str
-    """The long name, and the short one, parted by a space."""
+    """The long name and the short one, separated by a space."""
     help: str
     metavar: str | None = None
     complete: str = ""
-    """What a shell may complete: a function of `cli/completing.py`, or values parted by `|`."""
+    """The values that a shell completes: a function of `cli/completing.py`, or values separated by `|`."""
     kind: Any = None
-    """What is parsed, where that is not what Python takes."""
+    """The type to parse, if it differs from the Python type."""
     read: Callable[[Any], Any] | None = None
-    """Makes of what was parsed what Python takes."""
+    """Converts the parsed value to the Python value."""
     least: int | float | None = None
     hidden: bool = False
 
 
 def _split(given: list[str] | None) -> list[str] | None:
-    """The names and label selectors of an option that takes several at once."""
+    """Return the names and label selectors of an option that takes several at once."""
     from dra_plan.planner.node_choice import split_list
 
     return [name for names in given or () for name in split_list(names)] or given
@@ -58,11 +58,11 @@ _TRUTHS = {"true": True, "false": False, "1": True, "0": False, "t": True, "f": 
 
 
 TAINT_RULES = "DRADeviceTaintRules"
-"""The gate of device taint rules."""
+"""The feature gate of DeviceTaintRules."""
 
 
 def parse_gates(options: list[str] | None) -> dict[str, bool] | None:
-    """Feature gates from `A=true,B=false,C`, where a name alone is true; a later one wins. UsageError otherwise."""
+    """Parse feature gates from `A=true,B=false,C`: a name alone means true, a later one wins. Raises UsageError."""
     from dra_plan.errors import UsageError
 
     if options is None:
@@ -80,7 +80,7 @@ def parse_gates(options: list[str] | None) -> dict[str, bool] | None:
 
 
 class GateOptions(TypedDict, total=False):
-    """What changes the defaults of a release."""
+    """The options that change the defaults of a release."""
 
     kubernetes_version: Annotated[
         str | None,
@@ -105,7 +105,7 @@ class GateOptions(TypedDict, total=False):
 
 
 class QuirkOptions(GateOptions, total=False):
-    """Which answers are wanted where a release has defects."""
+    """The options that select answers with or without the defects of a release."""
 
     quirks: Annotated[
         str,
@@ -119,13 +119,13 @@ class QuirkOptions(GateOptions, total=False):
 
 
 class ReleaseOptions(QuirkOptions, total=False):
-    """The release that answers are for."""
+    """The options that select the release to simulate."""
 
     strict_version: Annotated[bool, Flag("--strict-version", "Exit with 2 if that version was not recorded.")]
 
 
 class InNamespace(TypedDict, total=False):
-    """Where those are that are asked about."""
+    """The options that select a namespace."""
 
     namespace: Annotated[
         str | None,
@@ -140,7 +140,7 @@ def _served(options: list[str] | None) -> Mapping[str, bool]:
 
 
 class ServedVersions(TypedDict, total=False):
-    """What the API server is like."""
+    """The options that describe the API server."""
 
     runtime_config: Annotated[
         Mapping[str, bool] | None,
@@ -155,7 +155,7 @@ class ServedVersions(TypedDict, total=False):
 
 
 class Chosen(InNamespace, total=False):
-    """Which pods, workloads and claims are asked about, where they are not named."""
+    """The options that select pods, workloads and claims other than by name."""
 
     selector: Annotated[
         str | LabelSelector | None,
@@ -169,7 +169,7 @@ class Chosen(InNamespace, total=False):
 
 
 class Bounded(TypedDict, total=False):
-    """How long a search may take."""
+    """The options that limit a search."""
 
     max_steps: Annotated[
         int | None,
@@ -183,7 +183,7 @@ class Bounded(TypedDict, total=False):
 
 
 class Timed(TypedDict, total=False):
-    """How long all of it may take."""
+    """The options that limit the total time."""
 
     timeout: Annotated[
         float | None,
@@ -192,7 +192,7 @@ class Timed(TypedDict, total=False):
 
 
 class Ties(TypedDict, total=False):
-    """What is chance in a cluster."""
+    """The options for decisions that are random in a real cluster."""
 
     ties: Annotated[
         str | None,
@@ -207,7 +207,7 @@ class Ties(TypedDict, total=False):
 
 
 class SomeNodes(TypedDict, total=False):
-    """Which nodes are looked at."""
+    """The options that select the nodes to check."""
 
     nodes: Annotated[
         Names,
@@ -223,7 +223,7 @@ class SomeNodes(TypedDict, total=False):
 
 
 class WithoutNodes(TypedDict, total=False):
-    """What is done with an input that has no Node objects."""
+    """The options for input without Node objects."""
 
     infer_nodes: Annotated[
         bool,
@@ -232,7 +232,7 @@ class WithoutNodes(TypedDict, total=False):
 
 
 class DevicesOnly(TypedDict, total=False):
-    """Which rules a node is judged by."""
+    """The options that select the rules for checking a node."""
 
     devices_only: Annotated[
         bool,
@@ -241,7 +241,7 @@ class DevicesOnly(TypedDict, total=False):
 
 
 class Allotted(TypedDict, total=False):
-    """How long an answer may take of which no part is known (others: `Timed`), and who hears how far it is.
+    """The time limit and the progress callback of an answer that has no partial result (others: `Timed`).
 
     The command line ends such a run by itself (`dra_plan/cli/timing.py`).
     """
@@ -250,17 +250,17 @@ class Allotted(TypedDict, total=False):
 
 
 class Stepwise(Allotted, total=False):
-    """The same of an answer that is made step by step."""
+    """The same options for an answer that is computed step by step."""
 
     progress: Progress | None
 
 
 class PodOptions(Chosen, WithoutNodes, Bounded, total=False):
-    """What is asked of pods that wait."""
+    """The options of questions about pending pods."""
 
 
 class ClaimSetOptions(Chosen, SomeNodes, DevicesOnly, WithoutNodes, Bounded, Timed, total=False):
-    """What is asked of claim sets on nodes."""
+    """The options of questions about claim sets on nodes."""
 
     progress: Progress | None
 
@@ -269,7 +269,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def spelled_out(function: F) -> F:
-    """The function, whose `**options: Unpack[GROUP]` stand one by one in its signature; others are a TypeError."""
+    """Return the function with each option of `**options: Unpack[GROUP]` in its signature; others raise TypeError."""
     plain = inspect.signature(function)
     group = _group(function, next(p for p in plain.parameters.values() if p.kind is p.VAR_KEYWORD))
     fields = {name: str(getattr(hint, "__forward_arg__", hint)) for name, hint in group.__annotations__.items()}
@@ -295,7 +295,7 @@ def spelled_out(function: F) -> F:
 
 
 def within_its_time(function: F) -> F:
-    """The function of `Allotted` options: it raises OutOfTimeError when their `timeout` is over."""
+    """Return the function of `Allotted` options, which raises OutOfTimeError when their `timeout` is reached."""
 
     @functools.wraps(function)
     def call(cluster: Any, *given: Any, **options: Any) -> Any:
@@ -306,26 +306,26 @@ def within_its_time(function: F) -> F:
 
 
 def default(name: str, hint: object) -> Any:
-    """What the option of this name and type is if it is not given."""
+    """Return the default of the option with this name and type."""
     return DEFAULTS.get(name, False if hint in ("bool", bool) else None)
 
 
 def _group(function: Callable[..., Any], parameter: inspect.Parameter) -> type[Any]:
-    """The TypedDict of a function's options."""
+    """Return the TypedDict of a function's options."""
     name = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
     found: type[Any] = sys.modules[function.__module__].__dict__[name]
     return found
 
 
 class _Lenient(dict[str, Any]):
-    """The names of a module; `object` stands for types that are not imported when the program runs."""
+    """The names of a module; `object` stands for types that are not imported at run time."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, object)
 
 
 def flags(group: type[Any]) -> Iterator[tuple[str, Any, Flag]]:
-    """The options of a group that the command line has: name, type for Python, flag."""
+    """Yield the options of a group that exist on the command line: name, Python type, flag."""
     for name, hint in group.__annotations__.items():
         if "Flag(" in str(getattr(hint, "__forward_arg__", hint)):
             names = _Lenient(vars(sys.modules[hint.__forward_module__]))

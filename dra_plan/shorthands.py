@@ -1,4 +1,4 @@
-"""One question to plain objects, in one call: each function is short for a method of `Cluster`."""
+"""Functions that answer one question about plain objects in one call; each is short for a method of `Cluster`."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ FileOrObject = str | os.PathLike[str] | Mapping[str, Any]
 
 
 class AllocatingOptions(ReleaseOptions, AllocateOptions, total=False):
-    """The release, and what is asked."""
+    """The options of `allocate`, and the release."""
 
 
 class ExplainingOptions(ReleaseOptions, ExplainOptions, total=False):
-    """The release, and what is asked."""
+    """The options of `explain`, and the release."""
 
 
 class SchedulingOptions(ReleaseOptions, ScheduleOptions, total=False):
-    """The release, and what is asked."""
+    """The options of `schedule`, and the release."""
 
 
 class ValidatingOptions(QuirkOptions, RuleOptions, total=False):
-    """The release, the rules, and what was there before."""
+    """The options of `validate`: the release, the rules and the previous state."""
 
     recursive: bool
     against: FileOrObject | Iterable[FileOrObject] | None
@@ -48,9 +48,9 @@ class ValidatingOptions(QuirkOptions, RuleOptions, total=False):
 
 @spelled_out
 def allocate(objects: Objects, *owners: str, **options: Unpack[AllocatingOptions]) -> AllocationPlan:
-    """Plans the claim sets of plain Kubernetes objects, which are left as they are: see `Cluster.allocate`.
+    """Plan the claim sets of plain Kubernetes objects, which are not modified; see `Cluster.allocate`.
 
-    Raises UsageError for an unknown version, gate or node, InputError for what can't be decoded.
+    Raises UsageError for an unknown version, gate or node, and InputError for objects that cannot be decoded.
     """
     release, asked = _parted(options)
     return Cluster.of(objects, **release).allocate(*owners, **asked)
@@ -58,24 +58,24 @@ def allocate(objects: Objects, *owners: str, **options: Unpack[AllocatingOptions
 
 @spelled_out
 def explain(objects: Objects, *owners: str, **options: Unpack[ExplainingOptions]) -> Explanation:
-    """Why the claim sets of plain objects fit or do not: see `Cluster.explain`. Raises as `allocate` does."""
+    """Explain why the claim sets of plain objects fit or do not; see `Cluster.explain`. Raises as `allocate` does."""
     release, asked = _parted(options)
     return Cluster.of(objects, **release).explain(*owners, **asked)
 
 
 @spelled_out
 def gather_pools(objects: Objects, node: Names = None, **release: Unpack[ReleaseOptions]) -> PoolList:
-    """The pools of plain objects, of all nodes or of some: see `Cluster.pools`. Raises as `allocate` does."""
+    """Return the pools of plain objects, for all nodes or for some; see `Cluster.pools`. Raises as `allocate` does."""
     return Cluster.of(objects, **release).pools(node)
 
 
 @spelled_out
 def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions]) -> SchedulePlan:
-    """Schedules the pods of plain Kubernetes objects, which are left as they are: see `Cluster.schedule`.
+    """Schedule the pods of plain Kubernetes objects, which are not modified; see `Cluster.schedule`.
 
-    `api_server` is by default the one with which most outcomes were recorded, unless defects are repaired: it shows
-    finished pods to the scheduler, which a real one does not. Raises UsageError for what can't be chosen, InputError
-    for what can't be decoded.
+    The default of `api_server` is the one used for most recorded outcomes, unless defects are fixed: it shows finished
+    pods to the scheduler, which a real API server does not. Raises UsageError for invalid options, and InputError for
+    objects that cannot be decoded.
     """
     from dra_plan.scheduler.simulation import REAL, RECORDED
 
@@ -87,13 +87,14 @@ def schedule(objects: Objects, *owners: str, **options: Unpack[SchedulingOptions
 
 @spelled_out
 def validate(objects: FileOrObject | Iterable[FileOrObject], **options: Unpack[ValidatingOptions]) -> ValidationReport:
-    """What is wrong with objects (plain dicts) or with the manifests of paths, or both: see `Cluster.validate`.
+    """Return the problems in objects (plain dicts), in the manifests of paths, or in both; see `Cluster.validate`.
 
-    Objects that `against`, which is given in the same way, has too are judged as updates of these. `runtime_config`
-    is that of the API server, `{}` its default: which versions it serves of those that the release can; None: all.
+    Objects that also exist in `against`, which takes the same types, are validated as updates. `runtime_config` is that
+    of the API server (`{}`: its default) and selects the API versions that it serves; with None it serves all versions
+    of the release.
 
-    Raises InputError (`ManifestErrors`, with every fault) for what can't be read as documents, UsageError for an
-    unknown version, gate, quirks or code. What a document says is never an error: it becomes findings.
+    Raises InputError (`ManifestErrors`, with every fault) for input that cannot be read as documents, and UsageError
+    for an unknown version, gate, quirks or code. Problems inside a document never raise: they become findings.
     """
     from dra_plan.questions.validate.answer import report
 
@@ -113,13 +114,13 @@ def validate(objects: FileOrObject | Iterable[FileOrObject], **options: Unpack[V
 
 
 def _parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The release, and what is asked."""
+    """Split the options into those of the release and those of the question."""
     release = {name: options[name] for name in ReleaseOptions.__annotations__ if name in options}
     return release, {name: value for name, value in options.items() if name not in release}
 
 
 def _reading(given: FileOrObject | Iterable[FileOrObject], argument: str, *, recursive: bool) -> Reading:
-    """What paths and objects say. UsageError, naming the argument, for anything else."""
+    """Return the manifests of paths and objects. Raises UsageError, naming the argument, for anything else."""
     from dra_plan.validation.reading import Reading, of_objects, read
 
     single = isinstance(given, str | os.PathLike | Mapping)

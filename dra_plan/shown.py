@@ -1,7 +1,7 @@
-"""How text from manifests and file names is shown, so that it acts on no terminal and on no CI runner.
+"""Escaping of text from manifests and file names, so that it controls neither a terminal nor a CI runner.
 
-Everything that is printed passes through here: `line` and `lines` for people, `in_json` and `in_yaml` for programs. All
-escapes are those of quoted text in CEL, JSON and YAML, so that what is copied into quotes stays the same text.
+All output passes through this module: `line` and `lines` for people, `in_json` and `in_yaml` for programs. The escapes
+are those of quoted strings in CEL, JSON and YAML, so that text copied into quotes keeps its value.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ import re
 from collections.abc import Callable
 
 _COMMAND = re.compile(r"(?<=:):|#(?=#[A-Za-z]*\[)")
-"""In `::` the second colon; in `##[` and `##vso[` the first `#`. Runners look for these in the lines of a log."""
+"""The second colon of `::`; the first `#` of `##[` and `##vso[`. CI runners look for these in log lines."""
 
 _LONGEST = 60
-"""Characters of a value that an error shows."""
+"""The number of characters of a value that an error shows."""
 
 
 def acts(text: str) -> bool:
-    """Whether `text`, as it stands, may act on a terminal or a runner, or breaks its line."""
+    """Return whether `text` could control a terminal or a runner as it stands, or contains a line break."""
     return not text.isprintable() or _may_command(text)
 
 
 def line(text: str) -> str:
-    r"""`text` on one line: what does not print is escaped, `::` is `:\u003a`, `##[` is `\u0023#[`."""
+    r"""Return `text` on one line: unprintable characters are escaped, `::` is `:\u003a`, `##[` is `\u0023#[`."""
     if not acts(text):
         return text
     return _broken_up("".join(char if char.isprintable() else _escaped(char) for char in text))
 
 
 def characters(text: str) -> list[str]:
-    """What `line` shows for each character of `text`; together that is `line(text)`."""
+    """Return the form in which `line` shows each character of `text`; joined, they are `line(text)`."""
     made = [char if char.isprintable() else _escaped(char) for char in text]
     for found in _COMMAND.finditer(text):
         made[found.start()] = _broken(found)
@@ -37,27 +37,27 @@ def characters(text: str) -> list[str]:
 
 
 def lines(text: str) -> str:
-    """`text` with its line ends, each of its lines as `line` shows it. For texts whose line ends are our own."""
+    """Return `text` with its line breaks, each line escaped by `line`. For texts whose line breaks are our own."""
     return "\n".join(map(line, text.split("\n")))
 
 
 def printable(text: str) -> str:
-    """`text` with only what does not print escaped, line ends kept: names of files, which a runner must find again."""
+    """Return `text` with unprintable characters escaped and line breaks kept: for file names a runner must find."""
     return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
 
 
 def in_json(document: str) -> str:
-    """JSON that holds the same, where no text of it acts: what JSON leaves raw is escaped."""
+    """Return equivalent JSON in which no text can act: characters that JSON leaves raw are escaped."""
     return _in_quotes(document, lambda char: "".join(f"\\u{unit:04x}" for unit in _utf16(char)))
 
 
 def in_yaml(document: str) -> str:
-    """As `in_json`, for YAML that has every text in double quotes of which `acts` is true."""
+    """Return equivalent YAML, like `in_json`; every text for which `acts` is true must be in double quotes."""
     return _in_quotes(document, _escaped)
 
 
 def value(given: object) -> str:
-    """A value as Python writes it, of a long one the beginning; of a number with too many digits, what it is."""
+    """Return a value in Python syntax: the beginning of a long one, a description of a number with too many digits."""
     try:
         text = repr(given)
     except ValueError:

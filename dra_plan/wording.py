@@ -1,4 +1,4 @@
-"""The smallest parts of sentences, for whatever says something: lists of names, and values."""
+"""The smallest parts of sentences, shared by all modules that print text: lists of names, and values."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from typing import Any
 
 NAMES = 3
-"""Names that a sentence lists before it counts the rest."""
+"""The number of names that a sentence lists before it counts the rest."""
 
 
 def listed(names: list[str], most: int = NAMES) -> str:
-    """`a`, `a and b`, `a, b, c and 4 more`; of nothing, nothing."""
+    """Return `a`, `a and b`, or `a, b, c and 4 more`; an empty string for an empty list."""
     if len(names) > most + 1:
         names = [*names[:most], f"{len(names) - most} more"]
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def values(found: Iterable[tuple[Any, int]], others: int, missing: int = 0) -> list[str]:
-    """Values with the number of devices that have each, then how many others there are, and how many have none."""
+    """Return values with the number of devices that have each, then the number of other values and of missing ones."""
     said = [f"{value(one)} on {count}" for one, count in found]
     if said:
         said[0] += " device" if said[0].endswith(" on 1") else " devices"
@@ -26,7 +26,7 @@ def values(found: Iterable[tuple[Any, int]], others: int, missing: int = 0) -> l
 
 
 def value(of: Any) -> str:
-    """A value as CEL would write it."""
+    """Return a value in CEL syntax."""
     if isinstance(of, bool):
         return "true" if of else "false"
     if isinstance(of, list):

@@ -1,4 +1,4 @@
-"""The command line: its options, where input comes from, printing, exit statuses, completion.
+"""The command line: options, input, printing, exit statuses, completion.
 
-Commands are in the folders of their questions, which print and exit by what is here.
+The commands are in the folders of their questions and use this package to print and exit.
 """

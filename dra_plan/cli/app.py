@@ -1,4 +1,4 @@
-"""The program as the option parser has it, made of the commands that it is given."""
+"""The program of the option parser, built from a list of commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLUSTER = (
     f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME\n\n"
     "`dra-plan COMMAND --help` has examples and the options of a command."
 )
-"""Not wrapped, so that it can be copied."""
+"""Not wrapped, so that users can copy it."""
 
 
 SENTENCE = (
@@ -50,7 +50,7 @@ _ROOT = typer.Typer(
 
 
 def _exiting(command: Callable[..., Exit]) -> Callable[..., None]:
-    """The command as the option parser calls it: its errors become messages, its result the exit status."""
+    """Return the command for the option parser: its errors become messages, its result the exit status."""
 
     @wraps(command)
     def call(*args: object, **kwargs: object) -> None:
@@ -72,39 +72,39 @@ def _root(
         typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """The program without a command."""
+    """Run the program without a command."""
 
 
 class ListedCommand(Protocol):
-    """A command as the program lists it."""
+    """A command as listed by the program."""
 
     @property
     def name(self) -> str:
-        """What is typed."""
+        """The name that users type."""
 
     @property
     def command(self) -> str:
-        """How it works: it `plans`, `watches` or is `plain`."""
+        """The type of the command: `plans`, `watches` or `plain`."""
 
     def function(self) -> Callable[..., Exit]:
-        """What it runs; its module is imported when this is called."""
+        """Return the function that the command runs; this call imports its module."""
 
 
 class Own(NamedTuple):
-    """A command that is no question about a cluster."""
+    """A command that is not a question about a cluster."""
 
     name: str
     module: str
     command: str = "plain"
 
     def function(self) -> Callable[..., Exit]:
-        """What it runs: the function of its name."""
+        """Return the function that the command runs, which has its name."""
         found: Callable[..., Exit] = getattr(import_module(self.module), self.name)
         return found
 
 
 def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
-    """The program with its commands, or with the one of this name alone, as options cost time where nobody asks."""
+    """Return the program with its commands, or with the named one alone, because building options takes time."""
     from dra_plan.cli.watching import WatchingCommand
     from dra_plan.cli.whatif import PlanningCommand
 
@@ -118,7 +118,7 @@ def program(commands: Iterable[ListedCommand], name: str = "") -> typer.Typer:
 
 
 def listing() -> typer.Typer:
-    """The program without its commands, whose names and sentences `--help` prints: to import them all takes long."""
+    """Return the program without its commands; `--help` prints their names and summaries without slow imports."""
     made = copy.copy(_ROOT)
     made.registered_commands = []
     return made

@@ -1,4 +1,4 @@
-"""What every command does with its command line, before its own options mean anything."""
+"""The command-line handling that all commands share, before their own options are read."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from . import helping
 
 
 class _TakenAsTheyAre:
-    """Takes what is of the right type already as it is.
+    """Parameters that accept values of the right type without conversion.
 
-    typer converts every value, defaults too, by a library whose import costs more than planning a small cluster. Most
-    options are texts, and flags and defaults have their types: only for the others that library is asked.
+    typer converts every value, including defaults, with a library whose import takes longer than planning a small
+    cluster. Most options are texts, and flags and defaults already have their types: the library is used only for the
+    others.
     """
 
     def get_params(self, ctx: Any) -> Any:
-        """The parameters."""
+        """Return the parameters."""
         return _converting_if_needed(super().get_params(ctx))  # type: ignore[misc]
 
 
@@ -25,29 +26,29 @@ class Command(_TakenAsTheyAre, TyperCommand):
     """A command."""
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """What it does, with examples."""
+        """Write the description, with examples."""
         program = ctx.find_root().info_name or helping.PROGRAM
         helping.written(self.help, program, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The options, by topic."""
+        """Write the options, by topic."""
         for title, rows in helping.sections(self.get_params(ctx), ctx):
             with formatter.section(title):
                 formatter.write_dl(rows)
 
 
 class Group(_TakenAsTheyAre, TyperGroup):
-    """The program, with options of its own."""
+    """The program, with its own options."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the parser gives it
-        """The commands, by what they are for."""
+        """Write the commands, grouped by purpose."""
         for topic, commands in helping.TOPICS.items():
             with formatter.section(topic):
                 formatter.write_dl(list(commands.items()), col_max=12)
 
 
 def _converting_if_needed(params: Any) -> Any:
-    """The parameters, each with its conversion wrapped; other releases of typer convert by themselves, at no cost."""
+    """Return the parameters, each with its conversion wrapped; other typer releases convert cheaply themselves."""
     for param in params:
         if hasattr(param, "type_descriptor") and "process_value" not in vars(param):
             _wrap(param)

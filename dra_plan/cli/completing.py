@@ -1,6 +1,6 @@
-"""What a shell may complete: values that are known by themselves, and names of the manifests that stand on the line.
+"""Shell completion values: built-in values, and names from the manifests on the command line.
 
-Nothing is printed, and what can't be read has no names. The scripts of the shells are `completion`'s.
+Nothing is printed, and unreadable input has no names. `completion` generates the shell scripts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_BYTES = 32 << 20
-"""Larger manifests are not read while somebody waits for a name: some 300 nodes a second."""
+"""The size above which manifests are not read for completion: reading takes about a second per 300 nodes."""
 
 
 Complete = Callable[[str], list[str]]
@@ -26,7 +26,7 @@ DATA = ("json", "yaml", "jsonpath=")
 
 
 def of(*values: str) -> Complete:
-    """Completes one of these values."""
+    """Return a function that completes one of these values."""
 
     def complete(incomplete: str) -> list[str]:
         return beginning(incomplete, values)
@@ -53,14 +53,14 @@ reports = of("html=report.html", "junit=report.xml", "sarif=report.sarif", "gith
 
 
 def versions(incomplete: str) -> list[str]:
-    """Kubernetes versions: minor ones, and the patches that were recorded."""
+    """Return Kubernetes versions: minor versions, and the recorded patch releases."""
     from dra_plan.releases import MINORS, RECORDED
 
     return beginning(incomplete, (*MINORS, *RECORDED))
 
 
 def gates(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Feature gates of the release on the line, with the value that they do not have by default."""
+    """Return the feature gates of the release on the command line, with the opposite of their default."""
     from dra_plan.releases import NEWEST, find_release, gate_defaults
 
     release = find_release(ctx.params.get("kubernetes_version") or NEWEST)
@@ -69,45 +69,45 @@ def gates(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def rules(incomplete: str) -> list[str]:
-    """Codes of validate's rules."""
+    """Return the codes of the validation rules."""
     from dra_plan.validation.registry import RULES
 
     return _last_of_list(incomplete, RULES)
 
 
 def nodes(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Names of nodes."""
+    """Return the node names."""
     return _last_of_list(incomplete, (node.metadata.name for node in _inventory(ctx).nodes))
 
 
 def added_nodes(ctx: typer.Context, incomplete: str) -> list[str]:
-    """A number, and the name of a node."""
+    """Return a number and the name of a node."""
     number, equals, _ = incomplete.partition("=")
     names = (node.metadata.name for node in _inventory(ctx).nodes)
     return beginning(incomplete, (f"{number if equals else 1}={name}" for name in names))
 
 
 def devices(ctx: typer.Context, incomplete: str) -> list[str]:
-    """DRIVER/POOL/DEVICE of every slice."""
+    """Return DRIVER/POOL/DEVICE of every device."""
     slices = (slice_.spec for slice_ in _inventory(ctx).slices)
     names = (f"{spec.driver}/{spec.pool.name}/{device.name}" for spec in slices for device in spec.devices)
     return beginning(incomplete, dict.fromkeys(names))
 
 
 def namespaces(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Namespaces of pods, workloads and claims."""
+    """Return the namespaces of pods, workloads and claims."""
     return beginning(incomplete, dict.fromkeys(namespace for _, namespace, _ in _keys(_inventory(ctx))))
 
 
 def owners(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Pods, workloads and claims, after a path; none, so that the shell completes a path, where a file begins so."""
+    """Return pods, workloads and claims, after a path; nothing if a file matches, for the shell to complete."""
     if incomplete.startswith((".", "/", "~", "-")) or (incomplete and any(Path().glob(f"{_plain(incomplete)}*"))):
         return []
     return _named(ctx, incomplete)
 
 
 def objects(ctx: typer.Context, incomplete: str) -> list[str]:
-    """KIND/NAME of what can be left out."""
+    """Return KIND/NAME of the objects that can be removed."""
     found = (f"node/{node.metadata.name}" for node in _inventory(ctx).nodes)
     return [*beginning(incomplete, found), *_named(ctx, incomplete)]
 
@@ -121,7 +121,7 @@ def _named(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """The text as a pattern that stands for itself."""
+    """Return the text as a pattern that matches only itself."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
@@ -131,13 +131,13 @@ def _keys(inventory: Inventory) -> Iterator[tuple[str, str, str]]:
 
 
 def _inventory(ctx: typer.Context) -> Inventory:
-    """What the paths on the line hold; nothing of it if any can't be read, or if it is much."""
+    """Return the content of the paths on the command line; an empty inventory if any is unreadable or large."""
     from dra_plan.api.inventory import Inventory
     from dra_plan.errors import DraPlanError
     from dra_plan.manifests.load import load
     from dra_plan.manifests.sources import is_there
 
-    # typer leaves arguments in `args` where the option to be completed still lacks its value
+    # typer leaves arguments in `args` while the option to complete lacks its value.
     given = [*(ctx.params.get("paths") or ()), *(ctx.params.get("filenames") or ()), *ctx.args]
     paths = [path for path in given if is_there(path)]
     try:
@@ -155,11 +155,11 @@ def _size(path: str) -> int:
 
 
 def _last_of_list(incomplete: str, values: Iterable[str]) -> list[str]:
-    """Completes the last of several values with commas between them."""
+    """Complete the last of several comma-separated values."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{value}" for value in beginning(last, values)]
 
 
 def beginning(incomplete: str, values: Iterable[str]) -> list[str]:
-    """The values that begin so."""
+    """Return the values with this beginning."""
     return [value for value in values if value.startswith(incomplete)]

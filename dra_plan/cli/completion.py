@@ -10,11 +10,11 @@ import typer
 from dra_plan.cli.running import Exit
 
 COMPLETE_VARIABLE = "_DRA_PLAN_COMPLETE"
-"""Set by the completion scripts when they ask the program for candidates."""
+"""The variable with which the completion scripts ask the program for candidates."""
 
 
 class Shell(StrEnum):
-    """The shells that have a script."""
+    """The shells with a completion script."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -47,8 +47,8 @@ CHANGED = {
         ),
     ],
 }
-"""What the scripts do beside: no space comes after a value that goes on, as `jsonpath=` does, and zsh, which reads
-the file when it is first asked, gets an answer then."""
+"""Changes to the scripts: no space after an unfinished value such as `jsonpath=`, and an answer on the first request in
+zsh, which loads the file then."""
 
 
 def completion(
@@ -66,7 +66,7 @@ def completion(
 
 
 def script(shell: Shell) -> str:
-    """The script for `shell`; it asks the program itself for candidates, so it never goes stale with a new option."""
+    """Return the script for `shell`; it asks the program for candidates, so new options need no new script."""
     from typer._completion_shared import get_completion_script
 
     text = get_completion_script(prog_name="dra-plan", complete_var=COMPLETE_VARIABLE, shell=shell.value)
@@ -76,15 +76,15 @@ def script(shell: Shell) -> str:
 
 
 NO_SPACE, NO_FILES = 2, 4
-"""Bits of kubectl's directive: no space after the value; the shell does not complete files."""
+"""Bits of kubectl's completion directive: no space after the value; no file completion by the shell."""
 
 
 def candidates(program: typer.Typer, words: list[str]) -> list[str]:
-    """What the last of the words after `kubectl dra-plan` may become, and last the directive, as kubectl's plugins say.
+    """Return completions of the last word after `kubectl dra-plan`, and then the directive for kubectl plugins.
 
     Without candidates the shell completes files.
     """
-    from typer._completion_classes import BashComplete  # whose own shell does not matter here
+    from typer._completion_classes import BashComplete  # the shell of this class does not matter here
 
     from dra_plan import shown
 

@@ -1,4 +1,4 @@
-"""Files that say how pods are scheduled, and what happens: KubeSchedulerConfigurations and events."""
+"""Configuration files: KubeSchedulerConfigurations and events."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 
 def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
-    """The decoded KubeSchedulerConfiguration of a file, which the option names.
+    """Return the decoded KubeSchedulerConfiguration of a file; the option is named in errors.
 
-    UsageError for another number of documents or another kind, ManifestErrors for fields that kube-scheduler refuses.
+    Raises UsageError unless there is exactly one document of this kind, ManifestErrors for fields that kube-scheduler
+    rejects.
     """
     from dra_plan.errors import UsageError
     from dra_plan.manifests.faults import Fault, ManifestErrors
@@ -31,7 +32,7 @@ def read_configuration(path: str, option: str = "--config") -> dict[str, Any]:
 
 
 def read_events(path: str | None) -> list[Any]:
-    """The decoded lines of an events file. InputError, with the line, for what is no JSON."""
+    """Return the decoded lines of an events file. Raises InputError, with the line, for invalid JSON."""
     if path is None:
         return []
     from dra_plan.manifests.json_lines import read_lines

@@ -1,4 +1,4 @@
-"""Command lines of option groups: what `options.py` and the questions declare, as the option parser takes it."""
+"""The command lines of option groups: the declarations of `options.py` and the questions for the option parser."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .timing import ended_after
 
 
 def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A command that has the options of these groups: after its own arguments, before its own keyword arguments.
+    """Add the options of these groups to a command: after its own arguments, before its own keyword arguments.
 
-    The command's first argument is the parser's context: `given` reads from it what the groups' options say. It ends
-    after the `time_limit` that `options.Ended` declares.
+    The command's first argument is the parser's context: `given` reads the values of the groups' options from it. The
+    command ends after the `time_limit` that `options.Ended` declares.
     """
 
     def made(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,7 +49,7 @@ def takes(*groups: type[Any]) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 def given(context: typer.Context, group: type[Any]) -> dict[str, Any]:
-    """What the command line says of a question's options, as Python takes them. UsageError for what can't be read."""
+    """Return the given values of a question's options, as Python values. Raises UsageError for unreadable ones."""
     values = {}
     for name, _, flag in flags(group):
         value = context.params[name]
@@ -58,7 +58,7 @@ def given(context: typer.Context, group: type[Any]) -> dict[str, Any]:
 
 
 def _parameters(group: type[Any]) -> Iterator[inspect.Parameter]:
-    """The options of a group: declared by flags, or, where only the command line has them, by typer's own."""
+    """Yield the options of a group: declared by flags, or, if only the command line has them, by typer's own."""
     declared = list(flags(group))
     for name, python, flag in declared:
         kind = python if flag.kind is None else flag.kind

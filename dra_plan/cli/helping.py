@@ -1,6 +1,7 @@
-"""What `--help` prints: a sentence, examples to be copied, what the command does, and its options by topic.
+"""The output of `--help`: a summary, examples to copy, the description, and the options by topic.
 
-The docstring of a command has these parts as paragraphs. The one that begins with `Examples:` is printed as it stands.
+The docstring of a command has these parts as paragraphs. The paragraph that begins with `Examples:` is printed
+unchanged.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ TOPICS = {
         "completion": "Print the completion script of a shell.",
     },
 }
-"""The commands by what they are for, in the order of `--help`, with the first sentence of their own help.
+"""The commands by purpose, in the order of `--help`, with the first sentence of their own help.
 
-The program's help is printed from here, so that it waits for no command to be imported."""
+The help of the program is printed from here, so that it imports no command."""
 
 _SECTIONS = {
     "Arguments": ("codes", "kind", "shell", "expression"),
@@ -81,12 +82,12 @@ _SECTIONS = {
     "Exit status": ("require_fit", "min_nodes", "at_least", "fail_on", "ignore_warnings", "allow_empty"),
 }
 _OUTPUT = "Output"
-"""Where every other option stands."""
+"""The topic of all other options."""
 
 _TYPE = re.compile(r" <[^>]*>$")
-"""What the parser adds to the name of an argument."""
+"""The text that the parser adds to the name of an argument."""
 _BOUND = re.compile(r"(; |  \[)x>=?[\d.]+(?:<=?[\d.]+)?\]?|\[x>=?[\d.]+; ")
-"""What the parser adds of the least value of a number, which its error says as well."""
+"""The text that the parser adds about the minimum of a number, which its error message contains as well."""
 
 
 class Help(NamedTuple):
@@ -98,7 +99,7 @@ class Help(NamedTuple):
 
 
 def parts(text: str | None) -> Help:
-    """The parts of a docstring; a paragraph has no line ends."""
+    """Return the parts of a docstring; paragraphs have no line breaks."""
     found = re.split(r"\n\s*\n", inspect.cleandoc(text or "").replace("\b\n", ""))
     examples = [line.strip() for each in found if each.startswith(EXAMPLES) for line in each.splitlines()[1:]]
     sentence, *others = [" ".join(each.split()) for each in found if not each.startswith(EXAMPLES)]
@@ -106,7 +107,7 @@ def parts(text: str | None) -> Help:
 
 
 def written(text: str | None, program: str, formatter: Any) -> None:
-    """Writes the help of a command as the parser's formatter sets it; `program` is what examples begin with."""
+    """Write the help of a command with the parser's formatter; `program` is the first word of examples."""
     said = parts(text)
     formatter.write_paragraph()
     with formatter.indentation():
@@ -122,12 +123,12 @@ def written(text: str | None, program: str, formatter: Any) -> None:
 
 
 def called(line: str, program: str) -> str:
-    """An example as it is typed: kubectl's plugin is called otherwise."""
+    """Return an example as users type it: the kubectl plugin has a different name."""
     return re.sub(rf"^{PROGRAM}\b", program, line)
 
 
 def sections(params: Iterable[Any], context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The options with their help, by topic; a topic without options is left out."""
+    """Yield the options with their help, by topic; topics without options are omitted."""
     records = [(_section(param.name), record) for param in params if (record := param.get_help_record(context))]
     for title in (*_SECTIONS, _OUTPUT):
         rows = [

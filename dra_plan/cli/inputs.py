@@ -1,4 +1,4 @@
-"""Where input comes from: paths and names told apart, manifests and clusters loaded, and who is asked about."""
+"""The input: separating paths from names, loading manifests and clusters, and selecting the subjects."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 
 OBJECTS = "kubectl get deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,pods -A -o json"
-"""Brings what `validate` judges that a cluster has."""
+"""The command that prints the objects of a cluster that `validate` checks."""
 
 
 class Arguments(NamedTuple):
-    """The arguments of a command, told apart."""
+    """The arguments of a command, separated into paths and names."""
 
     paths: list[str]
     owners: list[str]
 
 
 def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command: str, live: bool = False) -> Arguments:
-    """Paths are what is there, and what can only be meant as a path; all else names pods, workloads and claims.
+    """Separate paths, which exist or can only be paths, from the names of pods, workloads and claims.
 
-    With `live` there need be no path, as a cluster is asked. Raises UsageError if nothing is a path: for names alone,
-    with the command that asks a cluster about them.
+    With `live` no path is needed, because a cluster is read. Raises UsageError if no argument is a path: for names
+    alone, with the command that asks a cluster about them.
     """
     arguments = given or []
     paths = [argument for argument in arguments if _is_path(argument)]
@@ -59,14 +59,14 @@ def tell_apart(given: list[str] | None, filenames: list[str] | None, *, command:
 
 
 def no_manifests(command: str, *, dump: str = "") -> UsageError:
-    """What is said where nothing is named to read; `command` does the same for a cluster, `dump` makes a file of it."""
+    """Return the error for missing input; `command` does the same for a cluster, `dump` saves the cluster to a file."""
     told = "name files or directories, or - for standard input"
     made = f". To make a dump: `{dump}`" if dump else ""
     return UsageError(f"no manifests: {told}{made}. To read the cluster: {command}")
 
 
 def nothing_to_read(command: str) -> UsageError:
-    """What is said where a command that plans is given nothing: how a dump is made, and how a cluster is asked."""
+    """Return the error for a planning command without input: how to create a dump, and how to ask a cluster."""
     return no_manifests(of_cluster(command), dump=DUMP)
 
 
@@ -77,7 +77,7 @@ def _is_path(argument: str) -> bool:
 
 
 def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]) -> None:
-    """Raises UsageError for what was taken for NAMESPACE/NAME, if that is a directory and no namespace of the input."""
+    """Raise UsageError for a NAMESPACE/NAME argument that is a directory, not in a namespace of the input."""
     from pathlib import Path
 
     from dra_plan.manifests import kinds
@@ -99,7 +99,7 @@ def refuse_missing_files(owners: Iterable[str], inventories: Iterable[Inventory]
 
 
 def _names_kind(owners: list[str]) -> bool:
-    """Whether this can be nothing but names: the kind is said."""
+    """Return whether the arguments can only be names, because they include the kind."""
     from dra_plan.manifests import kinds
 
     first, slash, _ = owners[0].partition("/")
@@ -119,11 +119,11 @@ def load_cluster(
     strict_version: bool = False,
     progress: bool = True,
 ) -> LoadedCluster:
-    """Everything under PATH... and -f, over a cluster that was read; what is not used is reported on standard error.
+    """Load everything under PATH... and -f, over a loaded cluster; unused objects are reported on standard error.
 
-    What does not say its namespace is in `namespace`.
+    Namespaced objects without a namespace are put into `namespace`.
 
-    UsageError as `Cluster.load`; InputError, with all faults, for what can't be read.
+    Raises UsageError like `Cluster.load`; InputError, with all faults, for unreadable input.
     """
     from dra_plan.cli.live import reading
     from dra_plan.cli.telling import owe
@@ -150,7 +150,7 @@ def load_cluster(
 
 
 def note_links(paths: Sequence[str]) -> None:
-    """Say of named links that leave their checkout where they lead."""
+    """Print the targets of named links that lead out of their checkout."""
     from dra_plan.cli.printing import print_note
     from dra_plan.manifests import links
 
@@ -159,16 +159,16 @@ def note_links(paths: Sequence[str]) -> None:
 
 
 _OF_ACCESS = ("not-listed", "not-served")
-"""Codes of warnings that what is missing could not be read: an error may be owed to that."""
+"""Warnings that objects could not be read, which may be the cause of an error."""
 
 
 _given_back = False
-"""Whether clusters come and go in this run."""
+"""True if clusters are loaded and released in this run."""
 
 
 @contextlib.contextmanager
 def giving_back() -> Iterator[None]:
-    """While it lasts, a cluster does not stay as long as the process: there will be others."""
+    """Within the block, allow a cluster to be freed before exit, because others will follow."""
     global _given_back  # noqa: PLW0603 - one run of the program is one process
     _given_back = True
     try:
@@ -178,10 +178,10 @@ def giving_back() -> Iterator[None]:
 
 
 def keep_until_exit(thing: object) -> None:
-    """Spares the collector a thing such as the cluster, which stays as long as the process.
+    """Exempt an object such as the cluster, which lives until exit, from garbage collection.
 
-    Python would give it back object by object at exit, 0.2 s for 5,000 nodes; what is in a frozen cycle it leaves to
-    the system. Later collections are rarer, too: planning makes many objects and little garbage.
+    Otherwise Python frees it object by object at exit, which takes 0.2 s for 5,000 nodes; it leaves objects in a frozen
+    cycle to the system. This also makes later collections rarer: planning creates many objects and little garbage.
     """
     if _given_back:
         return
@@ -200,7 +200,7 @@ def _report_skipped(inventory: Inventory) -> None:
 
 
 _MOST_OVERRIDDEN = 5
-"""How many objects that were overridden are told one by one."""
+"""The number of overridden objects that are listed."""
 
 
 def _report_overridden(inventory: Inventory) -> None:
@@ -218,7 +218,7 @@ def _report_overridden(inventory: Inventory) -> None:
 
 
 def _report_kept_claims(inventory: Inventory) -> None:
-    """What an edited template does not change: claims that are made already."""
+    """Report existing claims, which an edited template does not change."""
     templates = [key for key in inventory.overridden if key[0] == "ResourceClaimTemplate"]
     if not templates:
         return
@@ -233,26 +233,25 @@ def _report_kept_claims(inventory: Inventory) -> None:
 
 
 OPENED = "dra_plan.opened"
-"""Where a command leaves what it was asked about."""
+"""The key under which a command stores its subject."""
 
 
 class Opened(NamedTuple):
-    """What a command works with."""
+    """The subject of a command."""
 
     cluster: LoadedCluster
-    """Changed as the what-if options say."""
+    """The cluster after the what-if options."""
     owners: list[str]
-    """Names of pods, workloads and claims."""
+    """The names of pods, workloads and claims."""
     namespace: str | None
-    """The namespace that is chosen, or in which the names are; None for all."""
+    """The selected namespace, or the one of the names; None for all."""
     selector: LabelSelector | None
 
 
 def opened(context: typer.Context) -> Opened:
-    """The cluster that the command's paths and options mean, and who is asked about.
+    """Return the cluster of the command's paths and options, and its subjects.
 
-    Raises UsageError for options that can't be read and for edits that can't be made, InputError for what can't be
-    loaded.
+    Raises UsageError for unreadable options and impossible edits, InputError for input that cannot be loaded.
     """
     params = context.params
     selector = selected(context)
@@ -267,14 +266,14 @@ def opened(context: typer.Context) -> Opened:
 
 
 def options_of(context: typer.Context, asked: Opened, group: type[Any]) -> dict[str, Any]:
-    """What the command line says of a question's options, with the namespace and the labels that are chosen."""
+    """Return the given values of a question's options, with the selected namespace and labels."""
     chosen = {"namespace": asked.namespace, "selector": asked.selector}
     found = given(context, group)
     return {name: chosen.get(name, value) for name, value in found.items()}
 
 
 def node_groups(context: typer.Context) -> dict[str, str | None]:
-    """The file of node groups: that of `--groups`, else, without `--group`, that of the project's settings."""
+    """Return the file of node groups: that of `--groups`, or, without `--group`, that of the project's settings."""
     from dra_plan.cli.settings import find
 
     said = context.params.get("groups")
@@ -282,10 +281,10 @@ def node_groups(context: typer.Context) -> dict[str, str | None]:
 
 
 def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None = None) -> LoadedCluster:
-    """The cluster of the paths, under the release that the options name. Raises as `load_cluster`.
+    """Return the cluster of the paths, under the release of the options. Raises the same errors as `load_cluster`.
 
-    If the options ask for a cluster, it is read, and the paths override what it has; their objects without a namespace
-    are where `kubectl apply` would put them.
+    If the options request a cluster, it is read, and the paths override its objects; their objects without a namespace
+    are put where `kubectl apply` would put them.
     """
     params = context.params
     hush(quiet=params.get("quiet", False))
@@ -313,14 +312,17 @@ def loaded(context: typer.Context, paths: list[str], filenames: list[str] | None
 
 
 def _ignored(codes: list[str] | None) -> tuple[str, ...]:
-    """The codes of warnings that the command line leaves out, and the settings of the project."""
+    """Return the codes of ignored warnings, from the command line and the settings of the project."""
     from dra_plan.cli.settings import find
 
     return *(code for given in codes or () for code in given.split(",") if code), *find(Path()).ignore_warnings
 
 
 def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) -> str | None:
-    """The namespace that is chosen, None for all. Names in a cluster that is asked are in that of kubectl's context."""
+    """Return the selected namespace, None for all.
+
+    Names in a live cluster are in the namespace of kubectl's context.
+    """
     params = context.params
     every = params.get("all_namespaces", False)
     chosen = options.one_namespace(params.get("namespace"), all_namespaces=every)
@@ -330,7 +332,7 @@ def namespace_of(context: typer.Context, owners: list[str], *, is_live: bool) ->
 
 
 def selected(context: typer.Context) -> LabelSelector | None:
-    """The label selector of `-l`. Raises UsageError for a text that is none."""
+    """Return the label selector of `-l`. Raises UsageError for an invalid selector."""
     from dra_plan.api.selectors import parse_selector
 
     return parse_selector(context.params.get("selector"))

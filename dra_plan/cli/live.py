@@ -1,6 +1,7 @@
-"""Asking a cluster: the options that every command that plans has for it, and the one place that acts on them.
+"""Reading a cluster: the options for it that all planning commands share, and the only code that acts on them.
 
-Only these options, and being called as kubectl's plugin without a path, contact a cluster: no file and no setting does.
+A cluster is contacted only with these options, or when called as the kubectl plugin without a path; never because of a
+file or a setting.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ if TYPE_CHECKING:
 
 
 _OF_DEVICES = "pools"
-"""The command that shows devices alone: a third of the kinds is enough for it."""
+"""The command that shows only devices, which needs a third of the kinds."""
 PLUGIN = "kubectl-dra_plan"
-"""How kubectl names the program of `kubectl dra-plan`."""
+"""The name by which kubectl finds the program of `kubectl dra-plan`."""
 
 
 DUMP = (
     "kubectl get nodes,pods,pvc,pv,sc,quota,pc,pdb,resourceslices,deviceclasses,resourceclaims,resourceclaimtemplates"
     " -A -o json > cluster.json"
 )
-"""Makes the file that answers most questions, with kubectl alone."""
+"""The command that creates a file for most questions with kubectl alone."""
 
 
 NAMES = ("live", "context", "kubeconfig", "scheduler_metrics")
@@ -48,7 +49,7 @@ _NAMESPACE = "dra_plan.live.namespace"
 
 
 READ = "dra_plan.live.snapshot"
-"""Where the cluster is kept, once it is read."""
+"""The key under which the cluster is stored once it is read."""
 
 
 SchedulerMetrics = Annotated[
@@ -62,7 +63,7 @@ SchedulerMetrics = Annotated[
 
 
 class Asked(NamedTuple):
-    """What the options say. `wanted` if any of them asks for a cluster."""
+    """The values of the options. `wanted` if any of them requests a cluster."""
 
     live: bool = False
     context: str | None = None
@@ -71,7 +72,7 @@ class Asked(NamedTuple):
 
     @property
     def wanted(self) -> bool:
-        """Whether a cluster is asked for, be there paths or not."""
+        """Return whether a cluster is requested, with or without paths."""
         return self.live or self.context is not None or self.kubeconfig is not None
 
 
@@ -87,46 +88,46 @@ def _options(
     ] = None,
     scheduler_metrics: SchedulerMetrics = None,
 ) -> None:
-    """Declares the options, once for all commands."""
+    """Declare the options, once for all commands."""
 
 
 @functools.cache
 def declared() -> tuple[Any, ...]:
-    """The options, as the parser takes them."""
+    """Return the options, as parser parameters."""
     declaring = typer.Typer(add_completion=False)
     declaring.command()(_options)
     return tuple(typer.main.get_command(declaring).params)
 
 
 def put_aside(context: Any) -> None:
-    """Takes the options out of the command's arguments, and remembers them."""
+    """Remove the options from the command's arguments, and store them."""
     given = {name: context.params.pop(name, None) for name in NAMES}
     context.meta[_ASKED] = Asked(bool(given.pop("live")), **given)
 
 
 def is_plugin() -> bool:
-    """Whether kubectl has called: `kubectl dra-plan COMMAND` starts the program `kubectl-dra_plan`."""
+    """Return whether kubectl started the program: `kubectl dra-plan COMMAND` starts `kubectl-dra_plan`."""
     return PLUGIN in sys.argv[0].replace("\\", "/").rpartition("/")[2]
 
 
 def of_cluster(command: str, owner: str = "") -> str:
-    """The command line that asks the cluster of kubectl's current context."""
+    """Return the command line that asks the cluster of kubectl's current context."""
     return f"dra-plan {command} --live{f' {owner}' if owner else ''}"
 
 
 def asked(context: typer.Context) -> Asked:
-    """What the options of this run say."""
+    """Return the values of the options in this run."""
     found: Asked = context.meta.get(_ASKED, Asked())
     return found
 
 
 def is_wanted(context: typer.Context, paths: list[str] | None, filenames: list[str] | None) -> bool:
-    """Whether a cluster is to be read: it was asked for, or kubectl has called without naming a path."""
+    """Return whether to read a cluster: if it is requested, or kubectl started the program without a path."""
     return asked(context).wanted or (is_plugin() and not paths and not filenames)
 
 
 def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
-    """The cluster, read once in a run. Raises InputError as `dra_plan.live.read_cluster`."""
+    """Return the cluster, read once per run. Raises InputError like `dra_plan.live.read_cluster`."""
     found = context.meta.get(READ)
     if found is None:
         only_devices = context.info_name == _OF_DEVICES
@@ -137,7 +138,7 @@ def snapshot(context: typer.Context, *, progress: bool = True) -> Snapshot:
 
 
 def namespace(context: typer.Context) -> str | None:
-    """The namespace of kubectl's context, asked once in a run; None where no context is chosen."""
+    """Return the namespace of kubectl's context, read once per run; None if no context is selected."""
     if _NAMESPACE not in context.meta:
         from dra_plan.live import namespace_of_context
 
@@ -148,7 +149,7 @@ def namespace(context: typer.Context) -> str | None:
 
 
 def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -> Snapshot:
-    """The cluster that the options mean, with a line on a terminal while it is read."""
+    """Read the cluster of the options, with a progress line on a terminal."""
     from dra_plan.live import read_cluster
 
     name = f"the cluster of context {options.context}" if options.context else "the cluster"
@@ -161,7 +162,7 @@ def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -
 
 
 def told(snapshot: Snapshot) -> None:
-    """Says, in a note, whose version and gates the answer stands on."""
+    """Print a note with the source of the version and the gates that the answer uses."""
     from dra_plan.cli.printing import print_note
 
     info = snapshot.info
@@ -183,7 +184,7 @@ def told(snapshot: Snapshot) -> None:
 
 
 def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | None:
-    """The gates that kube-scheduler's metrics tell; None where they are not asked for. UsageError for no metrics."""
+    """Return the gates in kube-scheduler's metrics; None if not requested. Raises UsageError for invalid metrics."""
     from dra_plan.errors import UsageError
 
     if place is None:
@@ -197,19 +198,19 @@ def gates_of_scheduler(place: str | None, *, live: bool) -> dict[str, bool] | No
 
 
 SHOWN_AFTER = 1.0
-"""Seconds before the bar appears: a short run shows none."""
+"""The number of seconds before the bar appears, so that short runs do not show one."""
 
 
 _NAMED = 3
 
 
 Advance = Callable[[int, int], None]
-"""Called with how much is done, and of how much."""
+"""Called with the completed and the total amount of work."""
 
 
 @contextmanager
 def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
-    """A function that moves the bar, or None if standard error is no terminal; the bar is gone at the end."""
+    """Yield a function that moves the bar, or None if standard error is not a terminal; remove the bar at the end."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return
@@ -222,9 +223,9 @@ def progress_bar(*, wanted: bool) -> Iterator[Advance | None]:
 
 @contextmanager
 def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[Callable[[str], None]]:
-    """Says on standard error, if that is a terminal, what is being read; the line is gone at the end.
+    """Show the kinds being read on standard error, if it is a terminal; remove the line at the end.
 
-    What it gives changes what is said.
+    The yielded function changes the text.
     """
     if not wanted or not sys.stderr.isatty():
         yield lambda _text: None
@@ -241,7 +242,7 @@ def reading(names: Sequence[str], *, wanted: bool = True) -> Iterator[Callable[[
 
 
 class _Reading:
-    """Drawn by a thread, as reading is one long piece of work."""
+    """A progress line drawn by a thread, because reading is one long operation."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -274,7 +275,7 @@ class _Reading:
 
 
 class _Bar:
-    """Draws with rich, which is imported only when a run turns out to be long."""
+    """A progress bar drawn with rich, which is imported only for long runs."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()

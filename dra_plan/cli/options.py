@@ -1,4 +1,4 @@
-"""Options that only the command line has, and that several commands share. All others: `dra_plan/options.py`."""
+"""Command-line-only options that several commands share. All others are in `dra_plan/options.py`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Directories(TypedDict, total=False):
-    """How directories are read."""
+    """The options for reading directories."""
 
     recursive: Annotated[bool, typer.Option("--recursive", "-R", help="Read directories recursively.")]
 
 
 class Sources(TypedDict, total=False):
-    """Where manifests are read."""
+    """The options that name manifests."""
 
     paths: Annotated[
         list[str] | None,
@@ -45,7 +45,7 @@ TimeLimit = Annotated[
 
 
 class Ended(TypedDict, total=False):
-    """How long an answer may take of which no part is told (others: `Timed`)."""
+    """The time limit for answers that have no partial result (others: `Timed`)."""
 
     time_limit: TimeLimit
 
@@ -64,7 +64,7 @@ Color = Annotated[
 
 
 class Screens(TypedDict, total=False):
-    """How text is shown."""
+    """The options for displaying text."""
 
     color: Color
     quiet: Annotated[
@@ -74,7 +74,7 @@ class Screens(TypedDict, total=False):
 
 
 class Messages(TypedDict, total=False):
-    """What is said beside the answer, and how it is shown."""
+    """The options for messages in addition to the answer, and for their display."""
 
     color: Color
 
@@ -93,7 +93,7 @@ class Messages(TypedDict, total=False):
 
 
 class EveryNamespace(TypedDict, total=False):
-    """That what is asked about is in any namespace."""
+    """The option that selects all namespaces."""
 
     all_namespaces: Annotated[
         bool,
@@ -174,12 +174,12 @@ Progress = Annotated[
 
 
 def one_namespace(namespace: str | None, *, all_namespaces: bool) -> str | None:
-    """The namespace that is chosen, None for all: `-A` goes before `-n`, as kubectl has it."""
+    """Return the selected namespace, None for all: `-A` overrides `-n`, as in kubectl."""
     return None if all_namespaces else namespace
 
 
 def gate(*, require_fit: bool = False, min_nodes: int = 1, min_copies: int = 0, fail_on: str = "error") -> Gate:
-    """The gate that the options describe. UsageError for an unknown `--fail-on`."""
+    """Return the gate that the options describe. Raises UsageError for an unknown `--fail-on`."""
     from dra_plan.errors import UsageError
     from dra_plan.text.gate import Gate
 

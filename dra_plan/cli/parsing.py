@@ -1,4 +1,4 @@
-"""What a command line that can't be parsed is answered: one line, as for every other error."""
+"""The response to a command line that cannot be parsed: one line, as for every other error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import typer
 from dra_plan.cli.running import Exit
 
 REFUSED: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-"""What typer raises for a command line that it can't parse; where the class lives differs between its releases."""
+"""The exception that typer raises for an invalid command line; its location differs between typer releases."""
 
 
 def refusal(error: Any) -> Exit:
-    """Tell the error in one line, with the command that shows the usage; without any argument show the help."""
+    """Print the error in one line, with the command that shows the usage; without any argument print the help."""
     from dra_plan.cli.printing import print_error
 
     message = error.format_message()

@@ -1,4 +1,4 @@
-"""Where text goes: documents to standard output, everything else to standard error."""
+"""Output of text: documents to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ ALLOWED_EMPTY = "(--allow-empty makes that a success)"
 
 
 QUOTED = " | "
-"""How the lines of an error begin that show the expression at fault."""
+"""The prefix of the lines of an error that quote the expression at fault."""
 
 
 ANY_WIDTH = 100_000
-"""Characters: lines are not folded for what has no width, such as a pager that is sent colours."""
+"""A width at which lines never wrap, for output without a width, such as a pager that accepts colours."""
 
 
 def screen(stream: TextIO) -> Screen | None:
-    """The terminal behind `stream`, with COLUMNS as its width; one of any width where only colours are asked for.
+    """Return the terminal behind `stream`, with the width COLUMNS; unlimited width if only colours are requested.
 
-    None for a stream that is neither, which gets plain text.
+    Return None for any other stream, which gets plain text.
     """
     terminal = stream.isatty()
     colour = has_colour(terminal=terminal)
@@ -39,20 +39,20 @@ def screen(stream: TextIO) -> Screen | None:
 
 
 def print_document(document: D, form: Format[D]) -> None:
-    """Warnings to standard error, then the document, whole, to standard output."""
+    """Print warnings to standard error, then the whole document to standard output."""
     print_warnings(document.warnings)
     sys.stdout.writelines(form.parts(document, screen(sys.stdout)))
     sys.stdout.flush()
 
 
 def nothing_to_do(warnings: Iterable[Notice], why: str) -> InputError:
-    """The error of a command that has nothing to do, once its warnings are told: they may say more."""
+    """Print the warnings, which may say more, and return the error of a command that has nothing to do."""
     print_warnings(warnings)
     return InputError(f"{why} {ALLOWED_EMPTY}")
 
 
 def print_warnings(warnings: Iterable[Notice]) -> None:
-    """A document's warnings, to standard error; on a terminal, wrapped between words."""
+    """Print a document's warnings to standard error; on a terminal, wrapped between words."""
     from dra_plan.text.notices import lines
 
     owe(())
@@ -65,9 +65,9 @@ def print_warnings(warnings: Iterable[Notice]) -> None:
 
 
 def print_error(*lines: str) -> None:
-    """The lines of an error to standard error: what begins with `error:` is ours, and nothing that is named in it.
+    """Print the lines of an error to standard error; only our own lines begin with `error:`, quoted names never do.
 
-    On a terminal they are wrapped between words, but not those that quote an expression: a caret stands below it.
+    On a terminal they are wrapped between words, except lines that quote an expression, because a caret follows below.
     """
     terminal = screen(sys.stderr)
     for part in lines:
@@ -77,19 +77,19 @@ def print_error(*lines: str) -> None:
 
 
 def print_note(text: str) -> None:
-    """What to know about the input that is no warning, to standard error, unless the run is quiet."""
+    """Print a note about the input that is not a warning to standard error, unless the run is quiet."""
     if not is_quiet():
         print_verdict(text)
 
 
 def print_verdict(text: str) -> None:
-    """A line about the answer, to standard error, also of a quiet run; on a terminal, wrapped between words."""
+    """Print a line about the answer to standard error, even in a quiet run; on a terminal, wrapped between words."""
     line, terminal = shown.line(text), screen(sys.stderr)
     print(_wrapped(line, terminal.width) if terminal else line, file=sys.stderr)
 
 
 def print_hint(text: str) -> None:
-    """What to do next, to standard error, if a person is looking."""
+    """Print the next step to standard error, if it is a terminal."""
     if screen(sys.stderr):
         print(f"\n{shown.line(text)}", file=sys.stderr)
 

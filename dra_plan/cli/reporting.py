@@ -1,4 +1,4 @@
-"""`--report`: writes the reports of a run, also of one that ends with an error."""
+"""`--report`: writes the reports of a run, including a run that ends with an error."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Reporting:
-    """The reports of one run of a command, as a context.
+    """A context manager for the reports of one command run.
 
-    Within it, `tell` writes them from the answer. If an error leaves it before, they are written from that error:
-    after every run that could read its own `--report`, each report is there, whole and valid.
+    Within it, `tell` writes them from the answer. If an error leaves it before, they are written from that error: after
+    every run that could read its own `--report`, each report exists, complete and valid.
     """
 
     def __init__(self, context: typer.Context, options: list[str] | None, *, pages_only: bool = False) -> None:
@@ -41,11 +41,14 @@ class Reporting:
 
     @property
     def has_pages(self) -> bool:
-        """Whether a page is wanted."""
+        """Return whether a page is requested."""
         return any(each.render is None for each in self._wanted)
 
     def tell(self, make: Callable[[], Content] | None, page: Callable[[], str]) -> None:
-        """Write the reports; `make` and `page` are called only for those. UsageError if one can't be written."""
+        """Write the reports; `make` and `page` are called only if needed.
+
+        Raises UsageError if one cannot be written.
+        """
         self._told = True
         if not self._wanted:
             return
@@ -78,7 +81,7 @@ def _page_of_error(command: str, content: Content) -> str:
 
 
 def page_of(cluster: LoadedCluster | None, answer: PrintedAnswer[Any]) -> Callable[[], str]:
-    """What makes the page of an answer, if it is wanted; without a cluster, without a picture."""
+    """Return a function that creates the page of an answer; without a cluster, the page has no picture."""
 
     def made() -> str:
         return answer.html() if cluster is None else answer.html(cluster.inventory, cluster.view)
@@ -87,7 +90,7 @@ def page_of(cluster: LoadedCluster | None, answer: PrintedAnswer[Any]) -> Callab
 
 
 def _write(wanted: Wanted, content: Content | None, page: Callable[[], str]) -> str | None:
-    """Writes one report; what went wrong, or None."""
+    """Write one report; return the error message, or None."""
     from dra_plan.text.reports.whole_file import write
 
     text = page() if wanted.render is None or content is None else wanted.render(content)

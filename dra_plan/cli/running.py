@@ -1,4 +1,4 @@
-"""How a command ends: exit statuses, the same for every command and every format, and errors as messages."""
+"""The end of a command: exit statuses, the same for every command and format, and errors as messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Exit(IntEnum):
-    """What the exit status says. A status never depends on the output format or on reports."""
+    """The exit status. It never depends on the output format or on reports."""
 
     OK = 0
     DOES_NOT_FIT = 1
@@ -25,15 +25,15 @@ class Exit(IntEnum):
     UNDECIDED = 3
     INTERNAL = 4
     INTERRUPTED = 130
-    """128 + SIGINT, as a shell reports it."""
+    """128 + SIGINT, as shells report it."""
     BROKEN_PIPE = 141
-    """128 + SIGPIPE: the reader of standard output went away."""
+    """128 + SIGPIPE: the reader of standard output has exited."""
 
 
 def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
-    """The status of a plan, as the gate judges it: what fails wins over what is undecided.
+    """Return the status of a plan under the gate: failed takes precedence over undecided.
 
-    A gate that somebody has set, and that failed, says so on standard error, in one line.
+    If an explicitly set gate fails, this prints one line to standard error.
     """
     from dra_plan.text.gate import Gate, Verdict
 
@@ -51,10 +51,10 @@ def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
 
 
 def guarded(action: Callable[[], Exit | None]) -> Exit:
-    """Run `action` to its exit status, whatever it raises.
+    """Run `action` and return its exit status, whatever it raises.
 
     An error that dra-plan raises on purpose is a usage or input error; any other exception is a defect of dra-plan.
-    `SystemExit` passes: it is how the option parser leaves.
+    `SystemExit` passes through: the option parser exits with it.
     """
     begin()
     try:
@@ -69,7 +69,7 @@ def guarded(action: Callable[[], Exit | None]) -> Exit:
     except BrokenPipeError:
         return _broken_pipe()
     except OSError as error:
-        if error.filename is not None:  # a file that was to be read or written: nothing here lets that come so far
+        if error.filename is not None:  # an input or output file; other code never lets this error come this far
             return _internal(error)
         _discard_output()
         return _fail(Exit.USAGE, f"cannot write the output: {error.strerror}")
@@ -88,7 +88,7 @@ def _broken_pipe() -> Exit:
 
 
 def _discard_output() -> None:
-    """The interpreter flushes standard output once more at exit; it must find a place to write to."""
+    """Redirect standard output, because the interpreter flushes it once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -105,10 +105,10 @@ def _internal(error: Exception) -> Exit:
 
     from dra_plan import __version__, shown
 
-    # `platform.platform()` starts a process for this, which a machine short of memory may refuse
+    # `platform.platform()` starts a process for this, which may fail on a machine that is short of memory.
     system = " ".join((platform.system(), platform.release(), platform.machine()))
     for part in traceback.format_exception(error):
-        ours = part.startswith(("  File ", "\n"))  # a frame, or the words between two errors; the rest is a message
+        ours = part.startswith(("  File ", "\n"))  # a frame, or the text between two errors; the rest is a message
         print(shown.lines(part.removesuffix("\n")) if ours else shown.line(part.rstrip("\n")), file=sys.stderr)
     print(
         f"\nerror: this is a defect in dra-plan, not in your input ({type(error).__name__}).\n"

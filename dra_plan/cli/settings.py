@@ -1,4 +1,4 @@
-"""What `[tool.dra-plan]` of pyproject.toml, or `.dra-plan.toml`, says about validating, and about warnings."""
+"""The settings in `[tool.dra-plan]` of pyproject.toml or in `.dra-plan.toml`, for validation and warnings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OWN, PROJECT = ".dra-plan.toml", "pyproject.toml"
 
 
 MOST_BYTES = 1_000_000
-"""How long a file with settings may be; a pyproject.toml is a few kilobytes."""
+"""The size limit of a settings file; a pyproject.toml has a few kilobytes."""
 
 
 _KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "ignore-warnings", "node-groups")
@@ -23,7 +23,7 @@ _KEYS = ("select", "ignore", "per-file-ignores", "ignore-unknown", "fail-on", "i
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a project; None for what it leaves open."""
+    """The settings of a project; None for values that it does not set."""
 
     source: str = ""
     select: tuple[str, ...] | None = None
@@ -32,15 +32,15 @@ class Settings:
     ignore_unknown: bool | None = None
     fail_on: Severity | None = None
     ignore_warnings: tuple[str, ...] = ()
-    """Codes of warnings that answers of plans leave out."""
+    """Codes of warnings that the answers of plans omit."""
     node_groups: str | None = None
     """The file of node groups, for `autoscale` and `explain`."""
 
 
 def find(start: Path) -> Settings:
-    """The settings of the nearest folder, upwards from `start`, that has any; in a folder `.dra-plan.toml` goes first.
+    """Return the settings of the nearest folder, upwards from `start`, that has any; `.dra-plan.toml` wins in a folder.
 
-    Raises UsageError for a file that can't be understood.
+    Raises UsageError for an invalid file.
     """
     folder = start.resolve()
     for place in (folder, *folder.parents):
@@ -53,7 +53,7 @@ def find(start: Path) -> Settings:
 
 
 def read(path: Path) -> Settings | None:
-    """The settings of one file; None for a pyproject.toml without `[tool.dra-plan]`."""
+    """Return the settings of one file; None for a pyproject.toml without `[tool.dra-plan]`."""
     import tomllib
 
     try:
@@ -64,7 +64,7 @@ def read(path: Path) -> Settings | None:
         raise UsageError(f"{path}: {failure}") from failure
     except RecursionError as failure:
         raise UsageError(f"{path}: nested too deeply") from failure
-    except ValueError as failure:  # Python's limit, which says how a program would raise it
+    except ValueError as failure:  # Python's limit, whose message is for programmers
         raise UsageError(f"{path}: a number has too many digits") from failure
     if path.name == PROJECT:
         tools = table.get("tool", {})
@@ -103,7 +103,7 @@ def _understood(path: str, table: Any) -> Settings:
 
 
 def severity(name: object, where: str) -> Severity:
-    """A severity by its name. Raises UsageError for any other."""
+    """Return a severity by its name. Raises UsageError for any other name."""
     known = {str(one): one for one in Severity}
     if not isinstance(name, str) or name not in known:
         raise UsageError(f"{where}: {name!r} is not one of {', '.join(sorted(known))}")
@@ -119,7 +119,7 @@ def _codes(path: str, key: str, value: object) -> tuple[str, ...] | None:
 
 
 def _file(path: str, key: str, value: object) -> str | None:
-    """A file, which is named from the folder of the settings."""
+    """Return a file, whose path is relative to the folder of the settings."""
     if value is None:
         return None
     if not isinstance(value, str) or not value or "\0" in value:

@@ -1,4 +1,4 @@
-"""`dra-plan snapshot`: a cluster kept in a file, for every other command to read."""
+"""`dra-plan snapshot`: saves a cluster in a file that every other command can read."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _what_stays(shown: Shown) -> str:
 
 
 def _write(found: Snapshot, output: str | None) -> None:
-    """Raises UsageError for a file that can't be written; one that is there stays whole until the new one is."""
+    """Write the snapshot. Raises UsageError on failure; an existing file is replaced only by the complete new one."""
     from dra_plan.errors import UsageError
     from dra_plan.text.reports import whole_file
 

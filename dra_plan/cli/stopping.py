@@ -1,4 +1,4 @@
-"""Ctrl-C for a search that has an answer by then: the first ends the search, the second the program. And SIGTERM."""
+"""Ctrl-C for a search with partial results: the first ends the search, the second the program. Also SIGTERM."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from types import FrameType
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed in this context. What is called there has to ask now and then."""
+    """Yield a function that returns whether Ctrl-C was pressed in this context.
+
+    Code in the block must call it regularly.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
@@ -30,14 +33,14 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
 
 TERMINATED = 128 + signal.SIGTERM
-"""The exit status of a program that SIGTERM ends, as shells give it."""
+"""The exit status of a program ended by SIGTERM, as in shells."""
 
 
 @contextmanager
 def tidied() -> Iterator[None]:
-    """A context that SIGTERM leaves as an exception does, so that what was started in it is ended before the program.
+    """On SIGTERM, leave the context by an exception, so that anything started in it ends before the program.
 
-    Where SIGTERM is ignored, or handled by someone else, that stays so.
+    If SIGTERM is ignored or has another handler, nothing changes.
     """
     if (
         threading.current_thread() is not threading.main_thread()

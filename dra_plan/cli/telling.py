@@ -1,6 +1,6 @@
-"""What is told on standard error beside answers and errors: whether at all, and what a run still owes.
+"""The messages on standard error other than answers and errors: whether to print them, and pending ones.
 
-Some warnings of the input must be told whatever becomes of the run, until a document's warnings have told them.
+Some warnings about the input must be printed in every run, unless a document's warnings include them.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ _quiet = False
 
 
 def begin() -> None:
-    """Nothing is owed and everything is told, as at the start of a run."""
+    """Reset the state at the start of a run: no pending messages, not quiet."""
     hush(quiet=False)
     owe(())
 
 
 def hush(*, quiet: bool) -> None:
-    """Whether notes and warnings are left out."""
+    """Set whether notes and warnings are omitted."""
     global _quiet  # noqa: PLW0603 - one run of the program is one process
     _quiet = quiet
 
 
 def is_quiet() -> bool:
-    """Whether notes and warnings are left out in this run."""
+    """Return whether notes and warnings are omitted in this run."""
     return _quiet
 
 
@@ -40,7 +40,7 @@ _colour = "auto"
 
 
 def paint(when: str) -> str:
-    """Sets when output has colours, one of COLOURS. Raises UsageError for anything else."""
+    """Set when output has colours, one of COLOURS. Raises UsageError for anything else."""
     global _colour  # noqa: PLW0603 - as above
     if when not in COLOURS:
         from dra_plan.errors import UsageError
@@ -51,7 +51,7 @@ def paint(when: str) -> str:
 
 
 def has_colour(*, terminal: bool) -> bool:
-    """Whether a stream has colours: --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE say; else a terminal has."""
+    """Return whether a stream has colours: --color, NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, else a terminal."""
     if _colour != "auto":
         return _colour == "always"
     if os.environ.get("NO_COLOR"):
@@ -62,10 +62,10 @@ def has_colour(*, terminal: bool) -> bool:
 
 
 def owe(warnings: Iterable[Notice]) -> None:
-    """Keeps what must be told even if an error ends the run: `owed` has it until then."""
+    """Store warnings that must be printed even if an error ends the run; `owed` returns them until then."""
     _owed[:] = warnings
 
 
 def owed() -> list[Notice]:
-    """What no document has told."""
+    """Return the warnings that no document has included."""
     return [*_owed]

@@ -1,6 +1,6 @@
-"""`--timeout` for answers of which no part can be told: the command ends when the time is over.
+"""`--timeout` for answers without partial results: the command ends when the time is over.
 
-Searches that can tell what they know by then have a deadline of their own (`Timed` in `dra_plan/options.py`).
+Searches with partial results have their own deadline (`Timed` in `dra_plan/options.py`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 SOONEST = 0.001
-"""Seconds: a timer that is set to 0 would never ring."""
+"""In seconds; a timer that is set to 0 would never fire."""
 
 
 class TimeIsOverError(BaseException):
-    """The time that a command has is over. No Exception: what handles those goes on."""
+    """The signal that the time of a command is over. Not an Exception, so that no handler continues after it."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
@@ -27,10 +27,10 @@ class TimeIsOverError(BaseException):
 
 @contextmanager
 def ended_after(seconds: float | None) -> Iterator[None]:
-    """A context that ends with TimeIsOverError after so many seconds by the clock; None: it never does.
+    """Raise TimeIsOverError in the block after this number of seconds; never if None.
 
-    Nothing is ended outside of the main thread, where no signal is handled. A timer that rang before, or that was set
-    outside, goes on afterwards.
+    This works only in the main thread, where signals are handled. An outer timer that fires earlier, or was set
+    outside, continues afterwards.
     """
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -57,7 +57,7 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _watch(seconds: float) -> Iterator[None]:
-    """Where the system has no timers: another thread interrupts this one, which it hears between two instructions."""
+    """Interrupt this thread from another one, for systems without timers; Python reacts between two instructions."""
     over = threading.Event()
 
     def ring(number: int, frame: FrameType | None) -> None:
@@ -70,7 +70,7 @@ def _watch(seconds: float) -> Iterator[None]:
         over.set()
         _thread.interrupt_main()
 
-    before = signal.signal(signal.SIGINT, ring)  # where it is ignored, as in the background, nothing would interrupt
+    before = signal.signal(signal.SIGINT, ring)  # if it is ignored, as in the background, nothing would interrupt
     timer = threading.Timer(max(SOONEST, seconds), interrupt)
     timer.daemon = True
     timer.start()

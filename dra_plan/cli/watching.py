@@ -1,6 +1,6 @@
-"""`--watch`: the cluster is read again and again, and asked again when something that planning reads has changed.
+"""`--watch`: reads the cluster repeatedly, and answers again when something that planning reads has changed.
 
-It ends when none of the pods that are watched waits for a node any more: those that were named, or all that waited.
+It ends when none of the watched pods (the named ones, or all pending ones) waits for a node any longer.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from dra_plan.live.snapshot import Snapshot
 
 PAUSE = 5.0
-"""Seconds between two readings."""
+"""The number of seconds between two readings."""
 MOST_FAILURES = 3
-"""Readings in a row that may fail, after one that did not."""
+"""The number of consecutive readings that may fail, after one that succeeded."""
 
 _MOST_TOLD = 5
 
 
 class Watching(TypedDict, total=False):
-    """Whether a cluster is asked again."""
+    """The option to watch a cluster."""
 
     watch: Annotated[
         bool,
@@ -41,10 +41,10 @@ class Watching(TypedDict, total=False):
 
 
 class WatchingCommand(PlanningCommand):
-    """A command that plans, and can be asked to go on until the pods have their nodes."""
+    """A planning command that can continue until the pods have their nodes."""
 
     def invoke(self, ctx: Any) -> Any:
-        """As ever; with `--watch` once for each state of the cluster."""
+        """Run the command; with `--watch`, once for each state of the cluster."""
         if not ctx.params.get("watch"):
             return super().invoke(ctx)
         from dra_plan.errors import UsageError
@@ -52,7 +52,7 @@ class WatchingCommand(PlanningCommand):
         given = {name: value for name, value in ctx.params.items() if name in live.NAMES}
         if not (live.is_plugin() or any(given[name] for name in ("live", "context", "kubeconfig"))):
             raise UsageError("--watch needs --live")
-        # At the end nothing is left to be done, which is no error here.
+        # At the end no pods are left to plan, which is not an error here.
         arguments = {name: True if name == "allow_empty" else value for name, value in ctx.params.items()}
 
         def ask() -> None:
@@ -66,7 +66,7 @@ class WatchingCommand(PlanningCommand):
 
 
 def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
-    """Asks about one state after the other. The exit status is that of the last answer."""
+    """Answer for one state after another. The exit status is that of the last answer."""
     from dra_plan.cli.inputs import OPENED
 
     from .printing import print_note
@@ -89,7 +89,7 @@ def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
         answered = text
         opened: Opened | None = context.meta.get(OPENED)
         if opened is None:
-            return status  # the command could not begin: an owner that is not there, for one
+            return status  # the command could not start, for example because of an unknown owner
         waiting = _waiting(opened)
         watched = waiting if watched is None else watched
         if not watched & waiting:
@@ -99,7 +99,7 @@ def _watch(context: Any, options: live.Asked, ask: Callable[[], None]) -> int:
 
 
 def _states(options: live.Asked) -> Iterator[Snapshot]:
-    """The cluster as it is, and then each time that something has changed. Raises InputError if it can't be read."""
+    """Yield the present cluster, and then each changed one. Raises InputError if it cannot be read."""
     from dra_plan.live import UnreadClusterError
     from dra_plan.live.snapshot import without_time
 
@@ -123,19 +123,19 @@ def _states(options: live.Asked) -> Iterator[Snapshot]:
 
 
 class _Heard(io.StringIO):
-    """Keeps what is printed, and is a terminal if what it stands for is one."""
+    """A buffer of the output that is a terminal if the stream it replaces is one."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
         self._stream = stream
 
     def isatty(self) -> bool:
-        """As the stream behind."""
+        """Return whether the replaced stream is a terminal."""
         return self._stream.isatty()
 
 
 def _answer(ask: Callable[[], None]) -> tuple[int, str]:
-    """The exit status and the text of one answer."""
+    """Return the exit status and the text of one answer."""
     heard = _Heard(sys.stdout)
     status: object = 0
     with contextlib.redirect_stdout(heard):
@@ -147,7 +147,7 @@ def _answer(ask: Callable[[], None]) -> tuple[int, str]:
 
 
 def _waiting(opened: Opened) -> set[str]:
-    """The pods that wait for a node, of those that were asked about."""
+    """Return the subjects that are pods waiting for a node."""
     from dra_plan.api.selectors import labels_match
     from dra_plan.arguments import question
     from dra_plan.claims.owners import is_waiting
@@ -165,7 +165,7 @@ def _waiting(opened: Opened) -> set[str]:
 
 
 def _difference(before: Snapshot, after: Snapshot) -> str:
-    """Which objects are new, gone and changed; the first few by name."""
+    """Return the new, deleted and changed objects, with the names of the first few."""
     import msgspec
 
     def names(texts: set[bytes]) -> set[str]:

@@ -1,4 +1,4 @@
-"""The what-if options: the same on every command that plans, applied in the order in which they were given."""
+"""The what-if options: the same for all planning commands, applied in command-line order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Edits(TypedDict, total=False):
-    """What is changed about the cluster before it is asked."""
+    """The options that change the cluster before the question."""
 
     cordon: Annotated[
         list[str] | None,
@@ -62,27 +62,27 @@ _ORDER = "dra_plan.what_if"
 
 
 class PlanningCommand(Command):
-    """A command that plans: it can read a cluster, and takes what-if options, whose order it remembers."""
+    """A planning command: it can read a cluster, and takes what-if options in a remembered order."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.params.extend(live.declared())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As ever; the parser tells the order, which the values of several options do not keep."""
+        """Parse the arguments; record the order of options, which their values do not keep."""
         args = list(_joined(args))
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[_ORDER] = [param.name for param in given if param.name in NAMES]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """As ever; which cluster is asked is no argument of the command."""
+        """Run the command without the options that select a cluster, which are not its arguments."""
         live.put_aside(ctx)
         return super().invoke(ctx)
 
 
 def _joined(args: Sequence[str]) -> Iterator[str]:
-    """The arguments, with two that stand behind an option of nodes as one: `-l LABELS` and `each-by LABEL`."""
+    """Yield the arguments, with `-l LABELS` and `each-by LABEL` after a node option joined to one."""
     left = list(args)
     while left:
         arg = left.pop(0)
@@ -103,22 +103,22 @@ _OF_NODES = ("--cordon", "--drain", "--node", "--nodes")
 
 
 EACH = "each"
-"""In the place of a node that is drained: each node in turn, which `diff` can be asked."""
+"""The value in place of a node to drain that means each node in turn; only `diff` supports it."""
 
 
 EACH_BY = "each-by"
-"""Before a label, in the place of a node: the nodes of each value of the label in turn."""
+"""The value before a label, in place of a node, that means the nodes of each label value in turn."""
 
 
 def drains_each(text: str) -> bool:
-    """Whether what `--drain` says means each node, or each value of a label."""
+    """Return whether the value of `--drain` means each node, or each value of a label."""
     return text == EACH or text.startswith(f"{EACH_BY}=")
 
 
 def changed(context: typer.Context, cluster: LoadedCluster) -> LoadedCluster:
-    """The cluster after the edits given by the four options, but for `--drain each`.
+    """Return the cluster after the given edits, except `--drain each`.
 
-    Raises UsageError for what can't be done.
+    Raises UsageError for impossible edits.
     """
     values = {name: iter(context.params[name] or ()) for name in NAMES}
     for option in context.meta[_ORDER]:
@@ -132,7 +132,7 @@ def changed(context: typer.Context, cluster: LoadedCluster) -> LoadedCluster:
 
 
 def _refuse_each(context: typer.Context, text: str, inventory: Inventory) -> None:
-    """Raises UsageError where no node is named so, and the command does not drain each."""
+    """Raise UsageError if no node has this name and the command does not drain each node."""
     from dra_plan.errors import UsageError
 
     if all(node.metadata.name != text for node in inventory.nodes):

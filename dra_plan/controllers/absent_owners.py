@@ -1,7 +1,7 @@
-"""What controllers do of which the input lacks the object: a dump without ReplicaSets has their pods all the same.
+"""The actions of controllers whose object is not in the input: a dump without ReplicaSets still has their pods.
 
-Such a controller is taken to want as many pods as it had at the start, each made like the one that went. A claim
-template that the input lacks is known from the claims that were made of it, as a claim's spec never changes.
+Such a controller is assumed to want as many pods as it had at the start, each created like the one that it replaces. A
+claim template that is not in the input is known from the claims created from it, because a claim's spec never changes.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .state import AbsentOwner, ClusterState, CreatePod
 from .workloads import JOB_BACKOFF_SECONDS
 
 _NAMED_AT_RANDOM = ("ReplicaSet", "ReplicationController", "Job")
-"""Controllers whose pods get a new name each time; those of others keep theirs."""
+"""Controllers whose pods get a new name each time; pods of other controllers keep theirs."""
 
 OwnerKey = tuple[str, str, str]
 """Kind, namespace and name of a controller."""
 
 
 def absent_owners(inventory: Inventory) -> list[AbsentOwner]:
-    """The controllers that the input lacks and that make pods again, in the order of their pods.
+    """Return the controllers that are not in the input and recreate pods, in the order of their pods.
 
-    Pods of a DaemonSet and static pods are not made again on a node that evicts them.
+    Pods of a DaemonSet and static pods are not recreated on a node that evicts them.
     """
     index = Index(inventory)
     found: dict[OwnerKey, list[Pod]] = defaultdict(list)
@@ -53,7 +53,7 @@ def _key(metadata: ObjectMeta) -> OwnerKey:
 
 
 def step(state: ClusterState) -> Iterator[CreatePod]:
-    """The pods that these controllers make again."""
+    """Yield the pods that these controllers recreate."""
     if not state.absent_owners:
         return
     living: dict[OwnerKey, list[Pod]] = defaultdict(list)
@@ -65,7 +65,7 @@ def step(state: ClusterState) -> Iterator[CreatePod]:
 
 
 def _lacking(state: ClusterState, owner: AbsentOwner, pods: Sequence[Pod]) -> Iterator[CreatePod]:
-    """The pods that are missing, like those of the start that went."""
+    """Yield the missing pods, like those of the start that are gone."""
     staying = [pod for pod in pods if counts_for(pod, owner.kind) or pod.status.phase == "Succeeded"]
     number = len(owner.pods) - len(staying)
     if number <= 0:
@@ -99,7 +99,10 @@ def _free_name(prefix: str, taken: set[str]) -> str:
 
 
 def _due(state: ClusterState, owner: AbsentOwner) -> float:
-    """A Job waits before it makes a pod in place of one that failed; how often it has before is not known."""
+    """Return the time at which the pod is created: a Job delays the replacement of a failed pod.
+
+    The number of earlier failures is unknown.
+    """
     if owner.kind != "Job":
         return 0.0
     key = _key(owner.pods[0].metadata)
@@ -111,7 +114,7 @@ def _due(state: ClusterState, owner: AbsentOwner) -> float:
 
 
 def unlisted_templates(inventory: Inventory) -> Mapping[tuple[str, str], ResourceClaimTemplate]:
-    """By namespace and name, the templates that the input lacks and of which pods of it have claims."""
+    """Return, by namespace and name, the templates that are not in the input and of which its pods have claims."""
     index = Index(inventory)
     found: dict[tuple[str, str], ResourceClaimTemplate] = {}
     for pod in inventory.pods:

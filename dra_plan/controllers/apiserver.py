@@ -1,7 +1,7 @@
-"""The API server beside a running simulation: creates, changes and deletes objects, and tells the scheduler.
+"""The API server of a running simulation: creates, changes and deletes objects, and notifies the scheduler.
 
-Pods and claims are the simulation's; all other objects are in an inventory of its own, which is never changed in
-place. A kubelet is assumed that makes a bound pod Running and Ready at once and removes a deleted one at once.
+Pods and claims belong to the simulation; all other objects are in a separate inventory, which is never changed in
+place. The assumed kubelet makes a bound pod Running and Ready at once and removes a deleted one at once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .workloads import given_revisions, revision
 
 
 class ApiServer:
-    """What controllers and events write to. Refusals are messages, as a client gets them."""
+    """The API server that controllers and events write to. Rejections are messages, in the form a client gets."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class ApiServer:
         never_ready: Collection[str] = (),
         uncharged: Callable[[Pod], bool] = lambda _pod: False,
     ) -> None:
-        """`never_ready` are the keys of pods (NAMESPACE/NAME) that start and never become ready.
+        """Create the server; `never_ready` are the keys of pods (NAMESPACE/NAME) that start and never become ready.
 
-        Pods that are `uncharged`, and their claims, count for no quota.
+        Pods that are `uncharged`, and their claims, do not count towards any quota.
         """
         self._never_ready = frozenset(never_ready)
         self._uncharged = uncharged
@@ -65,48 +65,48 @@ class ApiServer:
         self.start = simulation.clock.now
         self.quotas, self.ledger = quotas, QuotaLedger(quotas)
         self._has_special_claims = False
-        """Whether the scheduler has asked to create claims, which come and go without anybody else."""
+        """True if the scheduler has created claims, which are added and removed independently."""
         self.ended: list[EndedPod] = []
         self._rules_are_lost = simulation.target.quirks.taint_rule_crashes
         self.crashed = False
-        """Whether the scheduler has crashed on a device taint rule (E3) and does nothing any more."""
+        """True if the scheduler has crashed on a device taint rule (E3) and no longer runs."""
         self.made: dict[str, int] = {}
-        """Uid of each pod that controllers made to the number of pods that had ended before, or were ending."""
+        """Uid of each pod that controllers created to the number of pods that had ended before, or were ending."""
         self._revisions: dict[str, object] = {}
         self._lost_nodes: dict[str, float] = {}
         self.evicted_at: dict[str, float] = {}
-        """Uid of each pod that a taint of its node is going to evict to the moment that was decided first."""
+        """Uid of each pod that a taint of its node will evict to the moment that was decided first."""
         self._changed: dict[tuple[str, str, str], float] = {}
         self._last: ClusterState | None = None
         self._last_of: tuple[Inventory, int, int] = (self.inventory, 0, 0)
-        """Of the last state: the other objects, and how many pods had ended and objects been changed by events."""
+        """The other objects of the last state, with the numbers of ended pods and of objects changed by events."""
         self._homeless: dict[str, int] = {}
-        """The uids of the pods that had no node when they were last looked at, numbered in the order they came."""
+        """The uids of the pods that had no node at the last check, numbered in the order of arrival."""
         self._numbers = itertools.count()
         self._evictions_seen = -1
-        """How often pods had been preempted when none of them was left, -1 if nobody has looked since pods came."""
+        """The number of preemptions when no victim was left, -1 if there was no check since pods arrived."""
         self._unseen: dict[str, None] = {}
-        """The uids of pods that controllers have made and the scheduler has not seen yet, in order."""
+        """The uids of pods that controllers have created and the scheduler has not seen yet, in order."""
         self.runs: dict[tuple[str, str, str], float] = {}
-        """Kind, namespace and name of what was created to the seconds after which its pods end."""
+        """Kind, namespace and name of created objects to the seconds after which their pods end."""
         self._ends: list[tuple[float, str]] = []
-        """When which pod ends, by uid: a heap."""
+        """The moments at which pods end, with their uids: a heap."""
         self.arrived: dict[str, float] = {}
-        """Uid of each pod that came without a node, or had none at the start, to the moment."""
+        """Uid of each pod that arrived without a node, or had none at the start, to the moment."""
         self.started: dict[str, float] = {}
         """Uid of each pod that got its node since the start to the moment."""
         self.evicted = 0
-        """How many pods have ended although nobody had asked for it."""
+        """The number of pods that have ended without being asked to."""
         self._ended_uids: dict[str, EndedPod] = {}
         self._looked_at = Looked()
         self._has_orphans = any(
             each.metadata.controller is None and POD_CLAIM_ANNOTATION in (each.metadata.annotations or {})
             for each in simulation.inventory.claims
         )
-        """Whether claims that were made for pods no longer say for which."""
+        """True if claims that were created for pods no longer say for which."""
         self._generations: Counter[str] = Counter()
         self._names = {pod.key: uid for uid, pod in self._cluster.pods.items()}
-        """The uids of the pods that are there or were, the last of each namespace and name."""
+        """The uids of the present and former pods, the last of each namespace and name."""
         quotas.watch(lambda: self.inventory.classes, self._charged)
         simulation.handle.refuses_claim = self._refuses_special
         simulation.handle.victims_linger = True
@@ -124,7 +124,7 @@ class ApiServer:
 
     @property
     def waiting(self) -> int:
-        """How many pods have no node now."""
+        """The number of pods that have no node now."""
         pods = self._cluster.pods
         return sum(uid in pods and not pods[uid].spec.node_name and not ended(pods[uid]) for uid in self._homeless)
 
@@ -134,7 +134,7 @@ class ApiServer:
         return self._simulation.clock.now
 
     def state(self) -> ClusterState:
-        """The objects as they are now; the same state again as long as nothing has changed."""
+        """Return the current objects; the same state again as long as nothing has changed."""
         pods, claims = list(self._cluster.pods.values()), list(self._cluster.claims)
         last = self._last
         if last is not None and self._is_as_in(last, pods, claims):
@@ -170,10 +170,10 @@ class ApiServer:
             has_device_taints=self._looked_at.is_device_tainted(inventory.slices),
         )
 
-    # Who has anything to do
+    # Controllers with work to do
 
     def may_evict(self) -> bool:
-        """Whether anything is wrong with a node or a device that could evict pods."""
+        """Return whether a node or a device is in a state that could evict pods."""
         inventory = self.inventory
         return (
             bool(inventory.taint_rules)
@@ -183,13 +183,13 @@ class ApiServer:
         )
 
     def may_make(self) -> bool:
-        """Whether there are controllers that make pods."""
+        """Return whether there are controllers that create pods."""
         return bool(self.inventory.workloads or self._absent_owners)
 
     def releasing(self) -> ClusterState | None:
-        """What decides which claims come free now: those that changed, and those of pods that did, with their pods.
+        """Return the state that decides which claims are freed now.
 
-        None where there are no such claims.
+        It holds claims that changed, and claims of changed pods, with their pods; None if there are no such claims.
         """
         claims, looked = self._cluster.claims, self._looked_at
         self._note_changed()
@@ -197,7 +197,7 @@ class ApiServer:
         uids = dict.fromkeys([*looked.to_release, *(uid for claim in found for uid in users(claim))])
         looked.to_release.clear()
         claims.written.clear()
-        # a claim that is to go does so once nobody has it, which is no change of the claim
+        # a claim to be deleted is removed once it has no users, which is no change of the claim
         claims.written.update((claim_key(each), None) for each in found if each.metadata.deletion_timestamp is not None)
         ended = [self._ended_uids[uid] for uid in uids if uid in self._ended_uids]
         pods = self._cluster.pods
@@ -206,7 +206,7 @@ class ApiServer:
         return self._part([*uids], found, ended or self.ended[-1:])
 
     def generating(self) -> ClusterState | None:
-        """What decides which claims are made now: the pods that may lack one. None if none does."""
+        """Return the state that decides which claims are created now: the pods that may lack one. None if none does."""
         self._note_changed()
         pods, looked = self._cluster.pods, self._looked_at
         lacking = [uid for uid in looked.to_generate if uid in pods and _lacks_claims(pods[uid])]
@@ -214,7 +214,7 @@ class ApiServer:
         if not lacking:
             return None
         named = [*lacking, *(pods[uid].key for uid in lacking)]
-        # of what the input has, a claim may be a pod's that says nothing of it
+        # a claim of the input may belong to a pod whose status does not mention it
         is_given = self._has_orphans or any(uid not in looked.created for uid in lacking)
         claims = list(self._cluster.claims) if is_given else self._cluster.claims.used_by(named)
         return self._part(lacking, claims, self.ended[-1:])
@@ -230,13 +230,16 @@ class ApiServer:
         return self._made_state(replace(self.inventory, pods=pods, claims=claims), ended)
 
     def next_end(self) -> float | None:
-        """When the next pod ends that was said to run for some time; None if there is none."""
+        """Return the time when the next pod with a fixed run time ends; None if there is none."""
         while self._ends and self._ends[0][1] not in self._cluster.pods:
             heapq.heappop(self._ends)
         return self._ends[0][0] if self._ends else None
 
     def end_due(self) -> bool:
-        """End the pods whose time is over; whether there are any. Those of Jobs stay, as their Job counts them."""
+        """End the pods whose time is over; return whether there are any.
+
+        Pods of Jobs stay, because their Job counts them.
+        """
         found = False
         while (moment := self.next_end()) is not None and moment <= self.now:
             _, uid = heapq.heappop(self._ends)
@@ -249,20 +252,20 @@ class ApiServer:
         return found
 
     def pod(self, namespace: str, name: str) -> Pod | None:
-        """The pod of that name."""
+        """Return the pod of that name."""
         return self._cluster.pods.get(self._names.get(f"{namespace}/{name}", ""))
 
     def is_gone(self, namespace: str, name: str) -> bool:
-        """Whether there was a pod of that name, and there is none any more."""
+        """Return whether there was a pod of that name, and there is none now."""
         uid = self._names.get(f"{namespace}/{name}")
         return uid is not None and uid not in self._cluster.pods
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """The claim of that name."""
+        """Return the claim of that name."""
         return self._cluster.claims.get(namespace, name)
 
     def _charged(self, namespace: str) -> Iterator[Any]:
-        """The objects of a namespace that quotas may count."""
+        """Yield the objects of a namespace that quotas may count."""
         free = set()
         for pod in self._cluster.pods.values():
             if pod.metadata.namespace == namespace:
@@ -278,10 +281,10 @@ class ApiServer:
         for holder in BESIDE_PODS:
             yield from (each for each in getattr(self.inventory, holder) if each.metadata.namespace == namespace)
 
-    # What the scheduler did
+    # The scheduler's actions
 
     def observe(self) -> None:
-        """Notice which pods the scheduler has bound since the last time: their kubelets start them."""
+        """Note the pods that the scheduler has bound since the last call: their kubelets start them."""
         if self._has_special_claims:
             self.ledger.forget()
         pods, homeless, moved = self._cluster.pods, self._homeless, self._cluster.moved_pods
@@ -296,7 +299,7 @@ class ApiServer:
         moved.clear()
 
     def victims(self) -> dict[str, Pod]:
-        """The pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
+        """Return the pods that the scheduler has preempted and that have not ended yet, by namespace and name."""
         count = eviction_count(self._simulation)
         if count == self._evictions_seen:
             return {}
@@ -306,7 +309,7 @@ class ApiServer:
         return found
 
     def end_victim(self) -> tuple[Pod, str]:
-        """Remove the pod that was preempted first; returns it with the message of the scheduler's event."""
+        """Remove the pod that was preempted first; return it with the message of the scheduler's event."""
         victims = self.victims()
         decided = {each.victim: each.preemptor for each in evictions_of(self._simulation)}
         key = next((key for key in decided if key in victims), next(iter(victims)))
@@ -318,7 +321,7 @@ class ApiServer:
         return victim, f"Preempted by pod {next(uids, by)} on node {victim.spec.node_name}"
 
     def _run(self, pod: Pod) -> None:
-        """The kubelet starts the pod, which is ready at once unless somebody said that it never is."""
+        """Start the pod, which is ready at once unless it is one of those that never are."""
         phase = "Pending" if pod.key in self._never_ready else "Running"
         seconds = self.runs.get(("Pod", pod.metadata.namespace, pod.metadata.name)) if self.runs else None
         owner = pod.metadata.controller
@@ -332,9 +335,9 @@ class ApiServer:
     # Pods
 
     def create_pod(self, pod: Pod, *, made: bool) -> str:
-        """Create the pod unless it is refused; `made`: by a controller, not by an event.
+        """Create the pod unless it is rejected; `made`: by a controller, not by an event.
 
-        The scheduler gets to see a pod that was made with `show_made`, when it has its claims.
+        The scheduler sees such a pod after `show_made`, when it has its claims.
         """
         if self._names.get(pod.key) in self._cluster.pods:
             return f'pods "{pod.metadata.name}" already exists'
@@ -365,7 +368,7 @@ class ApiServer:
         return ""
 
     def put_pod(self, pod: Pod) -> None:
-        """Store a pod that exists, as it is."""
+        """Store an existing pod unchanged."""
         self._names[pod.key] = pod_uid(pod)
         self._evictions_seen = -1
         self.ledger.forget()
@@ -375,7 +378,7 @@ class ApiServer:
             self._homeless[pod_uid(pod)] = next(self._numbers)
 
     def show_made(self) -> None:
-        """Let the scheduler see the pods that controllers have made, in their order."""
+        """Let the scheduler see the pods that controllers have created, in their order."""
         for uid in self._unseen:
             pod = self._cluster.pods.get(uid)
             if pod is not None:
@@ -383,13 +386,13 @@ class ApiServer:
         self._unseen.clear()
 
     def _refuses_special(self, claim: ResourceClaim) -> str:
-        """Whether the scheduler may create a claim for extended resources."""
+        """Return the message if the scheduler may not create a claim for extended resources, "" if it may."""
         self._has_special_claims = True
         self.ledger.forget()
         return self.quotas.refuses(claim)
 
     def refusal(self, pod: Pod) -> str:
-        """Why the API server would refuse to create the pod now, "" if it would not."""
+        """Return the reason why the API server would reject the pod now, "" if it would not."""
         return self.quotas.refuses(self._simulation.admitted(self.quotas.limited(pod)))
 
     def _note_made(self, pod: Pod) -> None:
@@ -419,7 +422,7 @@ class ApiServer:
     # Claims
 
     def create_claim(self, claim: ResourceClaim, pod: Pod, entry: str) -> str:
-        """Create the claim and name it in the pod's status, unless it is refused."""
+        """Create the claim and name it in the pod's status, unless it is rejected."""
         namespace, name = claim.metadata.namespace, claim.metadata.name
         known = self._cluster.claims.get(namespace, name)
         if known is None or known.metadata.controller is None or known.metadata.controller.uid != pod.metadata.uid:
@@ -436,7 +439,7 @@ class ApiServer:
         return ""
 
     def _named(self, claim: ResourceClaim) -> ResourceClaim:
-        """The claim under a name that no other claim has, with a uid."""
+        """Return the claim under a name that no other claim has, with a uid."""
         metadata = claim.metadata
         name, number = metadata.name, 1
         while self._cluster.claims.get(metadata.namespace, name) is not None:
@@ -453,7 +456,7 @@ class ApiServer:
         self._cluster.put_claim(claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
-        """Delete the claim. It is deallocated first, which is an event of its own."""
+        """Delete the claim. It is deallocated first, which is a separate event."""
         self.ledger.forget()
         if claim.status is not None and claim.status.allocation is not None:
             self._cluster.put_claim(structs.replace(claim, status=None))
@@ -478,7 +481,7 @@ class ApiServer:
     # Other objects
 
     def update_pod(self, was: Pod, now: Pod) -> None:
-        """Write a pod: an event changed it, or its status."""
+        """Write a pod that was changed by an event, or whose status changed."""
         self._evictions_seen = -1
         self.ledger.forget()
         if was.spec.node_name:
@@ -517,7 +520,7 @@ class ApiServer:
             self.quotas.renew(after)
 
     def _seen(self, inventory: Inventory) -> Inventory:
-        """The objects as the scheduler gets to see them: with E3 it never hears of rules that are made later."""
+        """Return the objects as the scheduler sees them: with E3 it never receives rules that are created later."""
         if not self._rules_are_lost:
             return inventory
         return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
@@ -527,14 +530,14 @@ class ApiServer:
         self._changed[kind, namespace, name] = self.now
 
     def count_budgets(self) -> None:
-        """Count again how many evictions PodDisruptionBudgets allow."""
+        """Recompute the number of evictions that PodDisruptionBudgets allow."""
         if self.inventory.disruption_budgets:
             counted = budgets(self.state())
             self.inventory = replace(self.inventory, disruption_budgets=counted)
             self._cluster.budgets = counted
 
     def objects(self, holder: str) -> Iterable[Any]:
-        """All objects that the inventory's field of that name lists."""
+        """Return all objects in the inventory's field of that name."""
         if holder == "pods":
             return list(self._cluster.pods.values())
         if holder == "claims":
@@ -544,11 +547,11 @@ class ApiServer:
 
 
 class Looked:
-    """What has been looked at, so that only what changed since is looked at again."""
+    """The record of the objects already examined, so that only later changes are examined again."""
 
     def __init__(self) -> None:
         self.to_release: dict[str, None] = {}
-        """The uids of the pods that may have changed since claims were freed last."""
+        """The uids of the pods that may have changed since claims were last freed."""
         self.to_generate: dict[str, None] = {}
         """The uids of the pods that may lack claims."""
         self.created: set[str] = set()
@@ -559,14 +562,14 @@ class Looked:
         self._troubled = False
 
     def is_device_tainted(self, slices: Sequence[ResourceSlice]) -> bool:
-        """Whether any published device has a taint."""
+        """Return whether any published device has a taint."""
         if self._slices is not slices:
             self._slices = slices
             self._tainted = any(device.taints for each in slices for device in each.spec.devices)
         return self._tainted
 
     def is_node_troubled(self, nodes: Sequence[Node]) -> bool:
-        """Whether any node evicts pods, or is not ready."""
+        """Return whether any node evicts pods, or is not ready."""
         if self._nodes is not nodes:
             self._nodes = nodes
             self._troubled = any(map(is_troubled, nodes))
@@ -584,5 +587,5 @@ def _name(workload: AnyWorkload) -> tuple[str, str, str]:
 
 
 def _same(one: Sequence[object], other: Sequence[object]) -> bool:
-    """Whether these are the very same objects in the same order."""
+    """Return whether these are the very same objects in the same order."""
     return len(one) == len(other) and all(map(is_, one, other))

@@ -1,7 +1,7 @@
-"""Copies of pods created one after the other in a cluster in which controllers act and admission refuses.
+"""Copies of pods created one after the other in a cluster with active controllers and admission.
 
-As `scheduler/refusals.py` creates them, but pods that have to go for a copy free their claims, their controllers make
-them anew, and quotas count what is created.
+They are created like in `scheduler/refusals.py`, but pods that are evicted for a copy free their claims, their
+controllers recreate them, and quotas count the created objects.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ def settled_copies(
     limit: int,
     uncharged: Callable[[Pod], bool],
 ) -> list[Copies]:
-    """Copies of each template in proportion, at most `limit` in all, until one has no node when all has settled.
+    """Create copies of each template in proportion, at most `limit` in all, until one has no node after settling.
 
-    The simulation must not have started. Pods that are `uncharged`, and their claims, count for no quota: those in
-    whose place copies stand. A copy that the API server does not create is the refused one, as its message says.
+    The simulation must not have started. Pods that are `uncharged`, and their claims, do not count towards quotas: they
+    are the pods that the copies replace. A copy that the API server does not create is the rejected one, as its message
+    says.
     """
     settling = Settling(simulation, uncharged=uncharged)
     settling.start()
@@ -44,14 +45,14 @@ def settled_copies(
 
 
 class _Creating:
-    """Creates copies, and lets the cluster settle where one has made others go."""
+    """The creation of copies; lets the cluster settle when a copy has evicted other pods."""
 
     def __init__(self, simulation: Simulation, settling: Settling) -> None:
         self._simulation, self._settling = simulation, settling
         self._ledger = settling.server.ledger
 
     def created(self, template: CopyTemplate, number: int) -> list[PodRecord]:
-        """What became of the copy's pods; without a node where one was refused, the last then, or cannot stay."""
+        """Return the outcome for the copy's pods; one that was rejected (the last), or cannot stay, has no node."""
         group, pods = template.made(number)
         if group is not None:
             self._simulation.arrive_group(group)
@@ -71,9 +72,9 @@ class _Creating:
         return records
 
     def _refusal(self, pod: Pod) -> str:
-        """What the API server says where it creates the pod or one of its claims no more."""
+        """Return the API server's message when it no longer creates the pod or one of its claims."""
         if any("/" in name for name in exact_requests(pod)):
-            self._ledger.forget()  # the scheduler makes a claim for it, which is charged as well
+            self._ledger.forget()  # the scheduler creates a claim for it, which is also charged
         refusal = self._ledger.refuses(pod)
         if refusal:
             return refusal

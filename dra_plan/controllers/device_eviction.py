@@ -1,7 +1,7 @@
 """Device taint eviction (KEP-5055, controller-manager's device-taint-eviction-controller).
 
-A pod is evicted when a device of a claim that is reserved for it has a NoExecute taint that the claim's allocation
-does not tolerate. Claims for extended resources are not looked at, and PodDisruptionBudgets do not matter.
+A pod is evicted when a device of a claim that is reserved for it has a NoExecute taint that the claim's allocation does
+not tolerate. Claims for extended resources are ignored, and PodDisruptionBudgets do not matter.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from .state import ClusterState, DeletePod, EndCause
 _NO_EXECUTE = "NoExecute"
 IN_PROGRESS = "EvictionInProgress"
 """The condition of device taint rules."""
+BY_DEVICE_TAINT = "device taint"
 CAUSE = EndCause(
-    by="device taint",
+    by=BY_DEVICE_TAINT,
     reason="DeletionByDeviceTaintManager",
     message="Device Taint manager: deleting due to NoExecute taint",
     event="DeviceTaintManagerEviction",
@@ -57,11 +58,12 @@ Taints = Mapping[tuple[PoolID, str], Sequence[tuple[DeviceTaint, float]]]
 """The NoExecute taints of published devices, and the moment at which each was added."""
 
 Rules = Sequence[tuple[DeviceTaintRule, float]]
-"""The rules that evict, and the moment at which each was made. They reach a device whether it is published or not."""
+"""The rules that evict, and the moment at which each was created. They reach a device whether it is published or
+not."""
 
 
 def step(state: ClusterState) -> list[DeletePod]:
-    """The pods that device taints evict, and when."""
+    """Return the pods that device taints evict, with the times."""
     taints, rules = published_taints(state), evicting_rules(state)
     if not taints and not rules:
         return []
@@ -83,7 +85,10 @@ def step(state: ClusterState) -> list[DeletePod]:
 
 
 def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[RuleCondition]:
-    """What the controller writes into the status of each rule; `pending` are the evictions still to come."""
+    """Return the conditions that the controller writes into each rule's status.
+
+    `pending` are the evictions still to come.
+    """
     if not state.target.features.device_taint_rules:
         return []
     found = []
@@ -96,7 +101,7 @@ def rule_conditions(state: ClusterState, pending: Sequence[DeletePod]) -> list[R
 
 
 def _progress(state: ClusterState, rule: DeviceTaintRule, evicted: int, waiting: Sequence[Pod]) -> tuple[str, str, str]:
-    """Status, reason and message of the condition."""
+    """Return status, reason and message of the condition."""
     effect = rule.spec.taint.effect
     if effect == "None":
         return "False", "NoEffect", _foretold(state, rule)
@@ -110,7 +115,7 @@ def _progress(state: ClusterState, rule: DeviceTaintRule, evicted: int, waiting:
 
 
 def pending_message(pods: Sequence[Pod]) -> str:
-    """How the controller counts the pods that a rule is about to evict."""
+    """Return the controller's text for the number of pods that a rule is about to evict."""
     needs = "needs" if len(pods) == 1 else "need"
     return f"{counted(len(pods), 'pod')} {needs} to be evicted in {_namespaces(pods)}."
 
@@ -121,12 +126,12 @@ def _namespaces(pods: Sequence[Pod]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 pod`, `2 pods`."""
+    """Return `1 pod`, `2 pods`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _foretold(state: ClusterState, rule: DeviceTaintRule) -> str:
-    """Whom a rule without effect would evict."""
+    """Return the text about the pods that a rule without effect would evict."""
     published = sum(
         1
         for each in _newest(state)
@@ -145,13 +150,13 @@ def _foretold(state: ClusterState, rule: DeviceTaintRule) -> str:
 
 
 def _selected(rule: DeviceTaintRule, claim: ResourceClaim) -> int:
-    """How many allocated devices of the claim the rule selects."""
+    """Return the number of allocated devices of the claim that the rule selects."""
     results = claim.allocation.devices.results if claim.allocation is not None else ()
     return sum(_means(rule.spec.device_selector, each.driver, each.pool, each.device) for each in results)
 
 
 def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -> Iterator[ResourceClaim]:
-    """The pod's allocated claims that are reserved for it."""
+    """Yield the pod's allocated claims that are reserved for it."""
     for entry in pod.spec.resource_claims:
         try:
             name = claim_name(pod, entry)
@@ -166,9 +171,9 @@ def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -
 
 @dataclass(frozen=True)
 class EvictingTaint:
-    """A taint of an allocated device that evicts, and when; `rule` is the name of the rule that sets it, or "".
+    """A taint of an allocated device that evicts, with the time; `rule` is the name of the rule that sets it, or "".
 
-    `tolerated` says that a toleration holds it off until then.
+    `tolerated` says that a toleration delays it until then.
     """
 
     result: DeviceRequestAllocationResult
@@ -179,7 +184,7 @@ class EvictingTaint:
 
 
 def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Iterator[EvictingTaint]:
-    """The taints of the claim's devices that the allocation does not tolerate for ever."""
+    """Yield the taints of the claim's devices that the allocation does not tolerate forever."""
     for result in claim.allocation.devices.results if claim.allocation is not None else ():
         own = taints.get((PoolID(result.driver, result.pool), result.device), ())
         found = [(taint, added, "") for taint, added in own]
@@ -195,10 +200,10 @@ def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Itera
 
 
 def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
-    """How long the taint is tolerated: 0 without a toleration, for ever (infinite) with one that sets no limit.
+    """Return how long the taint is tolerated: 0 without a toleration, infinite with one that sets no limit.
 
-    Only tolerations whose effect is exactly NoExecute count; one without effect lets the pod be scheduled, and it is
-    evicted all the same (1.36.2, recorded dt-16, dt-66). Of several limits the smallest counts.
+    Only tolerations whose effect is exactly NoExecute count; with one without an effect the pod is scheduled, and still
+    evicted (1.36.2, recorded dt-16, dt-66). Of several limits the smallest counts.
     """
     matching = [each for each in tolerations if each.effect == _NO_EXECUTE and tolerates(each, taint)]
     if not matching:
@@ -208,7 +213,7 @@ def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration
 
 
 def published_taints(state: ClusterState) -> Taints:
-    """The taints in the newest generation of each pool; a device that is not published has none."""
+    """Return the taints in the newest generation of each pool; a device that is not published has none."""
     if not (state.target.features.device_taints and state.has_device_taints):
         return {}
     found: dict[tuple[PoolID, str], list[tuple[DeviceTaint, float]]] = {}
@@ -222,7 +227,7 @@ def published_taints(state: ClusterState) -> Taints:
 
 
 def _newest(state: ClusterState) -> list[ResourceSlice]:
-    """The slices of the newest generation of each pool."""
+    """Return the slices of the newest generation of each pool."""
     newest: dict[PoolID, int] = defaultdict(int)
     for each in state.inventory.slices:
         newest[_pool(each)] = max(newest[_pool(each)], each.spec.pool.generation)
@@ -234,7 +239,10 @@ def _pool(each: ResourceSlice) -> PoolID:
 
 
 def evicting_rules(state: ClusterState) -> Rules:
-    """The rules that evict. One without a selector evicts nobody, although the scheduler takes it for all devices."""
+    """Return the rules that evict.
+
+    A rule without a selector evicts no pod, although the scheduler applies it to all devices.
+    """
     if not state.target.features.device_taint_rules:
         return []
     return [
@@ -245,7 +253,7 @@ def evicting_rules(state: ClusterState) -> Rules:
 
 
 def _means(selector: DeviceTaintSelector | None, driver: str, pool: str, device: str) -> bool:
-    """The eviction controller takes a rule without a selector for one that selects nothing."""
+    """Return whether the selector matches; for the eviction controller, a rule without a selector selects nothing."""
     return (
         selector is not None
         and selector.driver in (None, driver)
@@ -255,6 +263,9 @@ def _means(selector: DeviceTaintSelector | None, driver: str, pool: str, device:
 
 
 def _added(taint: DeviceTaint, since: float) -> float:
-    """When the taint was added: as it says, else when its object came, in whole seconds as the API server writes it."""
+    """Return the time when the taint was added.
+
+    It is the taint's own time, otherwise that of its object, in whole seconds as the API server writes it.
+    """
     moment = parse_time(taint.time_added)
     return moment if moment is not None else math.floor(since)

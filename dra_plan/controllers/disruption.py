@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets as the disruption controller keeps them: how many evictions each still allows."""
+"""PodDisruptionBudgets in the state of the disruption controller: the number of evictions that each still allows."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from .state import ClusterState
 
 
 def budgets(state: ClusterState) -> list[PodDisruptionBudget]:
-    """The budgets with what they allow now."""
+    """Return the budgets with the evictions that they allow now."""
     return [counted(budget, state.index) for budget in state.inventory.disruption_budgets]

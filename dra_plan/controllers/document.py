@@ -1,4 +1,4 @@
-"""How a cluster settled, as the document of `schedule` has it."""
+"""The part of the document of `schedule` about how the cluster settled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .settle import FAILED_CREATE, Settled
 
 
 def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCluster:
-    """The settled cluster as a document; `messages` are the scheduler's last messages about pods, by uid."""
+    """Return the settled cluster as a document; `messages` are the scheduler's last messages about pods, by uid."""
     start = settled.server.start
     devices = _devices_of_pods(settled.state.inventory.claims)
     pods = settled.state.inventory.pods
@@ -78,7 +78,7 @@ def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCl
 
 
 def _conditions(settled: Settled) -> list[ObjectCondition]:
-    """Of device taint rules how far eviction has come; of workloads that some of their pods were refused."""
+    """Return the conditions: of device taint rules the progress of eviction, of workloads that pods were rejected."""
     found = [
         ObjectCondition(
             kind="DeviceTaintRule",
@@ -119,6 +119,7 @@ def _unsettled(settled: Settled) -> UnsettledCluster | None:
     if not settled.unsettled:
         return None
     names = [PodName(namespace=pod.metadata.namespace, name=pod.metadata.name) for pod in settled.waiting]
+    names += [PodName(namespace=namespace, name=name) for namespace, name in settled.evicted_endlessly]
     return UnsettledCluster(message=settled.unsettled, pods=names)
 
 
@@ -158,7 +159,7 @@ def _devices(claim: ResourceClaim) -> list[str]:
 
 
 def _devices_of_pods(claims: Sequence[ResourceClaim]) -> Mapping[str, list[str]]:
-    """Uid of each pod to the devices of the claims that are reserved for it, by the names of these."""
+    """Return uid of each pod to the devices of the claims that are reserved for it, by claim name."""
     found: dict[str, list[str]] = defaultdict(list)
     for claim in sorted(claims, key=lambda each: each.key):
         if claim.status is not None and claim.allocation is not None:

@@ -1,4 +1,4 @@
-"""Pods that ended while a cluster settled, and what stands in their place: who was made since, and who was refused."""
+"""Pods that ended while a cluster settled, and their replacements: the pods created since, and those rejected."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .state import EndCause, EndedPod
 BY_EVENT = EndCause(by="events")
 DRAINED = EndCause(by="drain", is_disruption=True)
 FINISHED = EndCause(by="its end")
-"""The pod has run as long as it was said to."""
+"""The end of a pod that has run for its set time."""
 EXPECTED = (BY_EVENT, DRAINED, FINISHED)
-"""What somebody has asked for."""
+"""The causes that were requested."""
 
 PodKey = tuple[str, str]
 """Namespace and name."""
@@ -26,14 +26,17 @@ PodKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Ending:
-    """A pod that ended although no event asked for it, and the pods that its owner has made since and that exist."""
+    """A pod that ended without being asked to, and the existing pods that its owner has created since."""
 
     ended: EndedPod
     made: tuple[Pod, ...]
 
 
 def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, int]) -> list[Ending]:
-    """The pods that ended, in order; `made` says of pods that controllers made how many had ended before, by uid."""
+    """Return the pods that ended, in order.
+
+    `made` maps the uid of each pod that controllers created to the number of pods that had ended before.
+    """
     by_owner: dict[tuple[str, str, str], list[Pod]] = defaultdict(list)
     for pod in pods:
         if pod.metadata.controller is not None and pod_uid(pod) in made:
@@ -47,24 +50,31 @@ def endings(ended: Sequence[EndedPod], pods: Iterable[Pod], made: Mapping[str, i
 
 
 def _of_its_name(pod: Pod, made: Iterable[Pod]) -> Iterator[Pod]:
-    """The pods in its place: of a StatefulSet the one of its name."""
+    """Yield the replacements of the pod: of a StatefulSet the one of its name."""
     owner = pod.metadata.controller
     by_name = owner is not None and owner.kind == "StatefulSet"
     return (each for each in made if not by_name or each.metadata.name == pod.metadata.name)
 
 
+NOBODY = ("", "", "")
+"""The maker of a bare pod."""
+
+
 def maker(metadata: ObjectMeta) -> tuple[str, str, str]:
-    """Kind, namespace and name of what makes the pod, for a pod of a ReplicaSet its Deployment; empty for none."""
+    """Return kind, namespace and name of the pod's creator, for a pod of a ReplicaSet its Deployment.
+
+    All three are empty if there is none.
+    """
     owner, deployment = metadata.controller, deployment_of(metadata)
     if deployment:
         return "Deployment", metadata.namespace, deployment
-    return (owner.kind, metadata.namespace, owner.name) if owner is not None else ("", "", "")
+    return (owner.kind, metadata.namespace, owner.name) if owner is not None else NOBODY
 
 
 def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, tuple[EndedPod, Pod | None]]:
-    """By name of each pod that was there at the start and ended: how it ended, and the one pod in its place, if any.
+    """Return, by name of each pod of the start that ended, its ending, and the pod that replaces it, if any.
 
-    Each pod that was made since stands for one that ended; which of several, nobody could say.
+    Each pod created since replaces one that ended; which of several is undefined.
     """
     used: set[str] = set()
     places: dict[PodKey, tuple[EndedPod, Pod | None]] = {}

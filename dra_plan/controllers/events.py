@@ -1,4 +1,4 @@
-"""The steps of an events file, and what each does to the API server."""
+"""The steps of an events file, and their effects on the API server."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from .endings import BY_EVENT, DRAINED
 _VERBS = ("create", "patch", "status", "delete", "drain", "wait", "settle")
 _OPTIONS = ("time", "runs")
 _WITH_AN_END = ("Pod", "Job")
-"""The kinds of objects whose pods end by themselves."""
+"""The kinds of objects whose pods end on their own."""
 LONGEST_WAIT = 10.0 * 365 * 86400
 """The longest time in seconds that a step may wait: ten years."""
 
 
 @dataclass(frozen=True)
 class EventStep:
-    """One line of an events file: what to do, and at which second after the first line, if given.
+    """One line of an events file: an action, and its time in seconds after the first line, if given.
 
-    Pods that it creates end so many seconds after they have started as it `runs`, if given.
+    Pods that it creates end `runs` seconds after they have started, if given.
     """
 
     verb: str
@@ -48,7 +48,10 @@ class EventStep:
 
     @cached_property
     def created(self) -> list[tuple[Kind, Any]]:
-        """What is created. Raises InputError where it cannot be decoded, or where nothing of it ends by itself."""
+        """The created objects.
+
+        Raises InputError if they cannot be decoded, or if none of them ends on its own.
+        """
         if self.verb != "create":
             return []
         found = _decoded(self.value, self.origin)
@@ -68,7 +71,7 @@ class RefusedCreate:
 
 
 def read_steps(lines: Iterable[tuple[str, Any]]) -> list[EventStep]:
-    """The steps of decoded lines, each with its position. Raises InputError for a line that is not a step."""
+    """Return the steps of decoded lines, each with its position. Raises InputError for a line that is not a step."""
     return [_step(origin, line) for origin, line in lines]
 
 
@@ -101,7 +104,7 @@ def _seconds(given: float | None) -> float | None:
 
 
 def _problem(verb: str, value: Any) -> str:
-    """What is wrong with the value of a step, or ""."""
+    """Return the problem with the value of a step, or ""."""
     if verb == "create":
         return "" if isinstance(value, dict) else "expected an object"
     if verb in ("patch", "status"):
@@ -124,11 +127,11 @@ def _is_seconds(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LONGEST_WAIT
 
 
-# What steps do
+# Effects of steps
 
 
 class Events:
-    """Carries steps out. `refused` are the objects that were not created, in order."""
+    """The execution of steps. `refused` are the objects that were not created, in order."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
@@ -177,7 +180,7 @@ class Events:
         self.refused.append(RefusedCreate(kind.name, obj.metadata.namespace, obj.metadata.name, message))
 
     def _patch(self, step: EventStep) -> None:
-        """A merge patch (RFC 7386) of the object, or of its status."""
+        """Apply a merge patch (RFC 7386) to the object, or to its status."""
         kind, old = self._named(step)
         document = {**msgspec.to_builtins(old), "apiVersion": old.api_version, "kind": old.kind}
         merged = _merge(document, step.value[2])
@@ -199,7 +202,7 @@ class Events:
         server = self._server
         namespace, _, name = step.value[1].rpartition("/")
         if step.value[0] == "Pod" and server.is_gone(namespace or "default", name):
-            return  # it has ended before
+            return  # it has already ended
         kind, old = self._named(step)
         if kind.holder == "pods":
             server.delete_pod(old, BY_EVENT)
@@ -211,7 +214,7 @@ class Events:
                 self._orphaned(old)
 
     def _orphaned(self, owner: Any) -> None:
-        """What a deleted workload controls goes with it: its pods, and ReplicaSets with theirs."""
+        """Delete the dependents of a deleted workload: its pods, and ReplicaSets with theirs."""
         index = self._server.state().index
         for pod in index.pods_of(owner):
             self._server.delete_pod(pod, BY_EVENT)
@@ -221,7 +224,7 @@ class Events:
             self._server.replace_objects("workloads", left)
 
     def _drain(self, step: EventStep) -> None:
-        """The node is cordoned and its pods are deleted, but for those that belong to it."""
+        """Cordon the node and delete its pods, except those that belong to it."""
         kind = _kind("Node", step.origin)
         node = self._find(kind, "", step.value)
         if node is None:
@@ -265,7 +268,7 @@ def _resource(kind: Kind) -> str:
 
 
 def _decoded(document: Mapping[str, Any], origin: str) -> list[tuple[Kind, Any]]:
-    """The typed objects of a document, which may be a List. Raises InputError where it cannot be decoded."""
+    """Return the typed objects of a document, which may be a List. Raises InputError if it cannot be decoded."""
     try:
         inventory = from_dicts([dict(document)])
     except ManifestErrors as error:
@@ -277,7 +280,7 @@ def _decoded(document: Mapping[str, Any], origin: str) -> list[tuple[Kind, Any]]
 
 
 def serves_taint_rules(steps: Iterable[EventStep]) -> bool:
-    """Whether the steps create device taint rules, which needs an API server with their gate on."""
+    """Return whether the steps create device taint rules, which needs an API server with their gate on."""
     return any(step.verb == "create" and step.value.get("kind") == "DeviceTaintRule" for step in steps)
 
 
@@ -294,7 +297,7 @@ def _merge(document: Any, patch: Any) -> Any:
 
 
 def _stamped(new: Any, now: float) -> Any:
-    """A slice whose taints say when they were added, as the API server writes it where nobody else has."""
+    """Return a slice with the times of its taints, which the API server adds if they are missing."""
     if not isinstance(new, ResourceSlice):
         return new
 

@@ -1,6 +1,6 @@
-"""What controllers would do next, found without going on: who is to be evicted and when, and what else is to come.
+"""The next actions of controllers, found without running them: coming evictions with their times, and other actions.
 
-The time of an input is that of its snapshot, or the newest that its objects carry.
+The time of an input is that of its snapshot, or the newest that its objects have.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ForeseenEviction:
-    """That a pod is going to be evicted, because of a taint of a device or of its node.
+    """A pod that will be evicted because of a taint on one of its devices or on its node.
 
     `seconds` are from the time of the input, 0 for at once. `device` is DRIVER, POOL and DEVICE of the claim (NAME in
     the pod's namespace) that has it, None for a taint of the node. `rule` names the DeviceTaintRule that sets the
-    taint, if one does. `tolerated` says that a toleration holds it off until then.
+    taint, if one does. `tolerated` says that a toleration delays it until then.
     """
 
     pod: Pod
@@ -46,20 +46,20 @@ class ForeseenEviction:
 
 
 class ForeseenEvictions:
-    """The evictions that the taints of an input bring about, as it is."""
+    """The evictions that the taints of an unchanged input cause."""
 
     def __init__(self, inventory: Inventory, target: Target) -> None:
         self._state = _state(inventory, target, newest_time(inventory))
 
     def of(self, pod: Pod) -> Sequence[ForeseenEviction]:
-        """Each taint that evicts the pod, the earliest first: that one does; empty for a pod that stays."""
+        """Return each taint that evicts the pod, the earliest first, which takes effect; empty for a pod that stays."""
         if not pod.spec.node_name or ended(pod) or pod.metadata.deletion_timestamp is not None:
             return ()
         taints = [*self._of_devices.of(pod), *self._of_nodes.of(pod)]
         return sorted(taints, key=lambda each: each.seconds)
 
     def of_device(self, driver: str, pool: str, device: str) -> Sequence[ForeseenEviction]:
-        """The evictions because of taints of this device, the earliest of each pod, in the order of the pods."""
+        """Return the evictions because of taints of this device, the earliest of each pod, in the order of the pods."""
         return self._by_device.get((driver, pool, device), ())
 
     @cached_property
@@ -81,7 +81,7 @@ class ForeseenEvictions:
 
 
 def evictions_of(inventory: Inventory, target: Target, pod: Pod) -> Sequence[ForeseenEviction]:
-    """Each taint that is going to evict the pod, the earliest first; `ForeseenEvictions` answers for many pods."""
+    """Return each taint that will evict the pod, the earliest first; `ForeseenEvictions` answers for many pods."""
     return ForeseenEvictions(inventory, target).of(pod)
 
 
@@ -135,7 +135,7 @@ class _NodeTaints:
 
 
 def outlook(simulation: Simulation, outcome: SimulationResult) -> list[str]:
-    """What controllers and admission would do next, a clause each; empty if they have nothing to do."""
+    """Return the next actions of controllers and admission, a clause each; empty if there are none."""
     pods, claims = list(simulation.cluster.pods.values()), list(simulation.cluster.claims)
     inventory = replace(simulation.inventory, pods=pods, claims=claims)
     state = _state(inventory, simulation.target, simulation.clock.now)
@@ -156,7 +156,7 @@ def _evicted(state: ClusterState, step: Callable[[ClusterState], Iterable[Action
 
 
 def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
-    """The objects as they are, before anything has happened."""
+    """Return the current objects, before anything has happened."""
     return ClusterState(
         now=now,
         start=now,
@@ -174,7 +174,7 @@ def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
 
 
 def newest_time(inventory: Inventory) -> float:
-    """When the input was written, as far as it tells: a simulation of controllers begins then."""
+    """Return the time when the input was written, if it can be found: a simulation of controllers begins then."""
     return latest(_times(inventory))
 
 

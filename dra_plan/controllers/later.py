@@ -1,6 +1,6 @@
-"""A later state of a cluster that settles: what is another thing in the next input is written to the API server.
+"""A later state of a settling cluster: the differences in the next input are written to the API server.
 
-Only the differences between two inputs are, so that what scheduler and controllers have done since stays.
+Only the differences between two inputs are written, so that the scheduler's and controllers' actions since then stay.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .apiserver import ApiServer
 from .endings import BY_EVENT, maker
 
 _APART = ("pods", "claims")
-"""What the simulation holds itself."""
+"""The kinds that the simulation itself holds."""
 
 _Key = tuple[str, str, str]
 
 
 def go_to(simulation: Simulation, server: ApiServer, before: Inventory, after: Inventory) -> None:
-    """Write what differs between the inputs. Time passes as between two looks at a cluster."""
+    """Write the differences between the inputs. Time passes as between two observations of a cluster."""
     later = LaterState(simulation, before, after)
     later.pass_time()
     for holder in dict.fromkeys(kind.holder for kind in kinds.every() if kind.holder not in _APART):
@@ -37,7 +37,7 @@ def go_to(simulation: Simulation, server: ApiServer, before: Inventory, after: I
 
 
 def _changed(now: Any, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Any]:
-    """The objects as they are now with the differences: an object that is the same in both inputs stays as it is."""
+    """Yield the current objects with the differences: an object that is the same in both inputs stays unchanged."""
     was, will = _by_name(old), _by_name(new)
     for key, each in _by_name(now).items():
         if key in will:
@@ -72,14 +72,14 @@ class _LaterPods:
                 later.change_pod(old[uid], pod, there[uid])
 
     def _arrived(self, pod: Pod) -> None:
-        """A pod that the next input has: where one of its controller is foreseen, the cluster has made it by now."""
+        """Handle a pod of the next input: if one of its controller is expected, the cluster has already created it."""
         foreseen = next(self._foreseen(pod), None)
         if foreseen is not None:
             self._server.delete_pod(foreseen, BY_EVENT)
         self._server.put_pod(pod)
 
     def _foreseen(self, pod: Pod) -> Iterator[Pod]:
-        """Pods that were made here and that the new one may be: of its name, else of its controller."""
+        """Yield pods created here that the new one may correspond to: of its name, else of its controller."""
         made = [each for uid, each in self._simulation.cluster.pods.items() if uid in self._server.made]
         yield from (each for each in made if each.key == pod.key)
         owner = maker(pod.metadata)

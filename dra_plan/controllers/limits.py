@@ -1,7 +1,7 @@
-"""LimitRange: what containers get that ask for nothing, and what is refused outside the limits (LimitRanger).
+"""LimitRange: defaults for containers without requests, and rejections outside the limits (LimitRanger).
 
-Each LimitRange of a namespace sets its defaults, and then each refuses by itself, with all that it has against the pod.
-Limits of volume claims are not looked at.
+Each LimitRange of a namespace sets its defaults, and then each rejects separately, with all its objections to the pod.
+Limits of volume claims are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Amounts = Mapping[str, Quantity]
 
 
 def defaulted(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Pod:
-    """The pod with the defaults that the LimitRanges give to its containers."""
+    """Return the pod with the defaults that the LimitRanges give to its containers."""
     for limits in limit_ranges:
         for item in limits.spec.limits:
             if item.type == _CONTAINER:
@@ -32,12 +32,12 @@ def defaulted(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Pod:
 
 
 def _default_limits(item: LimitRangeItem) -> Listed:
-    """The most is the default where none is written."""
+    """Return the default limits; the maximum if none is set."""
     return {**item.max, **item.default}
 
 
 def _default_requests(item: LimitRangeItem) -> Listed:
-    """The default limit, or else the least, is the default request where none is written."""
+    """Return the default requests; the default limit, or else the minimum, if none is set."""
     return {**item.min, **_default_limits(item), **item.default_request}
 
 
@@ -56,8 +56,22 @@ def _with_defaults(pod: Pod, limits: Listed, requests: Listed) -> PodSpec:
     )
 
 
+def given(pod: Pod, limit_ranges: Iterable[LimitRange]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield each request that a LimitRange gives to a container: container, resource, amount, LimitRange."""
+    for limits in limit_ranges:
+        for item in limits.spec.limits:
+            if item.type != _CONTAINER:
+                continue
+            for each in (*pod.spec.containers, *pod.spec.init_containers):
+                own = each.resources.requests.keys() | each.resources.limits.keys()
+                for resource, amount in _default_requests(item).items():
+                    if resource not in own:
+                        yield each.name, resource, str(amount), limits.metadata.name
+            pod = replace(pod, spec=_with_defaults(pod, _default_limits(item), _default_requests(item)))
+
+
 def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
-    """What the first LimitRange that refuses the pod has against it, "" if none refuses it."""
+    """Return the objections of the first LimitRange that rejects the pod, "" if none does."""
     for limits in limit_ranges:
         found = list(dict.fromkeys(text for item in limits.spec.limits for text in _of_item(pod, item)))
         if found:
@@ -66,7 +80,7 @@ def violation(pod: Pod, limit_ranges: Iterable[LimitRange]) -> str:
 
 
 def joined(problems: Sequence[str]) -> str:
-    """Several errors as the API server lists them."""
+    """Return several errors in the API server's list format."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 
@@ -84,7 +98,7 @@ def _amounts(listed: Listed) -> Amounts:
 
 
 def _summed(pod: Pod, total: Mapping[str, int]) -> Amounts:
-    """Billionths of a whole pod, written in the form in which its containers write the resource first."""
+    """Return the amounts of a whole pod in billionths, in the format in which its containers first write them."""
     forms: dict[str, Format] = {}
     for each in (*pod.spec.containers, *pod.spec.init_containers):
         for name, text in (*each.resources.requests.items(), *each.resources.limits.items()):
@@ -93,7 +107,7 @@ def _summed(pod: Pod, total: Mapping[str, int]) -> Amounts:
 
 
 def _violations(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    """What is below the least, above the most, or has too much between request and limit."""
+    """Yield the violations: below the minimum, above the maximum, or too large a ratio of limit to request."""
     checks = ((item.min, _below), (item.max, _above), (item.max_limit_request_ratio, _too_far))
     for bounds, check in checks:
         for name, text in sorted(bounds.items()):

@@ -1,6 +1,6 @@
 """Node taint eviction (tainteviction), the taints that follow from a node's state (nodelifecycle), and pod garbage.
 
-PodDisruptionBudgets do not matter to any of them.
+PodDisruptionBudgets do not affect any of them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ NOT_READY = "node.kubernetes.io/not-ready"
 UNREACHABLE = "node.kubernetes.io/unreachable"
 _OF_READY = {"False": NOT_READY, "Unknown": UNREACHABLE}
 DEFAULT_TOLERATION_SECONDS = 300
-"""What admission (DefaultTolerationSeconds) gives every pod for nodes that are not ready or unreachable."""
+"""The toleration seconds that admission (DefaultTolerationSeconds) gives every pod for nodes that are not ready or
+unreachable."""
 NODE_MONITOR_SECONDS = 2.5
-"""Half of the node monitor's period: when on average it notices what a node's condition says."""
+"""Half of the node monitor's period: the average time until it notices a change of a node's condition."""
 GARBAGE_SECONDS = 50.0
-"""After the deletion of a node its pods stay 40 to 60 seconds: a quarantine of 40, and a look each 20."""
+"""The time that pods stay after the deletion of their node, 40 to 60 seconds: a quarantine of 40, and a check every
+20."""
 
 CAUSE = EndCause(
     by="node taint",
@@ -46,7 +48,7 @@ GARBAGE = EndCause(
 
 
 def step(state: ClusterState) -> list[Action]:
-    """The pods that node taints evict, and when; pods of nodes that are gone; taints of nodes that are not ready."""
+    """Return the evictions by node taints, with times; pods of deleted nodes; taints of nodes that are not ready."""
     tainted = {
         name: taints
         for name, node in state.nodes.items()
@@ -67,24 +69,24 @@ def step(state: ClusterState) -> list[Action]:
 
 
 def is_troubled(node: Node) -> bool:
-    """Whether the node evicts pods, or its taints are to follow its Ready condition."""
+    """Return whether the node evicts pods, or its taints will follow its Ready condition."""
     return any(taint.effect == _NO_EXECUTE or taint.key in _OF_READY.values() for taint in node.spec.taints) or any(
         each.type == "Ready" and each.status in _OF_READY for each in node.status.conditions
     )
 
 
 def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> float:
-    """When the taints evict the pod; infinite if they do not."""
+    """Return the time when the taints evict the pod; infinite if they do not."""
     return deciding_taint(state, pod, taints)[0]
 
 
 def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tuple[float, Taint | None]:
-    """When the taints evict the pod, infinite if they do not, and the taint that decides.
+    """Return the time when the taints evict the pod, infinite if they do not, and the taint that decides.
 
-    Of the pod's tolerations the first that matches a taint counts, not the one with the fewest seconds (recorded
-    nt-06). A taint that none matches evicts at once. Of others that are there together the fewest seconds count, from
-    when the taints or the pod came; taints that come or go later leave that moment as it is, until none is left or all
-    are tolerated for ever (tainteviction, processPodOnNode).
+    Of the pod's tolerations, the first that matches a taint counts, not the one with the fewest seconds (recorded
+    nt-06). A taint that none matches evicts at once. Of other taints that exist together the fewest seconds count, from
+    the time of the taints or the pod; later changes of taints leave that moment unchanged, until none is left or all
+    are tolerated forever (tainteviction, processPodOnNode).
     """
     tolerated: list[tuple[float, int, Taint]] = []
     for taint in taints:
@@ -101,14 +103,14 @@ def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tu
 
 
 def _added(state: ClusterState, pod: Pod, taint: Taint) -> float:
-    """When the taint was there for the pod first: when it was added, or when the pod came."""
+    """Return the time when the taint first affected the pod: when it was added, or when the pod arrived."""
     added, came = parse_time(taint.time_added), parse_time(pod.status.start_time)
     since = added if added is not None else state.since("Node", pod.spec.node_name)
     return max(since, came) if came is not None and came <= state.now else since
 
 
 def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:
-    """The pod's tolerations, and the one that admission adds where none of them is for the taint's key."""
+    """Yield the pod's tolerations, and the one that admission adds if none of them is for the taint's key."""
     yield from pod.spec.tolerations
     if taint.key in (NOT_READY, UNREACHABLE):
         yield Toleration(
@@ -120,7 +122,7 @@ def _tolerations(pod: Pod, taint: Taint) -> Iterator[Toleration]:
 
 
 def _lifecycle(state: ClusterState) -> Iterator[WriteNode]:
-    """Nodes get the taints of their Ready condition, for both effects, and lose them when they are ready again."""
+    """Yield nodes with the taints of their Ready condition, for both effects; without them when ready again."""
     for node in state.inventory.nodes:
         ready = next((each.status for each in node.status.conditions if each.type == "Ready"), None)
         if ready is None:

@@ -1,9 +1,9 @@
-"""ResourceQuota and LimitRange: what the API server charges for an object, and what it refuses to create.
+"""ResourceQuota and LimitRange: the charges of the API server for an object, and the objects that it rejects.
 
-Claims are charged when they are created, by their requests, whatever they get later (KEP-4381, quota/v1/evaluator/core
-resource_claims.go): per class `CLASS.deviceclass.resource.k8s.io/devices`, the extended resource names of the class,
-and one object. Pods that ask for extended resources are charged for them; the claim that the scheduler makes for such
-a pod is charged less what the pod was.
+Claims are charged when they are created, by their requests, whatever is allocated later (KEP-4381,
+quota/v1/evaluator/core resource_claims.go): per class `CLASS.deviceclass.resource.k8s.io/devices`, the extended
+resource names of the class, and one object. Pods that request extended resources are charged for them; the charge of
+the pod is subtracted from that of the claim that the scheduler creates for it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from . import limits
 
 DEVICES = ".deviceclass.resource.k8s.io/devices"
 DEVICES_OF_ALL = 32
-"""What a request for all devices is charged: the most that one may get."""
+"""The charge of a request for all devices: the maximum that one may get."""
 _CLAIM_COUNT = "count/resourceclaims.resource.k8s.io"
 _BOTH_NAMES = ("cpu", "memory", "ephemeral-storage")
 _REQUESTED = ("cpu", "memory")
-"""What a quota wants every container to state; nothing else, whatever the quota limits."""
+"""The resources that a quota requires every container to state, whatever it limits."""
 _NANO = 10**9
 BESIDE_PODS = ("templates", "workloads", "services", "quotas", "volume_claims")
 CHARGED = ("pods", "claims", *BESIDE_PODS)
@@ -49,14 +49,27 @@ Charges = Mapping[str, int]
 """Resource name to billionths."""
 
 
+@dataclass(frozen=True)
+class ExceededAmount:
+    """How much of a resource an object asks for that the API server refuses because of a quota."""
+
+    quota: str
+    resource: str
+    requested: str
+    used: str
+    hard: str
+
+
 class Quotas:
-    """The quotas and limits of all namespaces, and what is used of them. Objects are charged as they come and go."""
+    """The quotas and limits of all namespaces, and their usage. Objects are charged as they are added and removed."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._quotas: dict[str, list[ResourceQuota]] = {}
         self._limits: dict[str, list[LimitRange]] = {}
         self._hard: dict[str, Mapping[str, int]] = {}
-        """What each quota has, in billionths."""
+        """The limits of each quota, in billionths."""
+        self.exceeded: dict[str, list[ExceededAmount]] = {}
+        """The exceeded amounts by the message of the refusal."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
@@ -76,50 +89,63 @@ class Quotas:
 
     @property
     def exist(self) -> bool:
-        """Whether any namespace has a quota or limits."""
+        """Return whether any namespace has a quota or limits."""
         return bool(self._quotas or self._limits)
 
     def limited(self, pod: Pod) -> Pod:
-        """The pod with the defaults that the LimitRanges of its namespace give to containers."""
+        """Return the pod with the defaults that the LimitRanges of its namespace give to containers."""
         return limits.defaulted(pod, self._limits.get(pod.metadata.namespace, ()))
 
     def refuses(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> str:
-        """Why the API server refuses to create the object, which has its defaults; "" if it does not.
+        """Return the reason why the API server rejects the object, which has its defaults; "" if it does not.
 
-        `kept` has what is used of each quota by NAMESPACE/NAME, as far as it is known, and is filled.
+        `kept` has the known usage of each quota by NAMESPACE/NAME, and is filled.
         """
         namespace = obj.metadata.namespace  # type: ignore[attr-defined]
         if isinstance(obj, Pod):
             problem = _invalid(obj)
             if not problem and (said := limits.violation(obj, self._limits.get(namespace, ()))):
-                problem = f'pods "{obj.metadata.name}" is forbidden: {said}'
+                problem = f"{_forbidden(obj)}{said}"
         else:
             problem = _invalid_quota(obj) if isinstance(obj, ResourceQuota) else ""
         if problem:
             return problem
         counting = self.of(obj)
-        # what all quotas want to be stated comes before what any of them has left
+        # the resources that all quotas require to be stated are checked before the remaining amounts
         problems = chain(
             (f"failed quota: {name}: must specify {lacking}" for name, lacking in _unstated(counting, obj)),
             (self._exceeded(quota, obj, kept) for quota in counting),
         )
         problem = next(filter(None, problems), "")
-        return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: {problem}' if problem else ""  # type: ignore[attr-defined]
+        if not problem:
+            return ""
+        refusal = f"{_forbidden(obj)}{problem}"
+        if problem in self.exceeded:
+            self.exceeded[refusal] = self.exceeded[problem]
+        return refusal
 
     def all_of(self, namespace: str) -> Sequence[ResourceQuota]:
-        """The quotas of the namespace, by name."""
+        """Return the quotas of the namespace, by name."""
         return sorted(self._quotas.get(namespace, ()), key=lambda each: each.metadata.name)
 
     def of(self, obj: object) -> list[ResourceQuota]:
-        """The quotas that count the object, by name."""
+        """Return the quotas that count the object, by name."""
         quotas = self.all_of(obj.metadata.namespace)  # type: ignore[attr-defined]
         return [quota for quota in quotas if _in_scope(quota, obj)]
 
-    def _exceeded(self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None) -> str:
-        name, hard = quota.metadata.name, self._hard[quota_key(quota)]
+    def over(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> tuple[str, ...]:
+        """Return the resources of which the first quota that the object exceeds has too little."""
+        found = (self._excess(quota, obj, kept)[0] for quota in self.of(obj))
+        return tuple(next(filter(None, found), ()))
+
+    def _excess(
+        self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None
+    ) -> tuple[list[str], Mapping[str, int], Mapping[str, int]]:
+        """Return the resources of which the quota has too little for the object, what it is charged, what is used."""
+        hard = self._hard[quota_key(quota)]
         charged = {key: value for key, value in self.charges(obj).items() if key in hard}
         if not charged:
-            return ""
+            return [], {}, {}
         if kept is None:
             used = self.used(quota, charged)
         else:
@@ -128,24 +154,40 @@ class Quotas:
                 kept[key] = self.used(quota, hard)
             used = kept[key]
         over = sorted(key for key, value in charged.items() if value > 0 and used[key] + value > hard[key])
+        return over, charged, used
+
+    def _exceeded(self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None) -> str:
+        name, hard = quota.metadata.name, self._hard[quota_key(quota)]
+        over, charged, used = self._excess(quota, obj, kept)
         if not over:
             return ""
 
         def listed(amounts: Mapping[str, int]) -> str:
             return ",".join(f"{key}={_text(amounts[key], quota.spec.hard[key])}" for key in over)
 
-        return f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
+        said = f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
+        like = quota.spec.hard
+        self.exceeded[said] = [
+            ExceededAmount(name, key, *(_text(amounts[key], like[key]) for amounts in (charged, used, hard)))
+            for key in over
+        ]
+        return said
 
     def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
-        """Of which resources more is used than the quota has: name, used, hard. Nothing ends for it."""
+        """Return the resources whose usage exceeds the quota: name, used, hard. Nothing is evicted for it."""
         hard = self._hard[quota_key(quota)]
         used = self.used(quota, hard)
         over = [name for name in hard if used[name] > hard[name]]
-        like = quota.spec.hard
-        return [(name, _text(used[name], like[name]), _text(hard[name], like[name])) for name in over]
+        return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
+
+    def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Used and hard of the named resources of the quota, as they are printed."""
+        hard, like = self._hard[quota_key(quota)], quota.spec.hard
+        used = self.used(quota, names)
+        return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
 
     def used(self, quota: ResourceQuota, names: Iterable[str]) -> Counter[str]:
-        """What the objects of the quota's namespace use of the named resources."""
+        """Return the usage of the named resources by the objects of the quota's namespace."""
         total: Counter[str] = Counter(dict.fromkeys(names, 0))
         for obj in self._objects(quota.metadata.namespace):
             if _in_scope(quota, obj):
@@ -155,7 +197,7 @@ class Quotas:
         return total
 
     def charges(self, obj: object) -> Charges:
-        """What the object is charged for, in billionths."""
+        """Return the charges for the object, in billionths."""
         if isinstance(obj, Pod):
             return _of_pod(obj)
         if isinstance(obj, ResourceClaim):
@@ -178,7 +220,7 @@ class Quotas:
         return {name: max(0, value - paid.get(name, 0)) for name, value in total.items()} if paid else total
 
     def _paid_by_pod(self, claim: ResourceClaim) -> Charges:
-        """What the pod of a claim for extended resources was charged for them already."""
+        """Return the charges that the pod of a claim for extended resources has already paid."""
         owner = special_claim_owner(claim)
         if owner is None:
             return {}
@@ -190,7 +232,7 @@ class Quotas:
 
 @dataclass(frozen=True)
 class QuotaExcess:
-    """That objects are charged more of a resource than the whole quota has."""
+    """Objects that are charged more of a resource than the whole quota."""
 
     quota: str
     resource: str
@@ -199,7 +241,7 @@ class QuotaExcess:
 
 
 def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[QuotaExcess]:
-    """Where so many of each of these objects of one namespace, and nothing else, are more than a quota allows."""
+    """Yield the excesses of a quota by these numbers of objects of one namespace, with nothing else created."""
     first = objects[0][0]
     for quota in quotas.all_of(first.metadata.namespace):  # type: ignore[attr-defined]
         total: Counter[str] = Counter()
@@ -212,7 +254,7 @@ def beyond(quotas: Quotas, objects: Sequence[tuple[object, int]]) -> Iterator[Qu
 
 
 def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
-    """Quotas by name that refuse the pod for requests or limits that it does not state, and what they say."""
+    """Yield the quotas by name that reject the pod for unstated requests or limits, and their messages."""
     return _unstated(quotas.of(pod), pod)
 
 
@@ -224,14 +266,14 @@ def _unstated(quotas: Iterable[ResourceQuota], obj: object) -> Iterator[tuple[st
 
 
 class QuotaLedger:
-    """What is used of quotas while nothing is created but what is charged here: each object costs the same then."""
+    """The usage of quotas while only objects charged here are created: each object costs the same then."""
 
     def __init__(self, quotas: Quotas) -> None:
         self._quotas = quotas
         self._used: dict[str, Counter[str]] = {}
 
     def refuses(self, obj: object) -> str:
-        """Why the object is refused, "" if it is not; then it is charged, and to be created."""
+        """Return the reason why the object is rejected; "" if it is not: then it is charged, and must be created."""
         refusal = self._quotas.refuses(obj, self._used)
         quotas = [] if refusal else self._quotas.of(obj)
         if quotas:
@@ -242,18 +284,33 @@ class QuotaLedger:
                     used[name] += charges.get(name, 0)
         return refusal
 
+    def over(self, obj: object) -> tuple[str, ...]:
+        """Return the resources of which a quota has too little for the object."""
+        return self._quotas.over(obj, self._used)
+
     def forget(self) -> None:
-        """Something else came or went: what is used is summed up anew when it is asked next."""
+        """Drop the sums because another object was added or removed; usage is summed up again on the next call."""
         self._used.clear()
 
 
+def _forbidden(obj: object) -> str:
+    """Return how the API server begins when it refuses to create the object."""
+    return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: '  # type: ignore[attr-defined]
+
+
+def without_name(obj: object, message: str) -> str:
+    """Return the message without its beginning, which names the object."""
+    head = _forbidden(obj)
+    return message[len(head) :] if message[: len(head)] == head else message
+
+
 def quota_key(quota: ResourceQuota) -> str:
-    """NAMESPACE/NAME of the quota."""
+    """Return NAMESPACE/NAME of the quota."""
     return f"{quota.metadata.namespace}/{quota.metadata.name}"
 
 
 def _devices(request: DeviceRequest) -> Counter[str]:
-    """Class to the devices charged; of firstAvailable, for each class the largest alternative."""
+    """Return class to the devices charged; of firstAvailable, for each class the largest alternative."""
     found: Counter[str] = Counter()
     for each in (request.exactly,) if request.exactly is not None else request.first_available:
         count = DEVICES_OF_ALL if each.allocation_mode == "All" else each.count or 1
@@ -262,7 +319,7 @@ def _devices(request: DeviceRequest) -> Counter[str]:
 
 
 def _of_pod(pod: Pod) -> Charges:
-    """A pod that has finished counts as an object only."""
+    """Return the charges of a pod; one that has finished counts as an object only."""
     total = {"count/pods": _NANO}
     if ended(pod):
         return total
@@ -279,7 +336,7 @@ def _of_pod(pod: Pod) -> Charges:
 
 
 def _of_volume_claim(claim: PersistentVolumeClaim) -> Charges:
-    """A claim on a volume counts, and what it asks for, in all and for its StorageClass."""
+    """Return the charges of a claim on a volume: one object and its request, in all and for its StorageClass."""
     storage = claim.spec.resources.requests.get("storage")
     amounts = {"persistentvolumeclaims": _NANO, **({"requests.storage": parse(storage).nano} if storage else {})}
     total = {_count_name(claim): _NANO, **amounts}
@@ -292,9 +349,9 @@ _OF_CLASS = ".storageclass.storage.k8s.io/"
 
 
 def _unset(pod: Pod, hard: Iterable[str]) -> str:
-    """The resources that the quota wants every container to state, with the containers that do not.
+    """Return the resources that the quota requires every container to state, with the containers that do not.
 
-    A pod that states requests or limits for the whole of it need not state them for each container.
+    A pod that states requests or limits at pod level need not state them for each container.
     """
     of_pod = pod.spec.resources
     if of_pod is not None and (of_pod.requests or of_pod.limits):
@@ -312,7 +369,10 @@ def _unset(pod: Pod, hard: Iterable[str]) -> str:
 
 
 def _invalid(pod: Pod) -> str:
-    """A request above its limit, as pod validation words it: a LimitRange's default limit can bring that about."""
+    """Return the error for a request above its limit, in the words of pod validation.
+
+    A LimitRange's default limit can cause it.
+    """
     found = []
     for field, containers in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):
         for index, container in enumerate(containers):
@@ -327,7 +387,7 @@ def _invalid(pod: Pod) -> str:
 
 
 def _invalid_quota(quota: ResourceQuota) -> str:
-    """Amounts below zero, and parts of what comes in whole numbers, as quota validation words them."""
+    """Return the error for negative amounts, and fractions of whole-number resources, as quota validation words it."""
     found = []
     for name, text in sorted(quota.spec.hard.items()):
         amount = parse(text)
@@ -345,7 +405,7 @@ def _invalid_quota(quota: ResourceQuota) -> str:
 
 
 def _in_scope(quota: ResourceQuota, obj: object) -> bool:
-    """Whether the quota counts the object. One with scopes counts pods only."""
+    """Return whether the quota counts the object. A quota with scopes counts pods only."""
     selector = quota.spec.scope_selector
     if not quota.spec.scopes and (selector is None or not selector.match_expressions):
         return True
@@ -373,7 +433,7 @@ def _matches(requirement: ScopedResourceSelectorRequirement, pod: Pod) -> bool:
 
 
 def _is_best_effort(pod: Pod) -> bool:
-    """Whether neither the pod nor a container of it asks for cpu or memory."""
+    """Return whether neither the pod nor a container of it requests cpu or memory."""
     every = [each.resources for each in (*pod.spec.containers, *pod.spec.init_containers)]
     every += [pod.spec.resources] if pod.spec.resources is not None else []
     amounts = (listed.get(name) for each in every for listed in (each.requests, each.limits) for name in _REQUESTED)
@@ -394,12 +454,12 @@ def _names_other_namespaces(pod: Pod) -> bool:
 
 
 def _text(nano: int, like: QuantityText) -> str:
-    """An amount as Kubernetes writes it, in the form of the quota's own amount."""
+    """Return an amount in Kubernetes' notation, in the form of the quota's own amount."""
     return canonical_text(make(nano, -9, parse(like).format))
 
 
 def _resource(obj: object) -> str:
-    """PLURAL.GROUP of the object, as API errors name it."""
+    """Return PLURAL.GROUP of the object, its name in API errors."""
     name = _count_name(obj)
     return name.removeprefix("count/")
 

@@ -1,4 +1,4 @@
-"""The resource claim controller (KEP-4381): reservations, deallocation, and claims made from templates."""
+"""The resource claim controller (KEP-4381): reservations, deallocation, and claims created from templates."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ FAILED = "FailedResourceClaimCreation"
 
 
 def release(state: ClusterState) -> Iterator[Action]:
-    """The claims to delete and to free, because pods no longer need them.
+    """Yield the actions that delete and free claims that pods no longer need.
 
-    A generated claim goes with its pod. Another one is no longer reserved for the pod; when that leaves nobody, it
-    loses its devices. A claim that is merely unused is left alone.
+    A generated claim is deleted with its pod. Any other claim is no longer reserved for the pod; if it then has no
+    users, it loses its devices. A claim that is merely unused is left alone.
     """
     for claim in state.inventory.claims:
         owner = claim.metadata.controller
@@ -55,7 +55,10 @@ def _has_left(state: ClusterState, user: ResourceClaimConsumerReference, claim: 
 
 
 def _is_done(state: ClusterState, uid: str, claim: ResourceClaim, name: str) -> bool:
-    """Whether the pod no longer needs claims. A pod that the input never had is left alone: dumps may be partial."""
+    """Return whether the pod no longer needs claims.
+
+    A pod that was never in the input is ignored: dumps may be partial.
+    """
     uid = uid or f"{claim.metadata.namespace}/{name}"
     pod = state.pods_by_uid.get(uid)
     if pod is None:
@@ -64,7 +67,7 @@ def _is_done(state: ClusterState, uid: str, claim: ResourceClaim, name: str) -> 
 
 
 def generate(state: ClusterState) -> Iterator[Action]:
-    """The claims that pods still lack, in the order of their entries: the first that fails stops the rest."""
+    """Yield the claims that pods still lack, in the order of their entries: the first that fails stops the rest."""
     for pod in state.inventory.pods:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or ended(pod):
             continue
@@ -76,7 +79,7 @@ def generate(state: ClusterState) -> Iterator[Action]:
             if template is None:
                 yield _template_missing(pod, entry.name, entry.resource_claim_template_name or "")
                 break
-            # a pod that was made just now has none; one of the input may have, and not say so in its status
+            # a pod just created has none; one of the input may have some without mentioning them in its status
             is_new = pod_uid(pod) in state.made
             known = None if is_new else state.index.generated_claims.of(pod, entry.name)
             yield CreateClaim(known or make_claim(template, pod, entry.name), pod, entry.name)

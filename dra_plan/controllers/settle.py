@@ -1,7 +1,7 @@
 """Settling a cluster: rounds of the scheduler and of controllers, in simulated time, until nothing changes any more.
 
-The controllers themselves are the other modules of this package; what would happen next, without going on, is in
-`foreseen`.
+The controllers themselves are the other modules of this package; `foreseen` predicts the next actions without running
+them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from dra_plan.scheduler.simulation import Simulation
 from . import absent_owners, device_eviction, node_eviction, resource_claims, workloads
 from .apiserver import ApiServer
 from .device_eviction import RuleCondition
-from .endings import Ending, PodKey, endings, followed
+from .endings import NOBODY, Ending, PodKey, endings, followed, maker
 from .events import Events, EventStep, RefusedCreate
 from .foreseen import newest_time
 from .later import go_to
-from .quota import Quotas
+from .quota import ExceededAmount, Quotas
 from .state import (
     Action,
     ClusterState,
@@ -45,16 +45,19 @@ from .state import (
 )
 
 MOST_ROUNDS = 10_000
-"""So often scheduler and controllers take turns after one step of the events at most."""
+"""The maximum number of rounds of scheduler and controllers after one step of the events."""
 MOST_REPEATS = 4
-"""So often the cluster may come back to a state in which it was, with pods evicted meanwhile: then it never settles."""
+"""The number of times the cluster may return to an earlier state, with pods evicted meanwhile: after that it never
+settles."""
+ENDLESS = "pods are evicted and recreated endlessly"
+"""The reason why such a cluster never settles."""
 PATIENCE_SECONDS = 120.0
-"""A cluster has settled when nothing would happen for so long; what comes later is listed as such."""
+"""The quiet time after which a cluster has settled; later actions are listed as such."""
 SHARERS_AT_ONCE = 2
-"""Of the pods that share a claim, so many are gone before the scheduler tries the successor of the first.
+"""The number of pods sharing a claim that are gone before the scheduler tries the successor of the first.
 
-Evictions, successors and the claim controller race. Recorded: with one or two sharers in a Deployment the claim comes
-free (dt-68, dt-69), with three the successors join before the last one has left, without end (dt-08).
+Evictions, successors and the claim controller race. Recorded: with one or two sharers in a Deployment the claim is
+freed (dt-68, dt-69), with three the successors join before the last one has left, without end (dt-08).
 """
 
 FAILED_CREATE = "FailedCreate"
@@ -62,7 +65,7 @@ FAILED_CREATE = "FailedCreate"
 
 @dataclass(frozen=True)
 class Happening:
-    """An event as a controller writes it about an object, with its time."""
+    """An event that a controller writes about an object, with its time."""
 
     kind: str
     namespace: str
@@ -71,49 +74,73 @@ class Happening:
     message: str
     moment: float
     refusal: str = ""
-    """What the API server said, where it refused something."""
+    """The API server's message, if it rejected something."""
 
 
 @dataclass
 class Settled:
-    """How everything ended. Moments are seconds since `start`'s clock."""
+    """The final state of everything. Moments are seconds since `start`'s clock."""
 
     server: ApiServer
     state: ClusterState
     refused: list[RefusedCreate]
     happenings: list[Happening]
     pending: list[DeletePod]
-    """Evictions that come later than it was waited for after everything else."""
+    """Evictions that come later than the simulation waited after everything else."""
     rounds: int
     conditions: list[RuleCondition]
     unsettled: str
-    """Why the cluster never settles, or ""."""
+    """The reason why the cluster never settles, or ""."""
     lost_rules: list[str] = field(default_factory=list)
-    """The device taint rules that came after the start, of which a scheduler with E3 never hears."""
+    """The device taint rules that were created after the start, which a scheduler with E3 never receives."""
     waiting: list[Pod] = field(default_factory=list)
-    """Pods that are tried again and again with an error."""
+    """Pods that are retried again and again with an error."""
+    repeats_after: int | None = None
+    """The number of pods that had ended when the last of endless repetitions began; None if nothing repeats."""
     not_made: list[tuple[Pod, str]] = field(default_factory=list)
-    """The pods that workloads still lack because the API server refuses them, with what it says."""
+    """The pods that workloads still lack because the API server rejects them, with its messages."""
 
     @cached_property
     def endings(self) -> list[Ending]:
-        """The pods that ended although no event asked for it, with what was made since."""
+        """Return the pods that ended without an event asking for it, with the pods created since."""
         return endings(self.server.ended, self.state.inventory.pods, self.server.made)
 
     @cached_property
     def places(self) -> Mapping[PodKey, tuple[EndedPod, Pod | None]]:
-        """How each pod that was there at the start and ended did so, and the one pod in its place, if any."""
+        """Return how each pod of the start that ended did so, and the one pod that replaces it, if any."""
         return followed(self.endings, self.server.made)
 
     @cached_property
+    def evicted_endlessly(self) -> list[PodKey]:
+        """The pods that were there at the start and whose replacements are evicted endlessly."""
+        if self.repeats_after is None:
+            return []
+        makers = {maker(each.pod.metadata) for each in self.server.ended[self.repeats_after :]} - {NOBODY}
+        made = self.server.made
+        return [
+            key
+            for key, (each, heir) in self.places.items()
+            if maker(each.pod.metadata) in makers and (heir is None or made[pod_uid(heir)] > self.repeats_after)
+        ]
+
+    @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
-        """What is said of pods of which a claim could not be created."""
-        found = (each for each in self.happenings if each.reason == resource_claims.FAILED)
-        return {(each.namespace, each.name): each.message for each in found}
+        """The texts for pods of which a claim could not be created."""
+        return {(each.namespace, each.name): each.message for each in self._failed_claims}
+
+    @property
+    def claims_over_quota(self) -> Mapping[PodKey, list[ExceededAmount]]:
+        """The amounts of quotas because of which claims of pods could not be created."""
+        exceeded = self.server.quotas.exceeded
+        return {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
+
+    @property
+    def _failed_claims(self) -> list[Happening]:
+        return [each for each in self.happenings if each.reason == resource_claims.FAILED]
 
 
 class Settling:
-    """A cluster over time: give it steps, and settle it after each."""
+    """A cluster over time: pass it steps, and settle it after each."""
 
     def __init__(
         self,
@@ -122,20 +149,22 @@ class Settling:
         patience: float = PATIENCE_SECONDS,
         uncharged: Callable[[Pod], bool] = lambda _pod: False,
     ) -> None:
-        """Begin with the newest time of the input; pods that are `uncharged` count for no quota."""
+        """Begin with the newest time of the input; pods that are `uncharged` do not count towards quotas."""
         self._simulation, self._patience = simulation, patience
         simulation.clock.advance_to(newest_time(simulation.inventory))
         self._server = ApiServer(simulation, Quotas(simulation.inventory), never_ready, uncharged)
         self._events = Events(self._server)
         self._happenings: dict[tuple[str, str, str, str, str], Happening] = {}
         self._marked: dict[str, DeletePod] = {}
-        """Uid of each pod that is going to be evicted later, as far as it was known when last looked."""
+        """Uid of each pod that will be evicted later, as of the last check."""
         self._rounds = 0
         self._unsettled = ""
+        self._repeats_after: int | None = None
         self.before_time_passes: Callable[[float], None] = lambda _until: None
-        """Called at the end of each moment at which anything happened, before the clock moves on to another."""
+        """The function called at the end of each moment at which anything happened, before the clock advances to
+        another."""
         self._stopped: set[str] = set()
-        """Pods of which a claim was refused in this round: their further claims are not made."""
+        """Pods of which a claim was rejected in this round: their further claims are not created."""
 
     def start(self) -> None:
         """Create the pods of the input and schedule them once, as `schedule` does."""
@@ -170,7 +199,7 @@ class Settling:
         return self._outcome()
 
     def follow(self, steps: Iterable[EventStep]) -> Settled:
-        """Carry the steps out, each at its time after the start, and let happen all that is to come, however late."""
+        """Carry the steps out, each at its time after the start, and let all later events happen, however late."""
         self.start()
         self._server.start = self._server.now
         self._until(self._server.now)
@@ -189,16 +218,16 @@ class Settling:
 
     @property
     def server(self) -> ApiServer:
-        """The API server that everybody writes to."""
+        """The API server that all components write to."""
         return self._server
 
     @property
     def unsettled(self) -> str:
-        """Why the cluster never settles, or ""."""
+        """The reason why the cluster never settles, or ""."""
         return self._unsettled
 
     def template(self, namespace: str, name: str) -> ResourceClaimTemplate | None:
-        """The claim template of that name."""
+        """Return the claim template of that name."""
         return self._index.template(namespace, name)
 
     @cached_property
@@ -212,20 +241,21 @@ class Settling:
         self._until(None)
 
     def go_on(self) -> None:
-        """Schedule what has been created; controllers act only if pods have to go for it."""
+        """Schedule the created pods; controllers act only if pods are evicted for them."""
         self._run_scheduler()
         if self._server.victims():
             self.settle()
 
     def _until(self, end: float | None) -> None:
-        """Go on to the moment `end`, or until nothing is going to happen soon.
+        """Continue to the moment `end`, or until nothing will happen soon.
 
-        Events that follow each other at once are all there before anybody acts on the first.
+        Events that follow each other at once are all applied before any component reacts to the first.
         """
         self._simulation.scheduler.until = math.inf if end is None else end
         self._schedule()
-        self._unsettled = ""
+        self._unsettled, self._repeats_after = "", None
         seen: Counter[object] = Counter()
+        last: dict[object, int] = {}
         evicted = self._server.evicted
         for _ in range(MOST_ROUNDS):
             if self._simulation.scheduler.is_late():
@@ -237,8 +267,9 @@ class Settling:
                     key = self._fingerprint()
                     seen[key] += 1
                     if seen[key] > MOST_REPEATS:
-                        self._unsettled = "pods are evicted and recreated endlessly"
+                        self._unsettled, self._repeats_after = ENDLESS, last[key]
                         return
+                    last[key] = len(self._server.ended)
                 continue
             due = self._next()
             limit = self._server.now + self._patience if end is None else end
@@ -251,9 +282,9 @@ class Settling:
             self._pass(end)
 
     def _round(self) -> bool:
-        """One turn of everybody; False if nobody had anything to do.
+        """Run one turn of all components; return False if none had anything to do.
 
-        Devices that become free are offered to pods that wait before successors come: these need a claim first.
+        Devices that become free are offered to waiting pods before successors arrive: these need a claim first.
         """
         acted = self._server.end_due()
         if self._server.may_evict():
@@ -271,10 +302,12 @@ class Settling:
         return acted or made
 
     def _schedule(self) -> None:
-        """The scheduler runs until it is idle. Preempted pods end then, one after the other.
+        """Run the scheduler until it is idle.
 
-        The preemptor is tried as soon as its victim has gone, which is before the claims of that one are free. They
-        are when the first pod has been refused: the scheduler writes that to its status before it tries the next.
+        Preempted pods then end, one after the other.
+
+        The preemptor is tried as soon as its victim is gone, which is before the victim's claims are free. They are
+        free when the first pod has been rejected: the scheduler writes that to its status before it tries the next.
         """
         self._run_scheduler()
         while self._server.victims():
@@ -294,7 +327,7 @@ class Settling:
         self._server.observe()
 
     def _make(self) -> bool:
-        """Workloads make the pods that they lack, and these get their claims; whether there was anything to make."""
+        """Create the pods that workloads lack, with their claims; return whether there was anything to create."""
         made = False
         if self._server.may_make():
             for step in _MAKERS:
@@ -308,14 +341,16 @@ class Settling:
         return made
 
     def _release(self) -> bool:
-        """Free and delete the claims that pods no longer need; whether there are any."""
+        """Free and delete the claims that pods no longer need; return whether there are any."""
         releasing = self._server.releasing()
         return releasing is not None and self._carry_out(self._due(resource_claims.release, releasing))
 
     def _due(self, step: Callable[[ClusterState], Iterable[Action]], state: ClusterState | None = None) -> list[Action]:
-        """What a controller wants done now. Failures are noted; what comes later is asked again then.
+        """Return a controller's actions that are due now.
 
-        The `state` need only hold what it looks at.
+        Failures are noted; later actions are requested again then.
+
+        The `state` need only hold what the controller reads.
         """
         now = self._server.now
         due: list[Action] = []
@@ -331,7 +366,7 @@ class Settling:
         return due
 
     def _cancel(self, state: ClusterState) -> None:
-        """Say of pods that were going to be evicted, and are not any more, that they stay."""
+        """Note the pods that were going to be evicted and now stay."""
         if not self._marked:
             return
         evictions = _evictions(state)
@@ -346,13 +381,13 @@ class Settling:
                     self._tell(action.pod, action.cause, action.cause.cancels)
 
     def _tell(self, pod: Pod, cause: EndCause, text: str) -> None:
-        """The event that an evicting controller writes about a pod."""
+        """Write the event of an evicting controller about a pod."""
         if text:
             message = text.format(pod=pod.key)
             self._note("Pod", pod.metadata.namespace, pod.metadata.name, cause.event, message)
 
     def _staggered(self, actions: Sequence[Action]) -> list[Action]:
-        """Of evictions of pods that share a claim no more than `SHARERS_AT_ONCE`."""
+        """Return at most `SHARERS_AT_ONCE` of the evictions of pods that share a claim."""
         sharers: Counter[tuple[str, str]] = Counter()
         done: list[Action] = []
         for action in actions:
@@ -377,7 +412,7 @@ class Settling:
         return found
 
     def _next(self) -> float | None:
-        """When the next thing happens by itself, or None."""
+        """Return the time when the next thing happens without an event, or None."""
         server = self._server
         steps: list[Callable[[ClusterState], Iterable[Action]]] = []
         steps += _EVICTORS if server.may_evict() else ()
@@ -397,7 +432,7 @@ class Settling:
         self._simulation.clock.advance_to(moment)
 
     def _fingerprint(self) -> object:
-        """What the cluster looks like, names of pods and times left out."""
+        """Return the state of the cluster without names of pods and times."""
         pods = Counter((_root(pod), pod.spec.node_name) for pod in self._simulation.cluster.pods.values())
         devices = Counter(
             (result.driver, result.pool, result.device)
@@ -411,7 +446,7 @@ class Settling:
     # Actions
 
     def _carry_out(self, actions: Iterable[Action]) -> bool:
-        """Do what controllers want; whether anything came of it."""
+        """Carry out the controllers' actions; return whether anything changed."""
         acted = False
         for action in actions:
             acted |= self._do(action)
@@ -453,7 +488,7 @@ class Settling:
         message = claim_failure(action.entry, refusal)
         metadata = action.pod.metadata
         self._stopped.add(pod_uid(action.pod))
-        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message)
+        self._note("Pod", metadata.namespace, metadata.name, resource_claims.FAILED, message, refusal)
 
     def _note(self, kind: str, namespace: str, name: str, reason: str, message: str, refusal: str = "") -> None:
         key = (kind, namespace, name, reason, message)
@@ -481,6 +516,7 @@ class Settling:
             unsettled=unsettled,
             lost_rules=[rule.metadata.name for rule in state.inventory.taint_rules if rule.metadata.name not in given],
             waiting=erring,
+            repeats_after=self._repeats_after,
             not_made=self._not_made(state),
         )
 
@@ -493,7 +529,7 @@ class Settling:
 
 
 def claim_failure(entry: str, refusal: str) -> str:
-    """What the claim controller says of the pod's entry whose claim was refused."""
+    """Return the claim controller's message for the pod's entry whose claim was rejected."""
     return f"PodResourceClaim {entry}: create ResourceClaim : {refusal}"
 
 
@@ -502,7 +538,7 @@ _MAKERS: tuple[Callable[[ClusterState], Iterator[Action]], ...] = (workloads.ste
 
 
 def _evictions(state: ClusterState) -> list[DeletePod]:
-    """The pods that taints evict, now or later."""
+    """Return the pods that taints evict, now or later."""
     return [each for step in _EVICTORS for each in step(state) if isinstance(each, DeletePod)]
 
 

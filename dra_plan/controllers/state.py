@@ -1,4 +1,4 @@
-"""What controllers see of a cluster at one moment, and what they may do about it."""
+"""The controllers' view of a cluster at one moment, and their possible actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 
 @dataclass(frozen=True)
 class EndCause:
-    """Why a pod ends: who wants it, and what the pod's condition `DisruptionTarget` says where it has one."""
+    """The cause of a pod's end: the component, and the text of the condition `DisruptionTarget`, if the pod has one."""
 
     by: str
     reason: str = ""
@@ -27,16 +27,16 @@ class EndCause:
     event: str = ""
     """The reason of the events that the controller writes about it."""
     marks: str = ""
-    """What the event says when the pod is deleted; {pod} is its key."""
+    """The text of the event when the pod is deleted; {pod} is its key."""
     cancels: str = ""
-    """What it says when the pod is no longer to be deleted."""
+    """The text of the event when the pod is no longer to be deleted."""
     is_disruption: bool = False
-    """Whether the pod has the condition `DisruptionTarget` then, which failure policies of Jobs look for."""
+    """True if the pod has the condition `DisruptionTarget` then, which failure policies of Jobs look for."""
 
 
 @dataclass(frozen=True)
 class EndedPod:
-    """A pod that is gone. `moment` is in seconds since the epoch, as all times here."""
+    """A pod that has ended. `moment` is in seconds since the epoch, like all times here."""
 
     pod: Pod
     moment: float
@@ -47,18 +47,18 @@ class EndedPod:
 
 @dataclass(frozen=True)
 class DeletePod:
-    """A pod is to be deleted, at once or `at` a later moment if the reason lasts."""
+    """The deletion of a pod, at once or `at` a later moment if the reason lasts."""
 
     pod: Pod
     cause: EndCause
     at: float = 0.0
     rules: tuple[str, ...] = ()
-    """The device taint rules that want it."""
+    """The device taint rules that cause it."""
 
 
 @dataclass(frozen=True)
 class CreatePod:
-    """A pod is to be made, at once or `at` a later moment. `owner` is KIND and name of what wants it."""
+    """The creation of a pod, at once or `at` a later moment. `owner` is KIND and name of its owner."""
 
     pod: Pod
     owner: tuple[str, str]
@@ -67,7 +67,7 @@ class CreatePod:
 
 @dataclass(frozen=True)
 class CreateClaim:
-    """A claim is to be made for an entry of the pod's resourceClaims."""
+    """The creation of a claim for an entry of the pod's resourceClaims."""
 
     claim: ResourceClaim
     pod: Pod
@@ -77,7 +77,7 @@ class CreateClaim:
 
 @dataclass(frozen=True)
 class WriteClaim:
-    """A claim gets a new status."""
+    """The writing of a new status of a claim."""
 
     claim: ResourceClaim
     at: ClassVar[float] = 0.0
@@ -85,7 +85,7 @@ class WriteClaim:
 
 @dataclass(frozen=True)
 class DeleteClaim:
-    """A claim is to be deleted."""
+    """The deletion of a claim."""
 
     claim: ResourceClaim
     at: ClassVar[float] = 0.0
@@ -93,7 +93,7 @@ class DeleteClaim:
 
 @dataclass(frozen=True)
 class WriteNode:
-    """A node gets other taints."""
+    """The writing of a node with different taints."""
 
     node: Node
     at: float = 0.0
@@ -101,7 +101,7 @@ class WriteNode:
 
 @dataclass(frozen=True)
 class ReportFailure:
-    """An event that says why a controller cannot do what it should."""
+    """An event that says why a controller cannot do its work."""
 
     kind: str
     namespace: str
@@ -116,7 +116,7 @@ Action = DeletePod | CreatePod | CreateClaim | WriteClaim | DeleteClaim | WriteN
 
 @dataclass(frozen=True)
 class AbsentOwner:
-    """A controller that pods name and that the input lacks, with the pods that it had at the start."""
+    """A controller that pods name and that is not in the input, with the pods that it had at the start."""
 
     kind: str
     name: str
@@ -125,13 +125,12 @@ class AbsentOwner:
 
 @dataclass(frozen=True)
 class ClusterState:
-    """The objects of a cluster at the moment `now`, and what has happened since `start`.
+    """The objects of a cluster at the moment `now`, and the changes since `start`.
 
-    `made` are the uids of the pods that controllers made; `revisions` says of which template pods are, as far as that
-    is known; `lost_nodes` are nodes that were deleted, and when; `changed` says when an object changed,
-    by kind, namespace and name.
-    `evicted_at` has the moments, by uid of the pod, for which evictions by taints of nodes are decided already.
-    `absent_owners` and `unlisted_templates` are what the input lacks and tells of all the same.
+    `made` are the uids of the pods that controllers created; `revisions` maps pods to their template, as far as it is
+    known; `lost_nodes` are deleted nodes, with the times; `changed` has the time when an object changed, by kind,
+    namespace and name. `evicted_at` has the moments, by uid of the pod, for which evictions by taints of nodes are
+    already decided. `absent_owners` and `unlisted_templates` are not in the input but derived from it.
     """
 
     now: float
@@ -151,17 +150,17 @@ class ClusterState:
 
     @cached_property
     def index(self) -> Index:
-        """Look-ups over the objects."""
+        """Return look-ups over the objects."""
         return Index(self.inventory)
 
     @cached_property
     def pods_by_uid(self) -> Mapping[str, Pod]:
-        """The pods that exist."""
+        """The pods that exist, by uid."""
         return {pod_uid(pod): pod for pod in self.inventory.pods}
 
     @cached_property
     def ended_uids(self) -> frozenset[str]:
-        """The pods that are gone."""
+        """The uids of the pods that have ended."""
         return frozenset(pod_uid(each.pod) for each in self.ended)
 
     @cached_property
@@ -180,7 +179,7 @@ class ClusterState:
 
     @cached_property
     def names(self) -> Mapping[str, set[str]]:
-        """By namespace, the names of pods that exist or have ended."""
+        """Return, by namespace, the names of pods that exist or have ended."""
         found: dict[str, set[str]] = defaultdict(set)
         for pod in self.inventory.pods:
             found[pod.metadata.namespace].add(pod.metadata.name)
@@ -189,10 +188,13 @@ class ClusterState:
         return found
 
     def since(self, kind: str, name: str) -> float:
-        """When the object, of a kind without namespaces, was last changed by an event, or when the simulation began."""
+        """Return the time when an event last changed the object, or the start of the simulation.
+
+        The object is of a kind without namespaces.
+        """
         return self.changed.get((kind, "", name), self.start)
 
 
 def needs_none(pod: Pod) -> bool:
-    """Whether the pod needs no claims any more: it has finished, or is being deleted before it had a node."""
+    """Return whether the pod no longer needs claims: it has finished, or is being deleted before it had a node."""
     return ended(pod) or (pod.metadata.deletion_timestamp is not None and not pod.spec.node_name)

@@ -1,7 +1,7 @@
-"""The controllers of workloads: who makes pods again, in which order, and how updates and scaling proceed.
+"""The controllers of workloads: recreation of pods, its order, and the course of updates and scaling.
 
-Deployments and their ReplicaSets are one here: pods belong to the Deployment, and their revision says of which
-template they are.
+Deployments and their ReplicaSets are one here: pods belong to the Deployment, and their revision identifies their
+template.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _HASH_LABEL = "pod-template-hash"
 _REVISION_LABEL = "controller-revision-hash"
 _QUARTER = "25%"
 _MOST_DIGITS = 10
-"""Of an ordinal."""
+"""The maximum number of digits of an ordinal."""
 DEFAULT_BACKOFF_LIMIT = 6
 JOB_BACKOFF_SECONDS = 10.0
-"""A failed pod of a Job is replaced after this, doubled with each further failure."""
+"""The delay before a failed pod of a Job is replaced, doubled with each further failure."""
 MOST_JOB_BACKOFF_SECONDS = 600.0
 
 _IGNORE, _FAIL_JOB = "Ignore", "FailJob"
@@ -46,7 +46,7 @@ BACKOFF_LIMIT = EndCause(by="Job", reason="BackoffLimitExceeded", message="Job h
 
 
 def step(state: ClusterState) -> Iterator[Action]:
-    """What the controllers of all workloads do, in input order."""
+    """Yield the actions of the controllers of all workloads, in input order."""
     names = _TakenNames(state)
     for workload in state.inventory.workloads:
         if is_over(workload) or state.index.is_planned_elsewhere(workload):
@@ -70,16 +70,16 @@ def step(state: ClusterState) -> Iterator[Action]:
 
 
 class _TakenNames:
-    """The names that pods have or had, each namespace's looked up when a workload names its pods at random."""
+    """The present and former names of pods, looked up per namespace when a workload names its pods at random."""
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
         self._taken: dict[str, set[str]] = {}
         self.made: dict[str, set[str]] = defaultdict(set)
-        """The names of pods that are made now."""
+        """The names of pods that are being created."""
 
     def taken(self, workload: AnyWorkload) -> set[str]:
-        """The names in the workload's namespace."""
+        """Return the names in the workload's namespace."""
         namespace = workload.metadata.namespace
         if namespace not in self._taken:
             self._taken[namespace] = set(self._state.names.get(namespace, ()))
@@ -88,7 +88,7 @@ class _TakenNames:
 
 
 def _check_number(workload: AnyWorkload, pods: Sequence[Pod]) -> None:
-    """Raises InputError for a workload that wants more pods than a cluster has."""
+    """Raise InputError for a workload that wants more pods than a cluster can have."""
     field, count = wanted(workload, pods)
     if count > MOST_PODS_MADE:
         name = f"{workload.kind} {workload.metadata.namespace}/{workload.metadata.name}"
@@ -101,7 +101,7 @@ def _create(workload: AnyWorkload, pods: Iterator[Pod], at: float = 0.0) -> Iter
 
 
 def _replicas(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
-    """A ReplicaSet, a ReplicationController, or a kind that is unknown here."""
+    """Yield the actions of a ReplicaSet, a ReplicationController, or an unknown kind."""
     living = [pod for pod in pods if counts_for(pod, workload.kind)]
     surplus = len(living) - wanted(workload, pods).number
     yield from (DeletePod(pod, SCALED_DOWN) for pod in _least_wanted(living)[: max(0, surplus)])
@@ -109,7 +109,7 @@ def _replicas(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod], t
 
 
 def _least_wanted(pods: Sequence[Pod]) -> list[Pod]:
-    """In the order in which a ReplicaSet deletes: those without a node, then those not ready, then the newest."""
+    """Return the pods in a ReplicaSet's deletion order: those without a node, then those not ready, then the newest."""
 
     def key(pod: Pod) -> tuple[bool, bool, bool]:
         return bool(pod.spec.node_name), pod.status.phase != "Pending", is_ready(pod)
@@ -135,7 +135,7 @@ def _deployment(state: ClusterState, workload: Workload, pods: Sequence[Pod], ta
     count = wanted(workload, pods).number
     strategy = workload.spec.strategy or UpdateStrategy()
     if strategy.type == "Recreate":
-        # the new ones come when the old ones are gone, not when they are being deleted
+        # the new ones are created when the old ones are gone, not when they are being deleted
         yield from (DeletePod(pod, UPDATED) for pod in old)
         return
     surge, unavailable = rollout_bounds(strategy, count)
@@ -146,9 +146,9 @@ def _deployment(state: ClusterState, workload: Workload, pods: Sequence[Pod], ta
 
 
 def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable: int) -> list[Pod]:
-    """The old pods that may go: unhealthy ones first, and as many ready ones as availability allows.
+    """Return the old pods that may be deleted: unhealthy ones first, and as many ready ones as availability allows.
 
-    As reconcileOldReplicaSets of the Deployment controller: new pods that are not ready yet count as missing.
+    As in reconcileOldReplicaSets of the Deployment controller, new pods that are not ready yet count as missing.
     """
     least = count - unavailable
     not_ready_new = sum(not is_ready(pod) for pod in new)
@@ -162,7 +162,10 @@ def _scaled_down(old: Sequence[Pod], new: Sequence[Pod], count: int, unavailable
 
 
 def rollout_bounds(strategy: UpdateStrategy, count: int) -> tuple[int, int]:
-    """How many pods more and fewer than wanted there may be: percentages up for the one and down for the other."""
+    """Return the allowed numbers of pods above and below the wanted one.
+
+    Percentages round up for the first and down for the second.
+    """
     rolling = strategy.rolling_update
     surge = _share(rolling.max_surge if rolling is not None else None, count, up=True)
     unavailable = _share(rolling.max_unavailable if rolling is not None else None, count, up=False)
@@ -174,7 +177,7 @@ def _share(value: int | str | None, count: int, *, up: bool) -> int:
 
 
 def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
-    """Whether the pod was made of the workload's template as it is now."""
+    """Return whether the pod was created from the workload's current template."""
     known = state.revisions.get(pod_uid(pod))
     if known is not None:
         return known == revision(pod_template(workload))
@@ -185,10 +188,10 @@ def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
 
 
 def given_revisions(inventory: Inventory) -> dict[str, object]:
-    """Uid of each pod of a StatefulSet or DaemonSet to its revision, as far as the input tells.
+    """Return uid of each pod of a StatefulSet or DaemonSet to its revision, if the input reveals it.
 
-    A pod whose label names another revision than the set's status is of an older template. Where nothing is said it
-    was made of the template that the input has.
+    A pod whose label names a different revision than the set's status is of an older template. If nothing is stated,
+    the pod was created from the template in the input.
     """
     index = Index(inventory)
     found: dict[str, object] = {}
@@ -204,7 +207,10 @@ def given_revisions(inventory: Inventory) -> dict[str, object]:
 
 
 def revision(template: PodTemplateSpec) -> PodTemplateSpec:
-    """The template as a ReplicaSet of its Deployment has it, without the label that tells ReplicaSets apart."""
+    """Return the template in the form of a ReplicaSet of its Deployment.
+
+    The label that distinguishes ReplicaSets is left out.
+    """
     labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH_LABEL}
     return replace(template, metadata=replace(template.metadata, labels=labels or None))
 
@@ -213,9 +219,9 @@ def revision(template: PodTemplateSpec) -> PodTemplateSpec:
 
 
 def _stateful_set(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
-    """As updateStatefulSet: make what is missing, in order; then scale down from the end; then update from the end.
+    """Yield the actions of updateStatefulSet: create missing pods in order; scale down, then update, from the end.
 
-    With OrderedReady each is one pod at a time, and a pod that is not ready stops all that comes after it.
+    With OrderedReady each step is one pod at a time, and a pod that is not ready stops all later ones.
     """
     count, ordered = wanted(workload, pods).number, is_ordered(workload)
     over = [(ordinal, pod) for pod in pods if ended(pod) and (ordinal := _ordinal(workload, pod)) is not None]
@@ -237,7 +243,10 @@ def _stateful_set(state: ClusterState, workload: Workload, pods: Sequence[Pod]) 
 
 
 def _update(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
-    """Pods of an older template from the highest ordinal down to the partition, one after the other."""
+    """Yield the pods of an older template to delete, one after the other.
+
+    They go from the highest ordinal down to the partition.
+    """
     strategy = workload.spec.update_strategy
     if strategy is not None and strategy.type == "OnDelete":
         return
@@ -262,7 +271,7 @@ def _ordinal(workload: Workload, pod: Pod) -> int | None:
 
 
 def _daemon_set(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod]) -> Iterator[Action]:
-    """A pod on each node that may take one; those on nodes that evict it are deleted and not made again there."""
+    """Yield a pod for each node that may run one; pods on nodes that evict them are deleted and not recreated there."""
     for pod in pods:
         node = state.nodes.get(daemon_node(pod))
         if ended(pod):
@@ -275,7 +284,7 @@ def _daemon_set(state: ClusterState, workload: AnyWorkload, pods: Sequence[Pod])
 
 
 def _update_daemons(state: ClusterState, workload: Workload, pods: Sequence[Pod]) -> Iterator[Action]:
-    """Pods of an older template: as many at a time as may be unavailable, those that are not ready first."""
+    """Yield the pods of an older template to delete: as many at a time as may be unavailable, unready ones first."""
     strategy = workload.spec.update_strategy
     if strategy is not None and strategy.type == "OnDelete":
         return
@@ -289,7 +298,10 @@ def _update_daemons(state: ClusterState, workload: Workload, pods: Sequence[Pod]
 
 
 def _may_stay(workload: AnyWorkload, node: Node) -> bool:
-    """A NoSchedule taint keeps new daemons away and leaves those that are there."""
+    """Return whether a daemon may stay on the node.
+
+    A NoSchedule taint keeps new daemons away and leaves existing ones.
+    """
     lasting = [taint for taint in node.spec.taints if taint.effect == "NoExecute"]
     return daemon_may_run(workload, replace(node, spec=replace(node.spec, taints=lasting)))
 
@@ -298,9 +310,10 @@ def _may_stay(workload: AnyWorkload, node: Node) -> bool:
 
 
 def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str]) -> Iterator[Action]:
-    """A pod that ended early counts as failed; its successor comes after a back-off, beyond the limit none does.
+    """Yield the actions of a Job: a pod that ended early counts as failed.
 
-    The pod failure policy may have it fail the whole job, or count for the back-off only.
+    Its successor comes after a back-off; beyond the limit there is none. The pod failure policy may fail the whole job,
+    or count the failure for the back-off only.
     """
     failures = _failures(state, workload, pods)
     counted = [each for each in failures if each.action != _IGNORE]
@@ -326,7 +339,7 @@ def _job(state: ClusterState, workload: Job, pods: Sequence[Pod], taken: set[str
 
 @dataclass(frozen=True)
 class _Failure:
-    """When a pod of a Job failed, and what the Job's failure policy makes of it, "" if nothing."""
+    """A failed pod of a Job: the time, and the action of the Job's failure policy, "" if none."""
 
     moment: float
     action: str = ""
@@ -334,9 +347,9 @@ class _Failure:
 
 
 def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[_Failure]:
-    """The pods of the Job that have failed in this simulation: by an event, or by ending before they had succeeded.
+    """Return the pods of the Job that have failed in this simulation: by an event, or by ending before success.
 
-    Those that had failed before are in the status of the Job.
+    Earlier failures are in the status of the Job.
     """
     found = []
     for pod in pods:
@@ -351,7 +364,7 @@ def _failures(state: ClusterState, workload: Job, pods: Sequence[Pod]) -> list[_
 
 
 def _failure(workload: Job, pod: Pod, moment: float, *, disrupted: bool = False) -> _Failure:
-    """The failure of the pod, with the action of the first rule that a condition of it matches."""
+    """Return the failure of the pod, with the action of the first rule that matches a condition of it."""
     policy = workload.spec.pod_failure_policy
     has = {(each.type, each.status) for each in pod.status.conditions}
     if disrupted:

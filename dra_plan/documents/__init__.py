@@ -1,7 +1,7 @@
-"""What dra-plan prints, as frozen structs; JSON, tables, reports and schemas are made of them.
+"""The printed documents of dra-plan, as frozen structs; JSON, tables, reports and schemas are built from them.
 
-What documents of several questions share; the document of one question is in its folder.
+This package has the structs that several questions share; the document of one question is in its folder.
 
-Values only: who plans makes them, who prints reads them.
+Documents are only values: planning code creates them, printing code reads them.
 Nothing here plans, words or formats anything.
 """

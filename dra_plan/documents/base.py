@@ -1,8 +1,8 @@
-"""What documents share: how their fields are written, the header, warnings, and the names of objects and devices."""
+"""The shared parts of documents: field types, the header, warnings, and the names of objects and devices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -17,13 +17,13 @@ from dra_plan.releases import QUIRK_MODES, Target
 API_VERSION: Literal["dra-plan/v1alpha1"] = "dra-plan/v1alpha1"
 
 Amount = Annotated[int, Meta(ge=0)]
-"""A number of things."""
+"""A count."""
 
 Position = Annotated[int, Meta(ge=0)]
-"""A place in a list, from 0."""
+"""An index in a list, from 0."""
 
 Text = Annotated[str, Meta(min_length=1)]
-"""A text that says something."""
+"""A text that is not empty."""
 
 SchedulerText = Annotated[str, Meta(description="The scheduler's message.")]
 
@@ -48,32 +48,32 @@ def _written(name: str) -> str:
 
 
 def one_of(*words: str | None) -> Meta:
-    """For a text that is one of these words, or null."""
+    """Return the schema for a text that is one of these words, or null."""
     return Meta(extra_json_schema={"enum": list(words)})
 
 
 def any_of(*parts: type[DocumentPart]) -> dict[str, Any]:
-    """The schema of a value that is one of several structs, which only their codes tell apart."""
+    """Return the schema of a value that is one of several structs, distinguished only by their codes."""
     return {"anyOf": [{"$ref": f"#/$defs/{part.__name__}"} for part in parts]}
 
 
 class DocumentPart(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename=_written, omit_defaults=True):
-    """A part of a document. Fields are written in this order; one with a default is left out when it has that value.
+    """A part of a document. Fields are written in this order; a field is omitted if it has its default value.
 
-    So a field that may be null has no default, and None as a default means that the field is not there.
+    So a nullable field has no default, and None as a default means that the field is absent.
     """
 
 
 INCOMPLETE = "input-incomplete"
-"""The code of the warning that says with which command to bring all that is missing."""
+"""The code of the warning with the command that collects all missing objects."""
 _TUPLES = {"defects", "brings"}
 
 PrintedWarning = Annotated[Notice, Meta(extra_json_schema={"required": ["code", "message", "object", "source"]})]
-"""A warning; documents leave none of its fields out."""
+"""A warning; documents contain all of its fields."""
 
 
 class AnswerTarget(DocumentPart, frozen=True, kw_only=True):
-    """What the answer is for."""
+    """The release, gates and quirks that the answer is for."""
 
     kubernetes_version: Annotated[str, Meta(pattern=r"^1\.[0-9]+$")]
     release: Annotated[
@@ -102,7 +102,7 @@ class ClaimName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectName(DocumentPart, frozen=True, kw_only=True):
-    """An object of any kind; the namespace is empty for those that have none."""
+    """An object of any kind; the namespace is empty for cluster-scoped objects."""
 
     kind: Text
     namespace: str
@@ -110,7 +110,7 @@ class ObjectName(DocumentPart, frozen=True, kw_only=True):
 
 
 class HeldDrain(DocumentPart, frozen=True, kw_only=True):
-    """Disruption budgets that allow fewer evictions than pods of them have to leave a node: `kubectl drain` waits."""
+    """PodDisruptionBudgets that allow fewer evictions than the drain of a node needs: `kubectl drain` waits."""
 
     namespace: str
     budgets: Annotated[
@@ -119,7 +119,7 @@ class HeldDrain(DocumentPart, frozen=True, kw_only=True):
             description=("The budget; several if pods have more than one budget, in which case they are never evicted.")
         ),
     ]
-    allowed: Annotated[Amount, Meta(description="The evictions that it allows now.")]
+    allowed: Annotated[Amount, Meta(description="The evictions that it still allows when this drain begins.")]
     pods: Annotated[list[str], Meta(description="Its pods that have to leave.")]
 
 
@@ -130,13 +130,13 @@ HeldDrains = Annotated[
 
 
 class AppliedObject(ObjectName, frozen=True, kw_only=True):
-    """An object that is written."""
+    """An applied object."""
 
     change: Annotated[str, one_of("Created", "Changed", "Unchanged")]
 
 
 class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
-    """One change, and what it led to."""
+    """One change, and its effect."""
 
     edit: Annotated[str, one_of("AddNodes", "Apply", "Bind", "Cordon", "Drain", "Evict", "Restart", "Without")]
     node: Annotated[str, Meta(description="The node that is cordoned or drained, or that the pod is bound to.")] = ""
@@ -161,7 +161,7 @@ class AppliedEdit(DocumentPart, frozen=True, kw_only=True):
 
 
 class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_defaults=False):
-    """A document. Of its fields only those are left out that are UNSET."""
+    """A document. It omits only fields that are UNSET."""
 
     api_version: Literal["dra-plan/v1alpha1"] = API_VERSION
     kind: str
@@ -171,20 +171,20 @@ class PrintedDocument(DocumentPart, frozen=True, kw_only=True, gc=False, omit_de
         Meta(description=("The changes that were made to the cluster first, in this order; absent if there are none.")),
     ] = UNSET
     if TYPE_CHECKING:
-        warnings: list[PrintedWarning]  # a field of every kind of document, but further down
+        warnings: list[PrintedWarning]  # a field of every kind of document, but declared further down
 
     def to_dict(self) -> dict[str, Any]:
-        """The document as plain values: what `-o json` prints."""
+        """Return the document as plain values: the output of `-o json`."""
         with uncollected():
             plain: dict[str, Any] = msgspec.to_builtins(self)
         for warning in plain["warnings"]:
-            for field in _TUPLES & warning.keys():  # tuples, as notices can be told apart by hash
+            for field in _TUPLES & warning.keys():  # tuples, because notices are compared by hash
                 warning[field] = list(warning[field])
         return plain
 
 
 def answer_target(target: Target) -> AnswerTarget:
-    """The `target` of every document."""
+    """Return the `target` of every document."""
     return AnswerTarget(
         kubernetes_version=target.version,
         release=target.release,
@@ -196,7 +196,7 @@ def answer_target(target: Target) -> AnswerTarget:
 
 
 def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
-    """The notices as documents have them, each once, in order; last the one command that brings all that is missing."""
+    """Return the notices in document form, without duplicates, in order, and the command to collect missing objects."""
     told = list(dict.fromkeys(notices))
     lacking = [one for one in told if one.brings]
     if len({one.code for one in lacking}) > 1:
@@ -205,9 +205,30 @@ def warnings(notices: Iterable[Notice]) -> list[PrintedWarning]:
 
 
 def bringing(lacking: Iterable[Notice]) -> str:
-    """The command that brings what these notices say is missing."""
+    """Return the command that collects the objects that these notices report as missing."""
     resources = dict.fromkeys(resource for one in lacking for resource in one.brings or ())
-    return f"kubectl get {','.join(resources)} -A -o yaml"
+    return listing(resources)
+
+
+_WITHOUT_NAMESPACE = frozenset(
+    [
+        "csinodes",
+        "deviceclasses",
+        "namespaces",
+        "nodes",
+        "persistentvolumes",
+        "priorityclasses",
+        "resourceslices",
+        "storageclasses",
+    ]
+)
+"""Cluster-scoped resources that an answer may ask for."""
+
+
+def listing(resources: Collection[str]) -> str:
+    """Return the command that lists these resources, with `-A` only if one of them has namespaces."""
+    everywhere = "" if _WITHOUT_NAMESPACE.issuperset(resources) else " -A"
+    return f"kubectl get {','.join(resources)}{everywhere} -o yaml"
 
 
 class RequestName(DocumentPart, frozen=True, kw_only=True):
@@ -242,7 +263,7 @@ class DeviceName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimAllocation(DocumentPart, frozen=True, kw_only=True):
-    """AllocationResult of resource.k8s.io/v1, verbatim; `devices` is there even if empty."""
+    """AllocationResult of resource.k8s.io/v1, verbatim; `devices` is present even if empty."""
 
     devices: DeviceAllocationResult
     node_selector: NodeSelector | None = None
@@ -250,7 +271,7 @@ class ClaimAllocation(DocumentPart, frozen=True, kw_only=True):
 
 
 def claim_allocation(result: AllocationResult, *, timestamp: bool = True) -> ClaimAllocation:
-    """An allocation as documents have it."""
+    """Return an allocation in document form."""
     return ClaimAllocation(
         devices=result.devices,
         node_selector=result.node_selector,

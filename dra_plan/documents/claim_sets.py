@@ -1,4 +1,4 @@
-"""Claim sets in documents: their names, what became of them on nodes, and why they do not fit."""
+"""Claim sets in documents: their names, their results on nodes, and why they do not fit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SetOutcome = Annotated[Outcome, one_of("Fits", "DoesNotFit", "Error", "Undecided
 
 
 class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
-    """What a claim would be given."""
+    """A claim and the devices that it would get."""
 
     namespace: str
     name: str
@@ -39,7 +39,7 @@ class PlannedClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
-    """A filter of the scheduler that looks at nothing but the node and the pod, and refuses."""
+    """A rejection by a filter of the scheduler that depends only on the node and the pod."""
 
     plugin: Text
     message: SchedulerText
@@ -48,12 +48,12 @@ class NodeExclusion(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
     def __hash__(self) -> int:
-        """Nodes are grouped by what excludes them; `about` has lists."""
+        """Return a hash for grouping nodes by their exclusions; `about` contains lists."""
         return hash((self.plugin, self.message))
 
 
 class PlannedNode(DocumentPart, frozen=True, kw_only=True):
-    """What becomes of a claim set on a node."""
+    """The result for a claim set on a node."""
 
     name: str
     outcome: Annotated[
@@ -95,7 +95,7 @@ _MESSAGE_UNLESS_FITS = {
 
 
 class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
-    """Claims that must be satisfied on one node together, and whose they are."""
+    """Claims that must be satisfied on one node together, and their owner."""
 
     owner: Annotated[
         ObjectName | None,
@@ -112,14 +112,14 @@ class ClaimSetName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimSetSummary(ClaimSetName, frozen=True, kw_only=True):
-    """Whether the claims of a set fit, and where."""
+    """The outcome of a claim set, and the nodes on which it fits."""
 
     outcome: SetOutcome
     fitting_nodes: Annotated[list[str], Meta(extra_json_schema={"uniqueItems": True})]
 
 
 class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
-    """Claims that must be satisfied on one node together, on every node."""
+    """Claims that must be satisfied on one node together, with the result for every node."""
 
     leading: Annotated[
         list[LeadingReason],
@@ -134,7 +134,7 @@ class PlannedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
 
 
 class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
-    """A pod that gets no node when all that are asked about are scheduled, one after the other."""
+    """A pod that gets no node when all selected pods are scheduled one after another."""
 
     namespace: str
     name: Text
@@ -143,7 +143,7 @@ class PodWithoutNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Competition(DocumentPart, frozen=True, kw_only=True):
-    """What becomes of the pods asked about when they compete: all replicas, judged by the whole scheduler."""
+    """The result for the selected pods when they compete: all replicas, scheduled by the whole scheduler."""
 
     pods: Annotated[
         Amount, Meta(description=("The number of pending pods, including those that workloads have yet to create."))
@@ -152,7 +152,7 @@ class Competition(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that the scheduler's rules keep the pod off, whatever devices they have."""
+    """Nodes on which the scheduler's rules reject the pod, regardless of devices."""
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     excluded_by: Annotated[list[NodeExclusion], Meta(min_length=1)]
@@ -160,7 +160,7 @@ class ExcludedNodes(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
-    """Why a claim set fits or does not, and what would make it fit."""
+    """The reasons why a claim set fits or does not, and the changes that would make it fit."""
 
     fault: AttemptFault | None
     absent: Annotated[
@@ -187,20 +187,20 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
 
 
 class JudgedRequest(RequestName, frozen=True, kw_only=True):
-    """What a device is to a request."""
+    """The check of a device for a request."""
 
     passes: bool
     checks: list[DeviceCheck]
 
 
 class JudgedClaimSet(ClaimSetName, frozen=True, kw_only=True):
-    """What a device is to the requests of a claim set."""
+    """The checks of a device for the requests of a claim set."""
 
     requests: list[JudgedRequest]
 
 
 class DeviceStory(DocumentPart, frozen=True, kw_only=True):
-    """What became of a device."""
+    """The checks of a device."""
 
     device: DeviceName
     slices: list[str]
@@ -211,7 +211,7 @@ class DeviceStory(DocumentPart, frozen=True, kw_only=True):
 
 
 class PlacedPodClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim, and what it would get."""
+    """A claim, and the devices that it would get."""
 
     namespace: str
     name: Text
@@ -219,11 +219,11 @@ class PlacedPodClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 OwnerState = Literal["Bound", "Finished", "Deleting", "Allocated", "WithoutClaims"]
-"""Bound: a pod that has its node. Finished: a pod or job that is over. Allocated: a claim that has its devices."""
+"""Bound: a pod that has its node. Finished: a completed pod or job. Allocated: a claim that has its devices."""
 
 
 class AskedResource(DocumentPart, frozen=True, kw_only=True):
-    """A resource that a pod asks for by itself, without a claim."""
+    """A resource that a pod requests directly, without a claim."""
 
     name: Text
     amount: Text
@@ -232,7 +232,7 @@ class AskedResource(DocumentPart, frozen=True, kw_only=True):
 
 
 class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
-    """A container that the kubelet has not started, and what it says why."""
+    """A container that the kubelet has not started, and the kubelet's reason."""
 
     name: str
     reason: str
@@ -240,7 +240,7 @@ class WaitingContainer(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnplannedOwner(DocumentPart, frozen=True, kw_only=True):
-    """A pod, workload or claim that was named and needs no devices, or has them."""
+    """A named pod, workload or claim that needs no devices, or already has them."""
 
     owner: ObjectName
     state: Annotated[

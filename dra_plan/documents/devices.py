@@ -1,4 +1,4 @@
-"""Devices in documents: the checks that each has to pass, and what decides in a selector."""
+"""Devices in documents: the checks that each must pass, and the deciding parts of a selector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart,
 
 
 class FoundValue(DocumentPart, frozen=True, kw_only=True):
-    """A value that so many devices have under a name."""
+    """A value, and the number of devices with it."""
 
     type: str
     value: Any
@@ -19,7 +19,7 @@ class FoundValue(DocumentPart, frozen=True, kw_only=True):
 
 
 class FoundName(DocumentPart, frozen=True, kw_only=True):
-    """What the devices have under a name that a selector reads."""
+    """The values that devices publish for an attribute or capacity that a selector reads."""
 
     kind: Annotated[str, one_of("attribute", "capacity", "domain", "driver")]
     domain: str
@@ -35,21 +35,21 @@ class FoundName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComputedValue(DocumentPart, frozen=True, kw_only=True):
-    """A value that a part of a selector has on so many devices."""
+    """A value of a part of a selector, and the number of devices with it."""
 
     value: str
     count: Amount
 
 
 class ComputedPart(DocumentPart, frozen=True, kw_only=True):
-    """What a part of a selector gives."""
+    """The values of a part of a selector."""
 
     part: str
     values: list[ComputedValue]
 
 
 class DecidingClause(DocumentPart, frozen=True, kw_only=True):
-    """The part of a selector that decides, and what the devices have under the names in it.
+    """The deciding part of a selector, and the values of the devices for the names in it.
 
     Counts are over all nodes of the story.
     """
@@ -82,7 +82,7 @@ DEVICE_CODES = (
 
 
 CHOICE_CODES = ("taken-already", "led-nowhere")
-"""Codes of reasons that only a search on its way knows: why a device was passed over for a later one."""
+"""Codes of reasons that exist only during a search: why a device was skipped for a later one."""
 
 
 CheckName = Annotated[
@@ -92,7 +92,7 @@ CheckName = Annotated[
 
 
 class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
-    """A claim that has devices, and the pods that may use them."""
+    """A claim with allocated devices, and the pods that may use them."""
 
     namespace: str
     name: str
@@ -109,7 +109,7 @@ class TaintName(DocumentPart, frozen=True, kw_only=True):
 
 
 class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
-    """Devices that one reason takes away; each code has fields of its own."""
+    """Devices that one reason removes; each code has fields of its own."""
 
     claim: Annotated[ClaimName | None, Meta(description="In a plan's reasons: of the request.")] = None
     request: Annotated[str, Meta(description="In a plan's reasons: the request, or REQUEST/ALTERNATIVE.")] = ""
@@ -152,7 +152,7 @@ class RemovedDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class PassedOver(DocumentPart, frozen=True, kw_only=True):
-    """Devices that were not chosen, for one reason; each code has fields of its own."""
+    """Devices that were skipped for one reason; each code has fields of its own."""
 
     code: Annotated[str, one_of(*DEVICE_CODES, *CHOICE_CODES)]
     state: str = ""
@@ -177,7 +177,7 @@ class PassedOver(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
-    """What a selector gives on a device."""
+    """The result of a selector on a device."""
 
     class_: str | None
     selector: Position
@@ -188,7 +188,7 @@ class SelectorDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
-    """What a request takes of a capacity."""
+    """The amount of a capacity that a request consumes."""
 
     capacity: str
     need: str
@@ -197,7 +197,7 @@ class CapacityDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class CounterDetail(DocumentPart, frozen=True, kw_only=True):
-    """What a device takes of a counter; null if the pool has no such counter."""
+    """The amount of a counter that a device consumes; null if the pool has no such counter."""
 
     counter_set: str
     counter: str
@@ -206,14 +206,14 @@ class CounterDetail(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintDetail(TaintName, frozen=True, kw_only=True):
-    """A taint of a device, and what it is to a request."""
+    """A taint of a device, and its effect on a request."""
 
     blocks: bool
     tolerated: bool
 
 
 class ConstraintDetail(DocumentPart, frozen=True, kw_only=True):
-    """What a constraint compares; null if the device does not have it."""
+    """The value that a constraint compares; null if the device does not have it."""
 
     constraint: Position
     attribute: str
@@ -229,11 +229,11 @@ DETAILS = (SelectorDetail, CapacityDetail, CounterDetail, TaintDetail, Constrain
 if TYPE_CHECKING:
     AnyDetail = Detail
 else:
-    AnyDetail = Any  # a union that no field tells apart can't be decoded
+    AnyDetail = Any  # a union without a distinguishing field cannot be decoded
 
 
 class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
-    """A check of a device, passed, or failed with a code that has fields of its own."""
+    """A check of a device: passed, or failed with a code that has fields of its own."""
 
     step: CheckName
     passed: bool

@@ -1,4 +1,4 @@
-"""Findings of `validate` in documents, with their places, fixes and rules."""
+"""Findings of `validate` in documents, with their positions, fixes and rules."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ From1 = Annotated[int, Meta(ge=0, description="From 1; 0 if unknown.")]
 
 
 class SourceExcerpt(DocumentPart, frozen=True, kw_only=True):
-    """A line of a manifest, or the part of a long one around the place."""
+    """A line of a manifest, or the part of a long line around the position."""
 
     text: Annotated[str, Meta(description="The line in the file, without its line end.")]
     column: Annotated[int, Meta(ge=1, description="The column of its first character.")]
 
 
 class TextEdit(DocumentPart, frozen=True, kw_only=True):
-    """Characters of a file and what they become. Lines and columns count from 1, the end is not included."""
+    """A range of characters in a file, and its replacement. Lines and columns count from 1, the end is exclusive."""
 
     line: Amount
     column: Amount
@@ -44,7 +44,7 @@ class TextEdit(DocumentPart, frozen=True, kw_only=True):
 
 
 class CertainFix(DocumentPart, frozen=True, kw_only=True):
-    """What `--fix` does: nothing else can be meant."""
+    """The change that `--fix` makes because it is unambiguous."""
 
     title: Text
     edits: Annotated[
@@ -53,7 +53,7 @@ class CertainFix(DocumentPart, frozen=True, kw_only=True):
 
 
 class FindingEntry(DocumentPart, frozen=True, kw_only=True):
-    """What is wrong, and where."""
+    """A problem and its position."""
 
     code: RuleCode
     severity: SeverityName
@@ -77,7 +77,7 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
 
 
 class RuleEntry(DocumentPart, frozen=True, kw_only=True):
-    """A rule: what it is about, why it matters and how to fix what breaks it."""
+    """A rule: its subject, its reason, and the fix."""
 
     code: RuleCode
     severity: SeverityName

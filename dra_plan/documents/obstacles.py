@@ -1,4 +1,4 @@
-"""What is in the way of one more pod, in documents."""
+"""The obstacles of one more pod, in documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dra_plan.documents.suggestions import TriedChanges
 
 
 class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
-    """One reason why nodes take no more copies. A node may have several."""
+    """One reason why nodes accept no more copies. A node may have several."""
 
     plugin: Text
     kind: Annotated[
@@ -35,7 +35,7 @@ class CopyObstacle(DocumentPart, frozen=True, kw_only=True):
 
 
 class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
-    """Devices of one driver, model and profile that a copy could have if they were not in use."""
+    """Devices of one driver, model and profile that a copy could get if they were not in use."""
 
     driver: Text
     model: ModelName = ""
@@ -47,7 +47,7 @@ class DevicesInUse(DocumentPart, frozen=True, kw_only=True):
 
 
 class NextCopy(DocumentPart, frozen=True, kw_only=True):
-    """What is in the way of one more copy, and what would let one more fit."""
+    """The obstacles of one more copy, and the changes that would make it fit."""
 
     obstacles: Annotated[
         list[CopyObstacle],

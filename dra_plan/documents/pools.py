@@ -1,4 +1,4 @@
-"""Pools in documents. Names follow ResourcePoolStatusRequest where it has one."""
+"""Pools in documents. Names follow ResourcePoolStatusRequest if it has one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dra_plan.api.resource import DeviceTaint
 from dra_plan.documents.base import Amount, DocumentPart, EvictionSecond, Text
 
 DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
-"""Shared: allocated, with something left."""
+"""Shared: allocated, with free capacity."""
 
 
 Amounts = Annotated[dict[str, str], Meta(description="Quantities by name.")]
 
 
 class CounterSetLeft(DocumentPart, frozen=True, kw_only=True):
-    """A counter set: what it has, and what is left of it."""
+    """A counter set: its total and its free amounts."""
 
     name: str
     total: Amounts
@@ -26,7 +26,7 @@ class CounterSetLeft(DocumentPart, frozen=True, kw_only=True):
 
 
 class DoomedPod(DocumentPart, frozen=True, kw_only=True):
-    """A running pod that a taint of its device is going to evict."""
+    """A running pod that will be evicted because of a taint on one of its devices."""
 
     namespace: str
     name: Text
@@ -50,7 +50,7 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
-    """A kind of parts of physical devices."""
+    """A kind of partition of physical devices."""
 
     profile: Annotated[str, Meta(description=("The name from the driver, or the name of the devices without numbers."))]
     devices: Annotated[Amount, Meta(description="The number in the pool; they may overlap.")]
@@ -60,7 +60,7 @@ class PartitionProfile(DocumentPart, frozen=True, kw_only=True):
 
 
 class ListedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool in one state, and the nodes that see it so."""
+    """A pool in one state, and the nodes that see this state."""
 
     driver: str
     pool_name: str

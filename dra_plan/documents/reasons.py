@@ -1,4 +1,4 @@
-"""Why requests, nodes and claim sets are not served: parts of an Explanation, and the reasons of a plan's nodes.
+"""Why requests, nodes and claim sets are not satisfied: parts of an Explanation, and the reasons of a plan's nodes.
 
 docs/reasons.md describes every code.
 """
@@ -27,7 +27,7 @@ from dra_plan.documents.devices import ClaimHolder, FoundValue, RemovedDevices
 
 
 class UnusablePool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that is not looked at."""
+    """A pool that is skipped."""
 
     code: Annotated[str, one_of("pool-incomplete", "pool-invalid", "pool-obsolete")]
     pool: PoolName
@@ -49,7 +49,7 @@ class KnownDefect(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwedToDefects(DocumentPart, frozen=True, kw_only=True):
-    """Known defects of the release to which the answer is owed, and the answer without them."""
+    """Known defects of the release that change the answer, and the answer without them."""
 
     code: Annotated[str, one_of("upstream-defect"), Meta(description="In a plan's reasons.")] = ""
     defects: Annotated[list[KnownDefect], Meta(min_length=1)]
@@ -64,7 +64,7 @@ class TriedRewrite(DocumentPart, frozen=True, kw_only=True):
 
 
 class AttemptFault(DocumentPart, frozen=True, kw_only=True):
-    """What ended the attempt."""
+    """The error that ended the attempt."""
 
     code: str
     message: SchedulerText
@@ -85,7 +85,7 @@ class AttemptFault(DocumentPart, frozen=True, kw_only=True):
 
 
 class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", tag="request"):
-    """A request; with the devices that pass every check while nothing is taken, where it has one way to be met."""
+    """A request; with the devices that pass every check while nothing is allocated, if it has no alternatives."""
 
     need: Amount | None = None
     left: Amount | None = None
@@ -93,7 +93,7 @@ class BlockingRequest(RequestName, frozen=True, kw_only=True, tag_field="kind", 
 
 
 class MetValues(DocumentPart, frozen=True, kw_only=True):
-    """What the devices that are left for a request have under the attribute of a constraint."""
+    """The values of a constraint's attribute on the devices left for a request."""
 
     request: str
     values: list[FoundValue]
@@ -123,7 +123,7 @@ class BlockingCounter(DocumentPart, frozen=True, kw_only=True, tag_field="kind",
 
 
 class BlockingClaim(DocumentPart, frozen=True, kw_only=True, tag_field="kind", tag="claim"):
-    """A claim that has devices already."""
+    """A claim that already has devices."""
 
     claim: ClaimHolder
 
@@ -132,13 +132,13 @@ BlockingElement = BlockingRequest | BlockingConstraint | BlockingCounter | Block
 
 
 class NeededAmount(RequestName, frozen=True, kw_only=True):
-    """What a request needs at least of something that several share."""
+    """The minimum amount of a shared resource that a request needs."""
 
     need: str
 
 
 class Shortage(DocumentPart, frozen=True, kw_only=True):
-    """A counter, or a capacity of devices that are shared, of which requests need more together than is left."""
+    """A counter, or a capacity of shared devices, of which requests together need more than is left."""
 
     pool: PoolName | None = None
     counter_set: str = ""
@@ -150,7 +150,7 @@ class Shortage(DocumentPart, frozen=True, kw_only=True):
 
 
 class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
-    """A counter set of a pool: what is left of each counter, and its total."""
+    """A counter set of a pool: the free and the total amount of each counter."""
 
     pool: PoolName
     counter_set: str
@@ -159,7 +159,7 @@ class SeenCounterSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class NotTogether(DocumentPart, frozen=True, kw_only=True):
-    """Elements that can't be met together."""
+    """Elements that cannot be satisfied together."""
 
     code: Annotated[str, one_of("not-together"), Meta(description="In a plan's reasons.")] = ""
     proven: Annotated[
@@ -199,7 +199,7 @@ else:
 
 
 class LeadingReason(DocumentPart, frozen=True, kw_only=True):
-    """What is in the way on so many nodes. docs/reasons.md describes the codes."""
+    """An obstacle, and the number of nodes that have it. docs/reasons.md describes the codes."""
 
     code: Text
     class_: Annotated[str, Meta(description="Whose selector refuses, if it is not the request's own.")] = ""

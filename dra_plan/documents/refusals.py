@@ -1,4 +1,4 @@
-"""What the API server refuses of the objects that an answer is about: a part of the documents that say what runs."""
+"""Objects under question that the API server rejects: a part of the documents that say which pods run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dra_plan.documents.findings import CorrectedText, From1, RuleCode, SourceNa
 from .base import DocumentPart, ObjectName, Text
 
 REFUSED = "the API server refuses it"
-"""Why something never comes to the scheduler."""
+"""The reason why something never reaches the scheduler."""
 
 
 class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
-    """A finding of `validate` for which the API server refuses an object."""
+    """A finding of `validate` for which the API server rejects an object."""
 
     code: RuleCode
     object: Annotated[str, Meta(description="KIND NAMESPACE/NAME of the object that is refused, or whose pods are.")]
@@ -28,7 +28,7 @@ class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
 
 
 class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
-    """A finding with what can't run for it."""
+    """A finding with the pods that cannot run because of it."""
 
     owners: Annotated[
         list[ObjectName],

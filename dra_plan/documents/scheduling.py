@@ -1,4 +1,4 @@
-"""What became of pods, pod groups and claims in a schedule, in documents: attempts, evictions, what settled."""
+"""The results of pods, pod groups and claims in a schedule, in documents: attempts, evictions, the settled state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PodGroupOutcome = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty
 
 
 class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
-    """What becomes of a pod."""
+    """The result for a pod."""
 
     namespace: str
     name: Text
@@ -68,12 +68,12 @@ class ScheduledPod(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the pod has no node, and a search for one was cut short."""
+        """Return whether the pod has no node, and a search for one was cut short."""
         return self.outcome in ("Undecided", "Unknown") or bool(self.undecided_nodes)
 
 
 class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim as it is in the end."""
+    """A claim in its final state."""
 
     namespace: str
     name: str
@@ -82,7 +82,7 @@ class ScheduledClaim(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
-    """A claim on a volume that had none in the input, and what the scheduler decides: neither if it decides nothing."""
+    """A PersistentVolumeClaim that was unbound in the input, and the scheduler's choice, if it makes one."""
 
     pvc: Annotated[Text, Meta(description="NAMESPACE/NAME of the PersistentVolumeClaim.")]
     pv: Annotated[str, Meta(description="The PersistentVolume that it gets.")] = ""
@@ -90,7 +90,7 @@ class ScheduledVolume(DocumentPart, frozen=True, kw_only=True):
 
 
 class GroupCondition(DocumentPart, frozen=True, kw_only=True):
-    """A condition of a pod group, as the scheduler writes it."""
+    """A condition of a pod group, as written by the scheduler."""
 
     type: str
     status: str
@@ -99,7 +99,7 @@ class GroupCondition(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
-    """What becomes of a pod group."""
+    """The result for a pod group."""
 
     namespace: str
     name: Text
@@ -120,7 +120,7 @@ class ScheduledPodGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class EvictedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that makes room for another one."""
+    """A pod that is evicted for another one."""
 
     pod: str
     preemptor: Annotated[str, Meta(description="The pod, or podgroup/NAMESPACE/NAME.")]
@@ -128,7 +128,7 @@ class EvictedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
-    """What a plugin answered."""
+    """The status that a plugin returned."""
 
     plugin: str
     status: Annotated[
@@ -141,7 +141,7 @@ class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeVerdicts(DocumentPart, frozen=True, kw_only=True):
-    """What the Filter plugins said of a node."""
+    """The results of the Filter plugins on a node."""
 
     node: str
     verdicts: list[PluginVerdict]
@@ -164,7 +164,7 @@ class TracedAttempt(DocumentPart, frozen=True, kw_only=True):
 
 
 class TracedWake(DocumentPart, frozen=True, kw_only=True):
-    """Why a waiting pod is tried again."""
+    """The event that made the scheduler retry a pending pod."""
 
     pod: str
     event: Annotated[str, Meta(description=("The label of the event in Kubernetes, such as AssignedPodDelete."))]
@@ -174,7 +174,7 @@ class TracedWake(DocumentPart, frozen=True, kw_only=True):
 
 
 class SchedulingTrace(DocumentPart, frozen=True, kw_only=True):
-    """What every plugin said of every node, and what woke which pod."""
+    """The results of every plugin on every node, and the events that made the scheduler retry pods."""
 
     attempts: list[TracedAttempt]
     wakes: list[TracedWake]
@@ -188,7 +188,7 @@ class PodName(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
-    """Why pods got no node, as far as devices decide: their last attempt, in the cluster as it was then."""
+    """The reasons why pods got no devices: their last attempt, in the cluster at that time."""
 
     pods: Annotated[
         list[PodName],
@@ -208,14 +208,14 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodOwner(DocumentPart, frozen=True, kw_only=True):
-    """What controls a pod."""
+    """The controller of a pod."""
 
     kind: str
     name: Text
 
 
 class SettledPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that exists in the end."""
+    """A pod that exists in the final state."""
 
     namespace: str
     name: Text
@@ -227,7 +227,7 @@ class SettledPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class GonePod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that ended although no event asked for it."""
+    """A pod that ended although no event requested it."""
 
     namespace: str
     name: Text
@@ -241,7 +241,7 @@ class GonePod(DocumentPart, frozen=True, kw_only=True):
 
 
 class SettledClaim(DocumentPart, frozen=True, kw_only=True):
-    """A claim that exists in the end."""
+    """A claim that exists in the final state."""
 
     namespace: str
     name: Text
@@ -258,7 +258,7 @@ class RefusedObject(DocumentPart, frozen=True, kw_only=True):
 
 
 class ControllerEvent(DocumentPart, frozen=True, kw_only=True):
-    """An event as a controller writes it about an object."""
+    """An event that a controller writes about an object."""
 
     kind: str
     namespace: str
@@ -281,7 +281,7 @@ class ObjectCondition(DocumentPart, frozen=True, kw_only=True):
 
 
 class LaterEviction(DocumentPart, frozen=True, kw_only=True):
-    """A pod that is going to be evicted, later than settling waits for."""
+    """A pod that will be evicted after the end of the simulation."""
 
     namespace: str
     name: Text
@@ -290,14 +290,14 @@ class LaterEviction(DocumentPart, frozen=True, kw_only=True):
 
 
 class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
-    """Why the cluster never comes to rest."""
+    """The reason why the cluster never settles."""
 
     message: str
     pods: Annotated[list[PodName], Meta(description=("Pods that are retried endlessly, if that is the reason."))] = []
 
 
 class SettledCluster(DocumentPart, frozen=True, kw_only=True):
-    """Where everything is when scheduler and controllers have nothing left to do."""
+    """The final state, when scheduler and controllers have nothing left to do."""
 
     pods: list[SettledPod]
     evicted: list[GonePod]

@@ -1,4 +1,4 @@
-"""Why claims do not fit on a node, or which devices they get there: parts of an Explanation."""
+"""Why claims do not fit on a node, or the devices that they get there: parts of an Explanation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RequestProblem = Annotated[
 
 
 class RequestDevices(RequestName, frozen=True, kw_only=True):
-    """What a request, or alternative, wants, and what its checks leave of the devices of a node."""
+    """The needs of a request or alternative, and the devices of a node left by its checks."""
 
     class_: str
     alternative: bool
@@ -38,13 +38,13 @@ class RequestDevices(RequestName, frozen=True, kw_only=True):
 
 
 class PassedAlternative(RequestDevices, frozen=True, kw_only=True):
-    """An alternative that was not chosen, while nothing is taken."""
+    """An alternative that was not chosen, checked while nothing is allocated."""
 
     left_devices: Annotated[list[DeviceName], Meta(description="Examples of those left.")]
 
 
 class StoryRequest(RequestDevices, frozen=True, kw_only=True):
-    """A request on the nodes of a story: the least and the most of a number over them."""
+    """A request on the nodes of a story: the minimum and the maximum of each number over them."""
 
     left_from: Annotated[Amount, Meta(description=("The smallest number left over the nodes of the story."))]
     left_to: Amount
@@ -54,7 +54,7 @@ class StoryRequest(RequestDevices, frozen=True, kw_only=True):
 
 
 class ChosenDevice(RequestName, frozen=True, kw_only=True):
-    """What a slot of a request got, and what was passed over before."""
+    """The device of a slot of a request, and the devices skipped before it."""
 
     slot: Position
     device: DeviceName | None
@@ -68,8 +68,15 @@ class ChosenDevice(RequestName, frozen=True, kw_only=True):
     ]
 
 
+class ClaimElsewhere(ClaimName, frozen=True, kw_only=True):
+    """A claim whose devices this node cannot reach."""
+
+    devices: Annotated[list[DeviceName], Meta(description="The devices that the claim has.")]
+    pods: Annotated[list[str], Meta(description="The pods that use the claim.")] = []
+
+
 class NodeStory(DocumentPart, frozen=True, kw_only=True):
-    """What became of a claim set on nodes that are alike."""
+    """The result for a claim set on similar nodes."""
 
     nodes: Annotated[list[str], Meta(min_length=1, description="The details are those of the first.")]
     outcome: NodeAnswer
@@ -77,7 +84,7 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
     steps: Amount
     defect: OwedToDefects | None
     fault: AttemptFault | None
-    claims_elsewhere: Annotated[list[ClaimName], Meta(description=("Claims that are allocated on other nodes."))]
+    claims_elsewhere: Annotated[list[ClaimElsewhere], Meta(description=("Claims that are allocated on other nodes."))]
     devices: Annotated[
         int | None, Meta(description="Devices that slices offer to the node; null if its pools are not known.")
     ]
@@ -94,7 +101,7 @@ class NodeStory(DocumentPart, frozen=True, kw_only=True):
 
 
 class AbsentName(RequestName, frozen=True, kw_only=True):
-    """What a selector asks for and no device of the cluster has: devices have other values than `wanted` there.
+    """A value that a selector requires and no device of the cluster has: devices have values other than `wanted`.
 
     Counts are over all devices of the input.
     """

@@ -1,4 +1,4 @@
-"""Changes that were tried and make a claim set fit: parts of an Explanation. docs/reasons.md describes every code."""
+"""Tested changes that make a claim set fit: parts of an Explanation. docs/reasons.md describes every code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .devices import TaintName
 
 
 class SelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """A selector is rewritten, or dropped (null), in a class or in a request."""
+    """A selector is rewritten, or removed (null), in a class or in a request."""
 
     code: Annotated[
         str,
@@ -48,7 +48,7 @@ class TaintTolerated(RequestChange, frozen=True, kw_only=True):
 
 
 class CountLowered(RequestChange, frozen=True, kw_only=True):
-    """Fewer devices are asked for, or some instead of all."""
+    """Fewer devices are requested, or some instead of all."""
 
     code: Annotated[str, one_of("lower-count", "count-instead-of-all")]
     from_: int | None = None
@@ -56,7 +56,7 @@ class CountLowered(RequestChange, frozen=True, kw_only=True):
 
 
 class CapacityChanged(RequestChange, frozen=True, kw_only=True):
-    """Less of a capacity is asked for, another one, or nothing of it."""
+    """Less of a capacity is requested, a different one, or none of it."""
 
     code: Annotated[str, one_of("lower-capacity", "rename-capacity", "drop-capacity")]
     capacity: str
@@ -65,7 +65,7 @@ class CapacityChanged(RequestChange, frozen=True, kw_only=True):
 
 
 class ClassChanged(RequestChange, frozen=True, kw_only=True):
-    """Another class is asked for."""
+    """A different class is requested."""
 
     code: Annotated[str, one_of("change-class")]
     from_: str = ""
@@ -73,7 +73,7 @@ class ClassChanged(RequestChange, frozen=True, kw_only=True):
 
 
 class AlternativeAdded(RequestChange, frozen=True, kw_only=True):
-    """One more alternative."""
+    """An alternative is added."""
 
     code: Annotated[str, one_of("add-alternative")]
     class_: str
@@ -81,13 +81,13 @@ class AlternativeAdded(RequestChange, frozen=True, kw_only=True):
 
 
 class RequestDropped(RequestChange, frozen=True, kw_only=True):
-    """The request is left out."""
+    """The request is removed."""
 
     code: Annotated[str, one_of("drop-request")]
 
 
 class ConstraintDropped(DocumentPart, frozen=True, kw_only=True):
-    """A constraint is left out."""
+    """A constraint is removed."""
 
     code: Annotated[str, one_of("drop-constraint")]
     claim: ClaimName
@@ -96,7 +96,7 @@ class ConstraintDropped(DocumentPart, frozen=True, kw_only=True):
 
 
 class PoolAwaited(DocumentPart, frozen=True, kw_only=True):
-    """The missing slices of a pool are waited for."""
+    """The claim waits for the missing slices of a pool."""
 
     code: Annotated[str, one_of("wait-for-slice")]
     pool: PoolName
@@ -113,14 +113,14 @@ class NodeLabelled(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeUncordoned(DocumentPart, frozen=True, kw_only=True):
-    """The node takes pods again."""
+    """The node is uncordoned."""
 
     code: Annotated[str, one_of("uncordon-node")]
     uncordon: Annotated[str, Meta(description="The node.")]
 
 
 class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
-    """The pod tolerates a taint of the node, or the node loses it."""
+    """The pod tolerates a taint of the node, or the taint is removed from the node."""
 
     code: Annotated[str, one_of("tolerate-node-taint", "remove-node-taint")]
     tainted: Annotated[str, Meta(description="The node.")]
@@ -128,7 +128,7 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """The pod asks for another value of a label of its node."""
+    """The pod requires a different value of a node label."""
 
     code: Annotated[str, one_of("change-node-selector")]
     label: str
@@ -137,7 +137,7 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
 
 
 class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
-    """A container asks for less of a resource."""
+    """A container requests less of a resource."""
 
     code: Annotated[str, one_of("lower-request")]
     container: str
@@ -171,7 +171,7 @@ class ResourceServed(DocumentPart, frozen=True, kw_only=True):
 
 
 class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
-    """A claim gives its devices back."""
+    """A claim is released, which frees its devices."""
 
     code: Annotated[str, one_of("release-claim")]
     release: ClaimName
@@ -179,7 +179,7 @@ class ClaimReleased(DocumentPart, frozen=True, kw_only=True):
 
 
 class GateEnabled(DocumentPart, frozen=True, kw_only=True):
-    """A feature gate is switched on."""
+    """A feature gate is enabled."""
 
     code: Annotated[str, one_of("enable-gate")]
     gate: str
@@ -225,8 +225,8 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "lower-capacity": CapacityChanged,
     "lower-request": ResourceLowered,
     "lower-replicas": ReplicasLowered,
-    "change-value": SelectorChanged,
     "release-claim": ClaimReleased,
+    "change-value": SelectorChanged,
     "change-class": ClassChanged,
     "add-alternative": AlternativeAdded,
     "loosen-selector": SelectorChanged,
@@ -237,24 +237,24 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "label-node": NodeLabelled,
     "drop-request": RequestDropped,
 }
-"""The struct of every code, the most plausible first.
+"""The struct of every code, most plausible first.
 
-First a node that has room takes the pod; a mistake is mended; then come what leaves all that is asked for as it is,
-less or other devices, what others hold, what gives up a rule; and last what is a rule for others, too, and what leaves
-nothing of a request.
+The order is: a node with free capacity accepts the pod; a mistake is fixed; changes that keep all requests; fewer or
+different devices; devices that others hold; changes that give up a rule; and last, changes to rules that affect others,
+and those that remove a request entirely.
 """
 
 
 if TYPE_CHECKING:
     AnyChange = SuggestedChange
 else:
-    AnyChange = Any  # a union that no field tells apart can't be decoded
+    AnyChange = Any  # a union without a distinguishing field cannot be decoded
 
 SHAPES = tuple(dict.fromkeys(CHANGES.values()))
 
 
 class PatchedObject(DocumentPart, frozen=True, kw_only=True):
-    """An object, in the version in whose form paths of a patch are."""
+    """An object, in the API version to which the paths of a patch apply."""
 
     api_version: Text
     kind: Text
@@ -263,7 +263,7 @@ class PatchedObject(DocumentPart, frozen=True, kw_only=True):
 
 
 class PatchOperation(DocumentPart, frozen=True, kw_only=True):
-    """An operation of a JSON patch (RFC 6902). To remove the path "" is to delete the object."""
+    """An operation of a JSON patch (RFC 6902). Removing the path "" means deleting the object."""
 
     op: Annotated[str, one_of("add", "remove", "replace")]
     path: str
@@ -271,7 +271,7 @@ class PatchOperation(DocumentPart, frozen=True, kw_only=True):
 
 
 class ObjectPatch(DocumentPart, frozen=True, kw_only=True):
-    """What to change in one object."""
+    """The changes to one object."""
 
     object: PatchedObject
     patch: Annotated[list[PatchOperation], Meta(min_length=1)]

@@ -1,4 +1,4 @@
-"""What becomes of a pod, workload or claim, and why: parts of `Explanation`."""
+"""The result for a pod, workload or claim, and the reasons: parts of `Explanation`."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ Verdict = Literal[
     "Unknown",
     "Undecided",
 ]
-"""WouldBind: the scheduler would bind it now. WouldPreempt: after it has evicted other pods. Unschedulable, Error: as
-the scheduler says. Held: something keeps it from being tried, or bound. Suspended: a workload that wants no pods now.
-Refused: the API server refuses the object. Stuck: it has a node, but a claim of it has no devices, and nobody will
-allocate it. Bound: it has its node, or its devices. Finished: it is over, or goes. Unknown: what decides is not in the
-input. Undecided: a search for it was cut short."""
+"""WouldBind: the scheduler would bind it now. WouldPreempt: it would bind it after evicting other pods. Unschedulable,
+Error: as reported by the scheduler. Held: something keeps it from being tried, or bound. Suspended: a workload that
+wants no pods now. Refused: the API server rejects the object. Stuck: it has a node, but one of its claims has no
+devices, and nothing will allocate it. Bound: it has its node, or its devices. Finished: it is completed, or being
+deleted. Unknown: the deciding objects are not in the input. Undecided: a search for it was cut short."""
 
 HeldBy = Literal[
     "SchedulingGates",
@@ -58,15 +58,15 @@ HeldBy = Literal[
     "Order",
     "Plugin",
 ]
-"""What holds a pod: its gates, its group, claims that do not exist, volumes or devices that are not ready, pods that
-have to go first, a node that is not there, another scheduler, a pod of its StatefulSet that is not ready, another
-plugin."""
+"""The cause that holds a pod back: its gates, its group, claims that do not exist, volumes or devices that are not
+ready, pods that must end first, a node that does not exist, another scheduler, a pod of its StatefulSet that is not
+ready, another plugin."""
 
 PodOutcome = Literal[
     "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown"
 ]
-"""Bound: has its node. Waiting: on its way. Gated: not in the queue. Skipped: left alone. Undecided: cut short.
-Refused: the API server does not take it. Unknown: what decides is not in the input."""
+"""Bound: has its node. Waiting: about to be bound. Gated: not in the queue. Skipped: not scheduled. Undecided: cut
+short. Refused: the API server rejects it. Unknown: the deciding objects are not in the input."""
 
 ObstacleKind = Literal[
     "Resource",
@@ -85,14 +85,14 @@ ObstacleKind = Literal[
 
 
 class FoundLabel(DocumentPart, frozen=True, kw_only=True):
-    """A value that so many nodes have."""
+    """A value, and the number of nodes with it."""
 
     value: str
     nodes: Amount
 
 
 class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
-    """What a refusal is about, on nodes that are told together; each kind has fields of its own."""
+    """The subject of a rejection, for a group of nodes; each kind has fields of its own."""
 
     kind: ObstacleKind
     resource: Annotated[str, Meta(description="VolumeLimit: the CSI driver whose volumes are counted.")] = ""
@@ -164,17 +164,17 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def is_reserved(self) -> bool:
-        """Whether it is the taint of a node that is kept for the control plane: nothing else matters there."""
+        """Return whether it is the taint of a node reserved for the control plane, which outweighs everything else."""
         return self.taint is not None and self.taint.key in CONTROL_PLANE
 
     @property
     def is_of_cordon(self) -> bool:
-        """Whether it is the taint that comes with a cordon."""
+        """Return whether it is the taint that comes with a cordon."""
         return self.taint is not None and self.taint.key == UNSCHEDULABLE.key
 
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
-    """One reason of one plugin, and what it is about."""
+    """One reason of one plugin, and its subject."""
 
     plugin: str
     message: SchedulerText
@@ -185,19 +185,19 @@ class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class RefusingNodes(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that have the same against a pod."""
+    """Nodes that reject a pod for the same reasons."""
 
     nodes: Annotated[list[str], Meta(min_length=1)]
     reasons: Annotated[list[NodeRefusalReason], Meta(min_length=1)]
 
     @property
     def about(self) -> list[NodeObstacle]:
-        """All that is in the way."""
+        """Return all obstacles."""
         return [one for reason in self.reasons for one in reason.about]
 
 
 class OtherPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that matters to the one that is explained."""
+    """A pod that affects the explained one."""
 
     namespace: str
     name: Text
@@ -209,7 +209,7 @@ OfAllNodes = Meta(description=("It was refused before any node was checked, so e
 
 
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
-    """What would become of a pod if no other one waited, or without what holds it."""
+    """The result for a pod if no other pod were pending, or without what holds it back."""
 
     verdict: Verdict
     node_name: str = ""
@@ -220,7 +220,7 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedReason(DocumentPart, frozen=True, kw_only=True):
-    """A reason of which the cluster's last message counts other nodes than there are with it now."""
+    """A reason whose number of nodes in the cluster's last message differs from the present one."""
 
     reason: SchedulerText
     nodes: Annotated[Amount, Meta(description="With the reason now; 0 if none has it any more.")]
@@ -228,7 +228,7 @@ class ChangedReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class LastMessage(DocumentPart, frozen=True, kw_only=True):
-    """What the cluster's own scheduler said last of a pod (its condition PodScheduled)."""
+    """The last message of the cluster's own scheduler about a pod (its condition PodScheduled)."""
 
     reason: str
     message: Annotated[str, FailedScheduling]
@@ -244,7 +244,7 @@ class LastMessage(DocumentPart, frozen=True, kw_only=True):
 
 
 class TaintEviction(DocumentPart, frozen=True, kw_only=True):
-    """That a running pod is going to be evicted, because of a NoExecute taint of its node or of a device it has."""
+    """A future eviction of a running pod, because of a NoExecute taint of its node or of one of its devices."""
 
     pod: Annotated[str, Meta(description="Its name, in the namespace of the owner.")]
     second: EvictionSecond
@@ -256,7 +256,7 @@ class TaintEviction(DocumentPart, frozen=True, kw_only=True):
 
 
 class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
-    """A PersistentVolumeClaim of a pod that volumes keep from nodes: its volume, or the class that is to make it."""
+    """A PersistentVolumeClaim of a pod that volumes exclude from nodes: its volume, or its StorageClass."""
 
     name: str
     missing: Annotated[bool, Meta(description="There is no such claim in its namespace.")] = False
@@ -271,7 +271,7 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
 
 
 DEVICES = "DynamicResources"
-"""The plugin that looks at devices."""
+"""The plugin that handles devices."""
 
 TRIED = ("Unschedulable", "Error")
 """Verdicts for which changes are tried with the whole scheduler."""
@@ -281,11 +281,20 @@ _LIFTS = {
     "tolerate-node-taint": ("TaintToleration",),
     "remove-node-taint": ("TaintToleration",),
 }
-"""The plugins that no longer refuse a node after a change."""
+"""The plugins that no longer reject a node after a change."""
+
+
+class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
+    """A request that a container does not make itself: a LimitRange makes it."""
+
+    container: str
+    resource: str
+    amount: str
+    limit_range: str
 
 
 class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
-    """What becomes of an owner, with all pods of the input that wait, and why."""
+    """The result for an owner, with all pending pods of the input, and the reasons."""
 
     kind: Text
     namespace: str
@@ -311,6 +320,10 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     forbidden_claim: Annotated[
         str, Meta(description="The entry of resourceClaims, if its claim is refused and not the pod.")
     ] = ""
+    over: Annotated[list[str], Meta(description="The resources of which a quota has too little.")] = []
+    defaulted: Annotated[
+        list[DefaultedRequest], Meta(description="Requests that a LimitRange makes, of what the quota has too little.")
+    ] = []
     missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, as the scheduler's message.")] = ""
@@ -363,13 +376,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def told_nodes(self) -> list[RefusingNodes]:
-        """What keeps it from nodes one by one; where something holds it, or all nodes refuse it alike, without that."""
+        """Return the obstacles by node; nothing if it is held back, or all nodes reject it for the same reasons."""
         return (self.freed.nodes if self.freed is not None else []) or self.nodes
 
     def is_met_by(self, tried: TriedChanges) -> bool:
-        """Whether nothing but devices, and what the changes lift, is in the way on the node on which its claims fit.
+        """Return whether devices, and the rules that the changes lift, are the only obstacles on the fitting node.
 
-        That stands in for trying changes with the whole scheduler.
+        This replaces trying the changes with the whole scheduler.
         """
         lifted = {plugin for change in tried.changes for plugin in _LIFTS.get(change.code, ())}
         groups = [group for group in self.told_nodes if tried.node in group.nodes]
@@ -378,5 +391,5 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
 
     @property
     def object(self) -> ObjectName:
-        """Whose verdict it is."""
+        """Return the object of the verdict."""
         return ObjectName(kind=self.kind, namespace=self.namespace, name=self.name)

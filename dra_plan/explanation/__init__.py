@@ -1,4 +1,4 @@
-"""Why claims do not fit: funnels, blocking sets and suggestions, found by asking the allocator again.
+"""The reasons why claims do not fit: funnels, blocking sets and suggestions, found by running the allocator again.
 
-Reasons are values with stable codes; `output` words them. Nothing here knows of files, or of how a plan is made.
+Reasons are values with stable codes; `output` words them. Nothing here depends on files, or on how a plan is made.
 """

@@ -1,6 +1,7 @@
-"""Values that a selector asks for and no device of the whole cluster has: then no node is of use, whatever is free.
+"""Values that a selector requires and that no device of the whole cluster has: then no node can ever match.
 
-Then, for a group of nodes, which selectors are taken apart into the parts that decide, and over which devices.
+The choice of the selectors that are split into deciding parts, and of the devices for that, follows for a group of
+nodes.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ Typed = tuple[str, Any]
 
 @dataclass(slots=True, frozen=True)
 class AbsentValue:
-    """A selector of the want, or of its class, needs `reference` to be `wanted`, which it is on no device.
+    """A requirement of the want, or of its class, that `reference` is `wanted`, which no device meets.
 
-    `values` counts what it is instead, over the devices that publish it: at least one does, of the type wanted.
+    `values` counts the actual values, over the devices that publish it: at least one does, of the wanted type.
     """
 
     want: Want
@@ -43,13 +44,13 @@ class AbsentValue:
 
 
 Published = dict[Reference, Counter[Typed]]
-"""What all devices of a cluster have under names."""
+"""The values of all devices of a cluster by name."""
 
 
 def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
-    """The absent values that requests which can't be met on some node ask for, each clause of a selector once.
+    """Return the absent values of requests which can't be met on some node, each clause of a selector once.
 
-    `known` caches what was looked up in the same slices before; it grows.
+    `known` caches earlier look-ups in the same slices; it grows.
     """
     asked = [found for want in _failing(groups) for found in _asked(want)]
     if not asked:
@@ -66,7 +67,7 @@ def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> 
 
 
 def _failing(groups: Sequence[NodeGroup]) -> list[Want]:
-    """The wants of requests that the nodes of some group can't meet even alone, each once."""
+    """Return the wants of requests that the nodes of some group can't meet even alone, each once."""
     found: dict[tuple[int, str], Want] = {}
     for group in groups:
         for funnels in group.offer.failing() if group.offer is not None else ():
@@ -76,7 +77,7 @@ def _failing(groups: Sequence[NodeGroup]) -> list[Want]:
 
 
 def _asked(want: Want) -> Iterator[tuple[Want, str | None, int, str, Reference, Typed]]:
-    """The clauses of the want's selectors that compare one published name with a constant."""
+    """Yield the clauses of the want's selectors that compare one published name with a constant."""
     for condition in want.conditions:
         for clause in clauses(condition.expression):
             compared, read = comparison(clause), references(clause)
@@ -88,7 +89,7 @@ def _asked(want: Want) -> Iterator[tuple[Want, str | None, int, str, Reference, 
 
 
 def _values(view: View, wanted: Iterable[Reference]) -> Published:
-    """What all devices of the cluster have under each name."""
+    """Return the values of all devices of the cluster by name."""
     found: Published = {reference: Counter() for reference in wanted}
     if not found:
         return found
@@ -106,10 +107,11 @@ def _values(view: View, wanted: Iterable[Reference]) -> Published:
 
 
 def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:
-    """The deciding parts of selectors, for requests that can't be met alone, by want and removal of the first offer.
+    """Return the deciding parts of selectors, for requests that can't be met alone.
 
-    The devices are those of all the offers. A class's selector counts only if no device passes it, as its purpose is to
-    keep other kinds of devices out. Without offers, as where pools can't be gathered, there are none.
+    They are by want and removal of the first offer. The devices are those of all the offers. A class's selector counts
+    only if no device passes it, because its purpose is to exclude other kinds of devices. Without offers, for example
+    if pools can't be gathered, there are none.
     """
     if not offers:
         return {}
@@ -137,7 +139,7 @@ def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list
 
 
 def _devices(offers: Sequence[NodeOffer], position: int, removal: Removal) -> list[PoolDevice]:
-    """The devices that the same reason takes away from the want on any of the nodes, each once."""
+    """Return the devices that the same reason removes from the want on any of the nodes, each once."""
     key = removal.key
     found = {
         device.id: device
@@ -150,12 +152,15 @@ def _devices(offers: Sequence[NodeOffer], position: int, removal: Removal) -> li
 
 
 def _is_whole_device(refusal: Refusal) -> bool:
-    """Whether a selector fails whatever it says, as one attribute of the device can't be had, or does not compile."""
+    """Return whether a selector fails regardless of its text.
+
+    Either an attribute of the device is unreadable, or the selector does not compile.
+    """
     return isinstance(refusal, SelectorFailed) and (refusal.of_device or not refusal.compiles)
 
 
 def _is_passed(offer: NodeOffer, told: Funnel, class_name: str) -> bool:
-    """Whether any device, free or not, passes the selectors of the class."""
+    """Return whether any device, free or not, passes the selectors of the class."""
     if told.left:
         return True
     for removal in told.removals:

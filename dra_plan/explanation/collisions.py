@@ -1,6 +1,6 @@
-"""What can't be met together, as documents have it: the elements of a blocking set with what each side has.
+"""Requirements that can't be met together, as documents: the elements of a blocking set with the values of each side.
 
-Then the counters that are in the way, and what the requests need of a shared amount beside what is left of it.
+The counters that block follow, and then the amounts that the requests need and that are left of a shared resource.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from .parts import examples, holder
 from .reasons import amount, plain
 
 CounterKey = tuple[PoolID, str]
-"""A pool, and the name of a counter set of it."""
+"""A pool, and the name of one of its counter sets."""
 
 
 def not_together(offer: NodeOffer, found: BlockingSet) -> NotTogether:
-    """The blocking set as documents have it."""
+    """Return the blocking set as a document."""
     elements = [_element(offer, element) for element in found.elements]
     return NotTogether(proven=found.proven, elements=elements, shortages=list(_shortages(offer, found)))
 
@@ -65,7 +65,7 @@ def _element(
 
 
 def _met_values(offer: NodeOffer, element: ConstraintElement) -> Iterator[MetValues]:
-    """What the devices left for each request have under the attribute of the constraint."""
+    """Yield the values of the constraint's attribute on the devices left for each request."""
     for funnel in offer.funnels:
         want = funnel.want
         constraint = next((c for c in want.constraints if c.index == element.position), None)
@@ -92,7 +92,10 @@ def _funnels(offer: NodeOffer, element: RequestElement) -> list[Funnel]:
 
 
 def _blocking_request(offer: NodeOffer, element: RequestElement, claim: ClaimName) -> BlockingRequest:
-    """How many devices a request needs, and which pass every check while nothing is taken; not for alternatives."""
+    """Return the number of devices that a request needs, and those that pass every check while nothing is taken.
+
+    Alternatives are not included.
+    """
     funnels = _funnels(offer, element)
     if len(funnels) != 1:
         return BlockingRequest(claim=claim, request=element.request)
@@ -110,7 +113,7 @@ def _blocking_request(offer: NodeOffer, element: RequestElement, claim: ClaimNam
 
 
 def _counter(offer: NodeOffer, element: CounterElement) -> BlockingCounter:
-    """A counter with what is left of it, and its total."""
+    """Return a counter with its free amount and its total."""
     made = BlockingCounter(pool=pool_name(element.pool), counter_set=element.counter_set, counter=element.counter)
     [*seen] = counter_sets(offer, [(element.pool, element.counter_set)])
     if not seen or element.counter not in seen[0].total:
@@ -125,7 +128,7 @@ def _counter(offer: NodeOffer, element: CounterElement) -> BlockingCounter:
 
 
 def counter_sets(offer: NodeOffer, wanted: Iterable[CounterKey]) -> Iterator[SeenCounterSet]:
-    """The wanted counter sets that the node sees, with what is left of each counter, and its total."""
+    """Yield the wanted counter sets that the node sees, with the free amount and the total of each counter."""
     view = offer.placement.view
     counters = Counters(view.state, view.target)
     for pool_id, name in dict.fromkeys(wanted):
@@ -144,11 +147,11 @@ def counter_sets(offer: NodeOffer, wanted: Iterable[CounterKey]) -> Iterator[See
                         )
 
 
-# -- what is needed and what is left -----------------------------------------------------------------------------------
+# -- needed and free amounts -------------------------------------------------------------------------------------------
 
 
 def _shortages(offer: NodeOffer, found: BlockingSet) -> Iterator[Shortage]:
-    """The amounts of which the requests of the set need more together than is left."""
+    """Yield the amounts of which the requests of the set together need more than is left."""
     requests = [element for element in found.elements if isinstance(element, RequestElement)]
     funnels = [funnels[0] for element in requests if len(funnels := _funnels(offer, element)) == 1]
     for element in found.elements:
@@ -171,7 +174,7 @@ def _counter_shortage(offer: NodeOffer, funnels: Sequence[Funnel], element: Coun
 
 
 def _drawn(device: PoolDevice, element: CounterElement) -> int:
-    """What the device takes of the counter; nothing if it is of another pool."""
+    """Return the device's use of the counter; nothing if it belongs to another pool."""
     if device.id.pool_id != element.pool:
         return 0
     taken = {(name, counter): need for name, counter, need in summed(device.consumption)}
@@ -179,7 +182,7 @@ def _drawn(device: PoolDevice, element: CounterElement) -> int:
 
 
 def _capacity_shortages(offer: NodeOffer, funnels: Sequence[Funnel]) -> Iterator[Shortage]:
-    """Of what the devices share: what the requests need at least, beside what is left on all the devices together."""
+    """Yield, for capacities that devices share, the requests' minimum need and the free amount on all devices."""
     view = offer.placement.view
     devices = {device.id: device for funnel in funnels for device in funnel.left}
     if not devices or not all(d.device.allow_multiple_allocations for d in devices.values()):
@@ -196,7 +199,7 @@ def _capacity_shortages(offer: NodeOffer, funnels: Sequence[Funnel]) -> Iterator
 
 
 def _asked(offer: NodeOffer, funnel: Funnel, device: PoolDevice, name: str) -> int:
-    """What the request takes of a capacity of the device."""
+    """Return the amount of a device's capacity that the request takes."""
     target = offer.placement.view.target
     portions = capacity.demand(funnel.want.capacity, device, Steps.of(target), target.quirks).portions
     return next((portion.amount for portion in portions if portion.name == name), 0)

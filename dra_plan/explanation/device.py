@@ -1,6 +1,6 @@
-"""The whole story of one device: every check of every request, passed or failed.
+"""Every check of one device: each request's checks, passed or failed.
 
-First the claim sets and requests that the device is judged for, then the numbers behind each check.
+The claim sets and requests for which the device is checked come first, then the numbers behind each check.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from .selectors import Publications, decisive_parts
 
 
 def known_devices(view: View) -> Iterator[DeviceID]:
-    """All devices that the input's slices name."""
+    """Yield all devices that the input's slices name."""
     for slices in view.gatherer.slices.values():
         for slice_ in slices:
             yield from (device.id for device in slice_.devices)
 
 
 def hint(view: View, device: DeviceID) -> str | None:
-    """A known device with a name near that of an unknown one."""
+    """Return a known device with a name similar to that of an unknown one."""
     return nearest(str(device), [str(known) for known in known_devices(view)])
 
 
 def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[ClaimSet], device: DeviceID) -> DeviceStory:
-    """What became of the device for each claim set, on the first node that sees it."""
+    """Return the results for the device for each claim set, on the first node that sees it."""
     seen = [(node, found) for node in nodes if (found := _on(view, node, device)) is not None]
     slices = [s for s in view.gatherer.slices.get(device.pool_id, ()) if any(d.id == device for d in s.devices)]
     made = DeviceStory(
@@ -117,7 +117,7 @@ def _of_want(placement: Placement, want: Want, pool: Pool, device: PoolDevice) -
 
 
 def _merged(told: Sequence[DeviceCheck]) -> list[DeviceCheck]:
-    """One entry a step: two checks of one name count as one, failed if either is."""
+    """Return one entry per step: two checks of one name count as one, failed if either is."""
     merged: dict[str, DeviceCheck] = {}
     for check in told:
         known = merged.get(check.step)

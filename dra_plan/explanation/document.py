@@ -1,7 +1,7 @@
-"""What was found out, as the parts of an Explanation (`documents.explanation`) and of a plan's reasons.
+"""The findings as the parts of an Explanation (`documents.explanation`) and of a plan's reasons.
 
-First the reason that leads on the nodes that refuse; then the stories of groups of nodes, their requests, suggestions
-and choices; last the flat list of reasons of each node of a plan. Sentences are made in `output`.
+The leading reason on the nodes that refuse comes first; then the stories of groups of nodes, their requests,
+suggestions and choices; last the flat list of reasons of each node of a plan. Sentences are made in `output`.
 """
 
 from __future__ import annotations
@@ -33,26 +33,29 @@ from .funnel import DeviceChoice, Funnel, NodeOffer, Removal, holders_on, wanted
 from .funnel import offer as offer_of
 from .groups import NodeGroup
 from .hints import clause, values
-from .names import claim_name, device_name, request_name
+from .names import claim_elsewhere, claim_name, device_name, request_name
 from .parts import defect, examples, fault, holder, pool, removal
 from .placement import Budget, Placement, Placements
 from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
 
 # -- leading reasons ---------------------------------------------------------------------------------------------------
-# Of the devices that come nearest to being used, what stops most of them leads.
+# The leading reason is the one that stops most of the devices that are closest to being usable.
 
 Cause = tuple[str, str, str]
-"""A code, the class whose selector refuses, and the name that it is about; empty where there is none."""
+"""A code, the class whose selector refuses, and the name of its subject; empty if there is none."""
 
 BLOCKING_STEPS = 2_000
-"""Search steps for what collides, where there are many claim sets to look at."""
+"""The search steps for collisions, if there are many claim sets to examine."""
 
 _OTHER_KIND, _OTHER_DEVICE, _NEARLY = range(3)
-"""How near a device comes: refused by the class's selector, by the request's, or by what comes after both."""
+"""How close a device comes: refused by the class's selector, by the request's, or by a later check."""
 
 
 def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
-    """The leading reasons of the nodes that refuse, the commonest first; nodes without any device come last."""
+    """Return the leading reasons of the nodes that refuse, the most common first.
+
+    Nodes without any device come last.
+    """
     found: dict[Cause, list[tuple[NodeGroup, list[Funnel]]]] = {}
     for group in groups:
         if group.answer.outcome is not Outcome.FITS or group.elsewhere:
@@ -68,9 +71,10 @@ def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
 def of_nodes(
     view: View, claim_set: ClaimSet, nodes: Sequence[Node], answers: Sequence[NodeOutcome]
 ) -> list[LeadingReason]:
-    """The leading reasons on nodes, found with little work: a blocking set is looked for on one node, for a short time.
+    """Return the leading reasons on nodes, found with little work.
 
-    `answers` are those for `nodes`, in the same order. That one node is the first by name, in any order of `nodes`.
+    A blocking set is searched on one node, for a short time. `answers` are those for `nodes`, in the same order. That
+    one node is the first by name, whatever the order of `nodes`.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
@@ -96,7 +100,7 @@ def _offer(placement: Placement) -> NodeOffer | None:
 
 
 def _reason(cause: Cause, told: Sequence[tuple[NodeGroup, list[Funnel]]]) -> LeadingReason:
-    """The reason with the groups that have it, each with what its nodes have left for the request that fails."""
+    """Return the reason with its groups, each with the free devices of its nodes for the request that fails."""
     funnels = [funnel for _, funnels in told for funnel in funnels]
     best = max(funnels, key=lambda funnel: (len(funnel.left), funnel.need, funnel.want.full_name), default=None)
     same = [funnel for funnel in funnels if best is not None and funnel.want.full_name == best.want.full_name]
@@ -116,7 +120,7 @@ def _reason(cause: Cause, told: Sequence[tuple[NodeGroup, list[Funnel]]]) -> Lea
 
 
 def _spread(numbers: Sequence[int]) -> tuple[int | None, int | None]:
-    """The least and the most; None for nothing."""
+    """Return the smallest and the largest; None for nothing."""
     return min(numbers, default=None), max(numbers, default=None)
 
 
@@ -138,7 +142,7 @@ def _of_group(group: NodeGroup) -> tuple[Cause, Funnel | None]:
 
 
 def _of_blocking(group: NodeGroup) -> Cause:
-    """The constraint or the counter that collides; that requests do, where there is neither."""
+    """Return the constraint or the counter that collides; if there is neither, the cause that requests collide."""
     for element in group.blocking.elements if group.blocking is not None else ():
         if isinstance(element, ConstraintElement) and group.offer is not None:
             constraint = group.offer.placement.claims[element.claim].spec.devices.constraints[element.position]
@@ -165,7 +169,7 @@ def _of_funnel(group: NodeGroup, offer: NodeOffer, funnel: Funnel) -> Cause:
 
 
 def _weight(offer: NodeOffer, funnel: Funnel, removal: Removal) -> tuple[int, int]:
-    """How near the devices come, and how many they are; of devices in use those count that would match."""
+    """Return how close the devices come, and their number; of devices in use those that would match count."""
     if removal.step == "in-use":
         return _NEARLY, len(wanted(offer, funnel.want, removal.devices))
     if removal.step == "selector":
@@ -175,7 +179,7 @@ def _weight(offer: NodeOffer, funnel: Funnel, removal: Removal) -> tuple[int, in
 
 
 def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> str:
-    """The name of what the reason is about."""
+    """Return the name of the reason's subject."""
     fields = refusal_fields(removal.refusal)
     if removal.step == "selector":
         parts = group.decisive_parts.get((position, number), ())
@@ -189,13 +193,13 @@ def _about(group: NodeGroup, position: int, number: int, removal: Removal) -> st
 
 
 class SetParts:
-    """The fields of an ExplainedClaimSet that a plan does not have; for sets that are alike they are made once."""
+    """The fields of an ExplainedClaimSet that a plan does not have; for equal sets they are created once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[SetExplanation, dict[str, Any]]] = {}
 
     def of(self, told: SetExplanation) -> dict[str, Any]:
-        """The fields, by name."""
+        """Return the fields, by name."""
         _, parts = self._known.setdefault(id(told.groups), (told, {}))
         if not parts:
             parts.update(_set_parts(told))
@@ -215,7 +219,10 @@ def _set_parts(told: SetExplanation) -> dict[str, Any]:
 
 
 def _with_admissions(told: SetExplanation, parts: dict[str, Any]) -> dict[str, Any]:
-    """The fields with what would let the pods onto excluded nodes, in its place among the other suggestions."""
+    """Return the fields with the changes that would admit the pods to excluded nodes.
+
+    These changes are in order among the other suggestions.
+    """
     every = [(found.rank, found.told) for found in told.admissions]
     every += [(suggestion_rank(found.changes), found) for found in parts["suggestions"]]
     ordered = [found for _, found in sorted(every, key=lambda pair: pair[0])]
@@ -223,12 +230,12 @@ def _with_admissions(told: SetExplanation, parts: dict[str, Any]) -> dict[str, A
 
 
 def absent(told: SetExplanation) -> list[AbsentName]:
-    """The values that no device of the cluster has."""
+    """Return the values that no device of the cluster has."""
     return [_absent(found) for found in told.absent]
 
 
 def stories(told: SetExplanation) -> list[NodeStory]:
-    """What became of the claims on each group of nodes."""
+    """Return the results for the claims on each group of nodes."""
     return [_story(group) for group in told.groups]
 
 
@@ -241,7 +248,7 @@ def _story(group: NodeGroup) -> NodeStory:
         steps=group.answer.steps,
         defect=defect(group.defect) if group.defect is not None else None,
         fault=fault(group.error) if group.error is not None else None,
-        claims_elsewhere=[claim_name(claim) for claim in group.elsewhere],
+        claims_elsewhere=[claim_elsewhere(claim) for claim in group.elsewhere],
         devices=offer.devices if offer is not None else None,
         pools=[pool(found) for found in offer.unusable] if offer is not None else [],
         requests=[_story_request(group, offer, at) for at in range(len(offer.funnels))] if offer is not None else [],
@@ -252,7 +259,7 @@ def _story(group: NodeGroup) -> NodeStory:
 
 
 def _counters_in_the_way(group: NodeGroup, offer: NodeOffer) -> Iterator[CounterKey]:
-    """The counter sets that devices are refused for, or that can't be met together with the rest."""
+    """Yield the counter sets that devices are refused for, or that can't be met together with the rest."""
     for funnel in (funnel for funnels in offer.failing() for funnel in funnels):
         for found in funnel.removals:
             if isinstance(found.refusal, CounterShort):
@@ -302,7 +309,7 @@ def _story_request(group: NodeGroup, offer: NodeOffer, position: int) -> StoryRe
 
 
 def _request(funnel: Funnel) -> dict[str, Any]:
-    """What a request wants and gets, and the code of what stops it alone, if anything does."""
+    """Return a request's needs and results, and the code of the reason that stops it alone, if any."""
     want = funnel.want
     return {
         **request_name(want),
@@ -317,7 +324,7 @@ def _request(funnel: Funnel) -> dict[str, Any]:
 
 
 def suggestion(found: Suggestion) -> TriedChanges:
-    """Changes that were tried together, and the node on which the claims then fit."""
+    """Return changes that were tried together, and the node on which the claims then fit."""
     return TriedChanges(
         changes=[change.told for change in found.changes],
         node=found.node,
@@ -327,7 +334,7 @@ def suggestion(found: Suggestion) -> TriedChanges:
 
 
 def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:
-    """A device that was chosen, and those before it."""
+    """Return a chosen device, and those before it."""
     reasons: dict[tuple[object, ...], list[tuple[PoolDevice, Refusal | None]]] = {}
     for device, reason in made.passed_over:
         if isinstance(reason, InUse | TakenAlready) and not _would_do(made.want, device):
@@ -344,7 +351,7 @@ def choice(placement: Placement, made: DeviceChoice) -> ChosenDevice:
 
 
 def _passed_over(placement: Placement, passed: Sequence[tuple[PoolDevice, Refusal | None]]) -> PassedOver:
-    """Devices that were passed over for reasons of one kind; the first stands for all."""
+    """Return devices that were skipped for reasons of one kind; the first represents all."""
     first = passed[0][1]
     keys = dict.fromkeys(reason.claim for _, reason in passed if isinstance(reason, InUse) and reason.claim is not None)
     return PassedOver(
@@ -356,7 +363,7 @@ def _passed_over(placement: Placement, passed: Sequence[tuple[PoolDevice, Refusa
 
 
 def _would_do(want: Want, device: PoolDevice) -> bool:
-    """Whether the selectors of the want pass the device."""
+    """Return whether the selectors of the want pass the device."""
     try:
         return want.selector_refusal(device) is None
     except SelectorError:
@@ -364,7 +371,7 @@ def _would_do(want: Want, device: PoolDevice) -> bool:
 
 
 def _alternative(offer: NodeOffer, funnel: Funnel) -> PassedAlternative:
-    """An alternative that was not chosen; what is left of its devices was not enough together with the rest."""
+    """Return an alternative that was not chosen: its free devices were not enough together with the rest."""
     removed = [replace(removal(offer, funnel, found), selectors=[]) for found in funnel.removals]
     return PassedAlternative(**_request(funnel), removed=removed, left_devices=examples(funnel.left))
 
@@ -374,7 +381,7 @@ def _alternative(offer: NodeOffer, funnel: Funnel) -> PassedAlternative:
 
 
 def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:
-    """The reasons of every node that was asked."""
+    """Return the reasons of every examined node."""
     return {
         node.metadata.name: reasons(group, position)
         for group in told.groups
@@ -383,7 +390,7 @@ def reasons_by_node(told: SetExplanation) -> dict[str, list[Reason]]:
 
 
 def reasons(group: NodeGroup, position: int) -> list[Reason]:
-    """Why the claims do not fit on the node at this position of the group: the cause first."""
+    """Return the reasons why the claims do not fit on the node at this position of the group: the cause first."""
     if group.answer.outcome is Outcome.FITS and not group.elsewhere:
         return []
     made: list[Reason] = []
@@ -422,7 +429,10 @@ def _view_reasons(group: NodeGroup, offer: NodeOffer) -> list[Reason]:
 
 
 def _blocking(group: NodeGroup, offer: NodeOffer) -> BlockingSet:
-    """The group's blocking set; on other nodes than the first only what means the same there, and not proven."""
+    """Return the group's blocking set.
+
+    For nodes other than the first, it has only the elements with the same meaning there, and is not proven.
+    """
     found = group.blocking or BlockingSet((), proven=False)
     if offer is group.offer:
         return found

@@ -1,6 +1,6 @@
 """Edits of claims, classes, nodes and slices: each returns a new placement; nothing is changed in place.
 
-Claims that are made from one template are edited together, as nobody can change one of them alone.
+Claims created from one template are edited together, because one of them cannot be changed alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Edit = Callable[[ExactDeviceRequest | DeviceSubRequest], ExactDeviceRequest | De
 
 
 def edit_request(placement: Placement, claim: int, full_name: str, edit: Edit) -> Placement:
-    """The placement with one request, or one alternative (`REQUEST/ALTERNATIVE`), edited."""
+    """Return the placement with one request, or one alternative (`REQUEST/ALTERNATIVE`), edited."""
     name, _, alternative = full_name.partition("/")
 
     def edited(request: DeviceRequest) -> DeviceRequest:
@@ -49,7 +49,7 @@ def _with_requests(old: ResourceClaim, edited: Callable[[DeviceRequest], DeviceR
 
 
 def _edit_claim(placement: Placement, index: int, edit: Callable[[ResourceClaim], ResourceClaim]) -> Placement:
-    """The placement with this claim edited, and all others from its template."""
+    """Return the placement with this claim edited, and all others from its template."""
     first = placement.first_alike(index)
     return placement.with_claims(
         edit(claim) if placement.first_alike(at) == first else claim for at, claim in enumerate(placement.claims)
@@ -57,7 +57,7 @@ def _edit_claim(placement: Placement, index: int, edit: Callable[[ResourceClaim]
 
 
 def drop_constraint(placement: Placement, claim: int, position: int) -> Placement:
-    """The placement without one constraint of a claim."""
+    """Return the placement without one constraint of a claim."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [c for at, c in enumerate(old.spec.devices.constraints) if at != position]
@@ -67,7 +67,7 @@ def drop_constraint(placement: Placement, claim: int, position: int) -> Placemen
 
 
 def drop_request(placement: Placement, claim: int, name: str) -> Placement:
-    """The placement without one request of a claim."""
+    """Return the placement without one request of a claim."""
 
     def edit(old: ResourceClaim) -> ResourceClaim:
         kept = [request for request in old.spec.devices.requests if request.name != name]
@@ -77,22 +77,22 @@ def drop_request(placement: Placement, claim: int, name: str) -> Placement:
 
 
 def tolerate(toleration: DeviceToleration) -> Edit:
-    """Adds a toleration."""
+    """Return an edit that adds a toleration."""
     return lambda asked: replace(asked, tolerations=[*asked.tolerations, toleration])
 
 
 def set_count(count: int) -> Edit:
-    """Asks for exactly this many devices."""
+    """Return an edit that requests exactly this many devices."""
     return lambda asked: replace(asked, allocation_mode="ExactCount", count=count)
 
 
 def set_class(name: str) -> Edit:
-    """Asks for devices of another class."""
+    """Return an edit that requests devices of another class."""
     return lambda asked: replace(asked, device_class_name=name)
 
 
 def add_alternative(placement: Placement, claim: int, name: str, class_name: str, count: int) -> Placement:
-    """The placement in which a firstAvailable request has one more alternative, the last, named as its class is."""
+    """Return the placement in which a firstAvailable request has a new last alternative, named after its class."""
 
     def edited(request: DeviceRequest) -> DeviceRequest:
         if request.name != name:
@@ -106,12 +106,12 @@ def add_alternative(placement: Placement, claim: int, name: str, class_name: str
 
 
 def alternative_name(class_name: str) -> str:
-    """The class's name as a DNS label."""
+    """Return the class's name as a DNS label."""
     return class_name.replace(".", "-")[:63].strip("-")
 
 
 def set_selector(position: int, expression: str | None) -> Edit:
-    """Replaces a selector, or takes it out when there is no expression."""
+    """Return an edit that replaces a selector, or removes it if there is no expression."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         return replace(asked, selectors=_selectors(asked.selectors, position, expression))
@@ -120,7 +120,7 @@ def set_selector(position: int, expression: str | None) -> Edit:
 
 
 def set_class_selector(placement: Placement, class_name: str, position: int, expression: str | None) -> Placement:
-    """The placement with a selector of a device class replaced, or taken out."""
+    """Return the placement with a selector of a device class replaced or removed."""
     old = placement.view.classes[class_name]
     selectors = _selectors(old.spec.selectors, position, expression)
     changed = replace(old, spec=replace(old.spec, selectors=selectors))
@@ -130,7 +130,7 @@ def set_class_selector(placement: Placement, class_name: str, position: int, exp
 def replace_selector(
     placement: Placement, want: Want, class_name: str | None, position: int, expression: str | None
 ) -> Placement:
-    """The placement with a selector of the class, or without one of the want's request, replaced or taken out."""
+    """Return the placement with a selector replaced or removed: of the class, or else of the want's request."""
     if class_name is not None:
         return set_class_selector(placement, class_name, position, expression)
     return edit_request(placement, want.claim_index, want.full_name, set_selector(position, expression))
@@ -142,7 +142,7 @@ def _selectors(old: list[DeviceSelector], position: int, expression: str | None)
 
 
 def set_capacity(name: str, amount: str) -> Edit:
-    """Asks for another amount of a capacity."""
+    """Return an edit that requests another amount of a capacity."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         wanted = asked.capacity
@@ -154,7 +154,7 @@ def set_capacity(name: str, amount: str) -> Edit:
 
 
 def rename_capacity(name: str, to: str | None) -> Edit:
-    """Asks for the same amount of another capacity, or for none of it."""
+    """Return an edit that requests the same amount of another capacity, or none of it."""
 
     def edit(asked: ExactDeviceRequest | DeviceSubRequest) -> ExactDeviceRequest | DeviceSubRequest:
         wanted = asked.capacity
@@ -169,7 +169,7 @@ def rename_capacity(name: str, to: str | None) -> Edit:
 
 
 def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
-    """The placement whose node has these labels too."""
+    """Return the placement whose node has these labels as well."""
     metadata = placement.node.metadata
     return placement.with_node(
         replace(placement.node, metadata=replace(metadata, labels={**(metadata.labels or {}), **labels}))
@@ -177,7 +177,7 @@ def label_node(placement: Placement, labels: Mapping[str, str]) -> Placement:
 
 
 def complete_pool(placement: Placement, pool: PoolID, generation: int, seen: int) -> Placement:
-    """The placement in which the pool's newest generation consists of the slices that are there."""
+    """Return the placement in which the pool's newest generation consists of the existing slices."""
 
     def completed(slice_: ResourceSlice) -> ResourceSlice:
         spec = slice_.spec

@@ -1,8 +1,8 @@
-"""What a claim set's answer can be blamed on, and blocking sets: the fewest such elements that leave no allocation.
+"""The possible causes of a claim set's answer, and blocking sets: the fewest such elements that leave no allocation.
 
-An element is a request, a constraint, a counter or another claim. Dropping a request takes it out of its claim;
-dropping a constraint lifts it; dropping a counter makes it endless; dropping another claim gives its devices back.
-First elements and the placements without them, then the search, which drops one element after the other.
+An element is a request, a constraint, a counter or another claim. Dropping a request removes it from its claim;
+dropping a constraint lifts it; dropping a counter makes it endless; dropping another claim releases its devices. The
+elements and the placements without them come first, then the search, which drops one element after the other.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ Element = RequestElement | ConstraintElement | CounterElement | ClaimElement
 
 
 def elements(placement: Placement) -> list[Element]:
-    """All that could be blamed on this node, in the order of dropping: other claims, counters, constraints, requests.
+    """Return all possible causes on this node, in the order of dropping: other claims, counters, constraints, requests.
 
-    Each occurs once, even if a name is not unique: requests of one name are dropped together.
-    What is tried first is more likely dropped, and a set without other claims says more about the claim set itself.
+    Each occurs once, even if a name is not unique: requests of one name are dropped together. Elements that are tried
+    first are more likely to be dropped, and a set without other claims says more about the claim set itself.
     """
     found: list[Element] = [ClaimElement(claim.key) for claim in placement.allocated if claim.key not in placement.own]
     found += _counters(placement)
@@ -94,7 +94,7 @@ def _counters(placement: Placement) -> Iterable[CounterElement]:
 
 
 def without(placement: Placement, dropped: Collection[Element]) -> Placement:
-    """The placement in which none of the elements holds."""
+    """Return the placement in which none of the elements holds."""
     claims = {element.claim for element in dropped if isinstance(element, ClaimElement)}
     counters = {element for element in dropped if isinstance(element, CounterElement)}
     changed = placement.without_allocated(claims) if claims else placement
@@ -114,10 +114,10 @@ def _relaxed(index: int, claim: ResourceClaim, dropped: Collection[Element]) -> 
 def with_parts(
     claim: ResourceClaim, requests: list[DeviceRequest], constraints: list[DeviceConstraint]
 ) -> ResourceClaim:
-    """The claim with these requests and constraints.
+    """Return the claim with these requests and constraints.
 
-    Constraints and configuration forget the requests that are gone, as the API server refuses a name that no request
-    has; an entry that is left without any goes too, as an empty list means all.
+    Constraints and configuration lose references to removed requests, because the API server rejects a name that no
+    request has; an entry left without any is removed too, because an empty list means all.
     """
     kept = {request.name for request in requests}
     devices = replace(
@@ -154,37 +154,36 @@ def _endless(slice_: ResourceSlice, counters: Collection[CounterElement]) -> Res
 
 
 # -- blocking sets -----------------------------------------------------------------------------------------------------
-# Asked with all known defects of the release repaired, so that a set says something about the objects and not about a
-# release.
+# Found with all known defects of the release repaired, so that a set describes the objects and not a release.
 
 SAME_EVERYWHERE = (RequestElement, ConstraintElement)
-"""Elements that mean the same on every node."""
+"""The elements that mean the same on every node."""
 
 TOTAL_STEPS = 30_000
-"""Search steps for one blocking set."""
+"""The number of search steps for one blocking set."""
 
 ALL_STEPS = 3 * TOTAL_STEPS
-"""Search steps for all blocking sets of one claim set."""
+"""The number of search steps for all blocking sets of one claim set."""
 
 STEPS_EACH = 5_000
-"""Search steps for one question on the way."""
+"""The number of search steps for one intermediate question."""
 
 
 @dataclass(slots=True, frozen=True)
 class BlockingSet:
-    """Elements that together can't be met. `proven`: dropping any one of them was tried, and makes the rest fit."""
+    """Elements that can't be met together. `proven`: each of them was dropped in turn, and the rest then fits."""
 
     elements: tuple[Element, ...]
     proven: bool
 
     @property
     def has_holders(self) -> bool:
-        """Whether claims that have devices are part of it."""
+        """Return whether claims that have devices are part of it."""
         return any(isinstance(element, ClaimElement) for element in self.elements)
 
 
 def blocking_set(placement: Placement, budget: Budget | None = None) -> BlockingSet | None:
-    """A minimal blocking set; None if everything fits once defects are repaired; empty if that stays undecided."""
+    """Return a minimal blocking set; None if everything fits once defects are repaired; empty if undecided."""
     fixed = placement.repaired()
     budget = budget or Budget(TOTAL_STEPS, STEPS_EACH)
     fits = fixed.fits(budget)
@@ -198,10 +197,10 @@ def blocking_set(placement: Placement, budget: Budget | None = None) -> Blocking
 
 
 class KnownBlockingSet:
-    """A blocking set found on one node, asked about on others by one allocator, which shares answers between them.
+    """A blocking set found on one node and checked on others by one allocator, which shares answers between them.
 
-    Only its requests and constraints count there: the claims and counters of each node all hold, as those of a set
-    found on another node have other names.
+    Only its requests and constraints count on the other nodes: the claims and counters of each node all hold, because
+    those of a set found on another node have other names.
     """
 
     def __init__(self, found: BlockingSet, placement: Placement) -> None:
@@ -216,7 +215,7 @@ class KnownBlockingSet:
         )
 
     def is_enough(self, node: Node, budget: Budget) -> bool:
-        """Whether the requests and constraints leave no allocation on this node either, defects repaired."""
+        """Return whether the requests and constraints leave no allocation on this node, with defects repaired."""
         if budget.spent:
             return False
         answer = self._allocator.allocate(node)
@@ -225,7 +224,7 @@ class KnownBlockingSet:
 
 
 class _Deletion:
-    """Drops whatever can be dropped while it still does not fit: in runs first, one by one where a run matters."""
+    """The removal of elements while the rest still does not fit: in runs first, one by one if a run matters."""
 
     def __init__(self, placement: Placement, candidates: Sequence[Element], budget: Budget) -> None:
         self._placement, self._budget = placement, budget
@@ -235,11 +234,11 @@ class _Deletion:
         self.proven = True
 
     def kept(self) -> list[Element]:
-        """What has not been dropped."""
+        """Return the elements that have not been dropped."""
         return list(self._held)
 
     def drop(self, run: Sequence[Element]) -> None:
-        """Drops every element of the run that can be dropped."""
+        """Drop every element of the run that can be dropped."""
         fits = self._fits_without(run)
         if fits is False:
             self._gone += run
@@ -255,7 +254,7 @@ class _Deletion:
             self.proven = False
 
     def settle(self) -> None:
-        """Tries again what was kept while more held than now, so that each element is tried against the final set."""
+        """Retry elements that were kept while more held than now, so that each is tried against the final set."""
         tried: Element | None = next(iter(self._stale()), None)
         while tried is not None and self.proven:
             self.drop([tried])

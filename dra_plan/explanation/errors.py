@@ -1,4 +1,4 @@
-"""Error outcomes: the kind of error, the object at fault and its place, the device that set it off, the remedy."""
+"""Errors as outcomes: the kind, the object at fault and its position, the device that triggered it, the remedy."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .selectors import mended
 _LISTS_GATE = "DRAListTypeAttributes"
 
 _SET_OFF = ("all-and-broken-pool", "all-and-constraint")
-"""Errors that a request sets off without being wrong itself: a pool or a constraint is at fault."""
+"""Errors that a request triggers without being wrong itself: a pool or a constraint is at fault."""
 
 
 _BEFORE_THE_ALLOCATOR = ("class-missing", "class-not-named", "feature-off", "request-empty")
-"""Errors of the allocator that the scheduler may meet before, in words of its own."""
+"""Errors of the allocator that the scheduler may find earlier, with different messages."""
 
 
 @dataclass(slots=True, frozen=True)
 class MendedSelector:
-    """A selector that avoids the error. With it applied, the node was asked again and answered `outcome`."""
+    """A selector that avoids the error. With it applied, the node was checked again, with the result `outcome`."""
 
     expression: str
     outcome: str
@@ -38,11 +38,11 @@ class MendedSelector:
 
 @dataclass(slots=True)
 class ErrorDetails:
-    """What ended the attempt.
+    """The error that ended the attempt.
 
-    `object` is (kind, namespace, name) with the place it was read; `selector` the index among its selectors.
-    `known` are the names that could have been meant, `hint` the nearest; `gate` is the feature gate
-    that is off, `missing` (kind, namespace, name) the object that is not there.
+    `object` is (kind, namespace, name) with its position in the input; `selector` the index among its selectors.
+    `known` are the names that could have been meant, `hint` the most similar; `gate` is the feature gate that is off,
+    `missing` (kind, namespace, name) the object that does not exist.
     """
 
     code: str
@@ -63,7 +63,7 @@ class ErrorDetails:
 
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
-    """Why it is not even known which claims a pod has."""
+    """Return the reason why the claims of a pod are not even known."""
     details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:
@@ -73,7 +73,7 @@ def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
         details.known = sorted(obj.metadata.name for obj in objects if obj.metadata.namespace == namespace)
         details.hint = nearest(name, details.known)
         elsewhere = sorted(obj.metadata.namespace for obj in objects if obj.metadata.name == name)
-        if elsewhere:  # claims and templates serve pods of their own namespace only
+        if elsewhere:  # claims and templates serve only pods of their own namespace
             details.known, details.hint = [f"{space}/{name}, of another namespace" for space in elsewhere], None
     return details
 
@@ -84,7 +84,7 @@ def of_error(
     claim_set: ClaimSet,
     inventory: Inventory,
 ) -> ErrorDetails:
-    """What ended the attempt on this node."""
+    """Return the error that ended the attempt on this node."""
     cause = error.cause
     details = ErrorDetails(cause.code, _said(placement, cause), gate=cause.gate or None)
     if isinstance(error, SelectorError):
@@ -101,7 +101,7 @@ def of_error(
 
 
 def _said(placement: Placement, cause: Cause) -> str:
-    """What the scheduler says: it looks at the form of claims and at their classes before it asks its allocator."""
+    """Return the scheduler's message: it checks the form of claims and their classes before it calls its allocator."""
     if cause.code not in _BEFORE_THE_ALLOCATOR:
         return cause.message
     statuses = (check_requests(claim, placement.view) for claim in placement.claims)
@@ -109,7 +109,7 @@ def _said(placement: Placement, cause: Cause) -> str:
 
 
 def _place(details: ErrorDetails, claim: ResourceClaim, claim_set: ClaimSet, inventory: Inventory) -> None:
-    """The claim as it was read, or the template it is made from."""
+    """Set the claim as it was read, or the template it is created from."""
     details.object = source(claim, inventory)
     details.origin = inventory.origins.get(details.object) or claim_set.origin
 
@@ -138,7 +138,7 @@ def _blame_selector(
 
 
 def _has_list(device: PoolDevice) -> bool:
-    """Whether an attribute of the device is a list."""
+    """Return whether an attribute of the device is a list."""
     return any(
         values is not None
         for attribute in device.device.attributes.values()
@@ -147,7 +147,7 @@ def _has_list(device: PoolDevice) -> bool:
 
 
 def _failed(placement: Placement, error: SelectorError) -> tuple[Want | None, SelectorCondition | None]:
-    """The first request with the selector that failed."""
+    """Return the first request with the selector that failed."""
     cause = error.cause
     place = (cause.claim, cause.device_class or None, error.position, error.expression)
     for want in placement.wants():
@@ -160,7 +160,7 @@ def _failed(placement: Placement, error: SelectorError) -> tuple[Want | None, Se
 def _mended(
     placement: Placement, want: Want, condition: SelectorCondition, device: PoolDevice
 ) -> MendedSelector | None:
-    """The selector mended, if there is a way; the allocator is asked with each expression that is tried."""
+    """Return the corrected selector, if there is one; each expression that is tried is checked with the allocator."""
     budget = Budget(200_000, 50_000)
     outcomes: dict[str, str] = {}
 

@@ -1,7 +1,7 @@
-"""Why the answers for a claim set are what they are: groups of nodes, and what is found out about each.
+"""The reasons for the answers for a claim set: groups of nodes, and the findings about each.
 
-First what is kept from an earlier look at the same nodes, for claims that ask for the same; then the explanation of one
-claim set. What is found out is in `funnel`, `selectors`, `elements`, `errors` and `suggest`.
+The findings kept from an earlier examination of the same nodes come first, for claims with the same requests; then the
+explanation of one claim set. The findings come from `funnel`, `selectors`, `elements`, `errors` and `suggest`.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from .placement import Budget, Placement, Placements
 from .reasons import SelectorFailed, group_key
 
 # -- findings that are kept --------------------------------------------------------------------------------------------
-# The funnels of nodes, which follow from what is asked for and from who has which devices in the node's pools, and what
-# devices publish. What is said of several nodes together is found anew.
+# The funnels of nodes, which follow from the requests, the holders of devices in the node's pools, and the published
+# devices. Statements about several nodes together are found again each time.
 
 Holders = tuple[tuple[str, object], ...]
-"""The claims that have devices in a node's pools, by NAMESPACE/NAME, each with what it has."""
+"""The claims that have devices in a node's pools, by NAMESPACE/NAME, each with its devices."""
 
 
 class KnownFindings:
-    """What was found for claims that ask for the same, in a cluster of which only claims change."""
+    """The findings for claims with the same requests, in a cluster of which only claims change."""
 
     def __init__(self) -> None:
         self._funnels: dict[str, tuple[Node, Holders, list[Funnel]]] = {}
         self.published: Published = {}
-        """What devices have under the names that selectors read."""
+        """The values of devices under the names that selectors read."""
 
     def offer(self, placement: Placement) -> NodeOffer:
-        """As `funnel.offer`, which looks only where a device of the node's pools has changed hands.
+        """Return the offer of `funnel.offer`, recomputed only if a device of the node's pools has changed its holder.
 
-        Counters that pools of one name share (Q1) may change with devices of other nodes, and words of errors name
+        Counters that pools of one name share (Q1) may change with devices of other nodes, and texts of errors name
         claims: such funnels are not kept.
         """
         if placement.view.shared_counter_names:
@@ -75,25 +75,25 @@ def _names_claims(funnel: Funnel) -> bool:
 Key = tuple[object, ...]
 
 MOST_BLOCKING_SETS = 24
-"""Nodes for which a blocking set is sought from scratch; the others are compared with those found."""
+"""The number of nodes for which a blocking set is searched from scratch; the others are compared with those found."""
 
 
 @dataclass(slots=True)
 class SetExplanation:
-    """The groups of a claim set, those of nodes that do not fit first, and what would make it fit."""
+    """The groups of a claim set, starting with nodes that do not fit, and the changes that would make it fit."""
 
     groups: list[NodeGroup]
     suggestions: list[Suggestion]
     tried: int
-    """How many changes, or combinations of changes, were tried."""
+    """The number of changes, or combinations of changes, that were tried."""
     error: ErrorDetails | None = None
     absent: list[AbsentValue] = field(default_factory=list)
-    """What no device of the cluster has: where there is any, nothing on single nodes matters."""
+    """The values that no device of the cluster has: if there are any, findings on single nodes do not matter."""
     admissions: tuple[NodeOpening, ...] = ()
-    """What would let the pods onto excluded nodes that have room."""
+    """The changes that would admit the pods to excluded nodes that have enough devices."""
     admissions_tried: int = 0
     renaming: Renaming | None = None
-    """Where it was found for claims of other names: what to call them."""
+    """The names to use, if the findings are from claims of other names."""
 
 
 def explain(
@@ -109,12 +109,14 @@ def explain(
     kept: Sequence[ResourceClaim] = (),
     known: KnownFindings | None = None,
 ) -> SetExplanation:
-    """Why the answers are what they are. `answers` are those for `nodes`, in the same order.
+    """Explain the answers.
 
-    Releasing one of the `kept` claims is never suggested. `known` is what was found for claims that ask for the same
-    in the cluster as it was before.
+    `answers` are those for `nodes`, in the same order.
 
-    After the `deadline`, in monotonic time, nothing more is asked of the allocator: blocking sets are not proven then,
+    Releasing one of the `kept` claims is never suggested. `known` are the findings for claims with the same requests in
+    the earlier cluster.
+
+    After the `deadline`, in monotonic time, the allocator is not called any more: blocking sets are not proven then,
     and nothing is suggested.
     """
     if claim_set.error is not None:
@@ -146,9 +148,10 @@ class _Explainer:
     # -- grouping ------------------------------------------------------------------------------------------------
 
     def groups(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[NodeGroup]:
-        """Nodes with the same findings, in the order of first nodes; what decides about the set comes first.
+        """Return groups of nodes with the same findings, ordered by their first nodes.
 
-        Nodes without any device come last: there is nothing more to say about them.
+        Findings that decide about the set come first. Nodes without any device come last: there is nothing more to say
+        about them.
         """
         grouped: dict[Key, NodeGroup] = {}
         for node, answer in zip(nodes, answers, strict=True):
@@ -169,7 +172,7 @@ class _Explainer:
         return sorted(grouped.values(), key=lambda group: (group.answer.outcome is not first, _is_bare(group)))
 
     def _by_defect(self, groups: dict[Key, NodeGroup]) -> dict[Key, NodeGroup]:
-        """Groups that differ only in defects that were met, and not in those that decide, become one."""
+        """Merge groups that differ only in defects that were met, and not in those that decide."""
         merged: dict[Key, NodeGroup] = {}
         for key, group in groups.items():
             if group.answer.outcome not in (Outcome.FITS, Outcome.UNDECIDED):
@@ -187,10 +190,10 @@ class _Explainer:
             return None
 
     def _blocking(self, offer: NodeOffer) -> BlockingSet | None:
-        """A blocking set of this node: one known from another node if it is enough here, else a new one."""
+        """Return a blocking set of this node: a known one from another node if it is enough here, or a new one."""
         for known in self._known:
             if known.found.has_holders and not _is_in_use(offer):
-                continue  # nobody holds a device here, so that something else is in the way
+                continue  # no claim holds a device here, so the obstacle is a different one
             if known.is_enough(offer.placement.node, self._budget):
                 return known.found
         if len(self._known) >= MOST_BLOCKING_SETS or self._budget.spent:
@@ -200,10 +203,10 @@ class _Explainer:
             self._known.append(elements.KnownBlockingSet(found, offer.placement))
         return found
 
-    # -- asking again ----------------------------------------------------------------------------------------------
+    # -- running the allocator again -------------------------------------------------------------------------------
 
     def explain(self, group: NodeGroup) -> None:
-        """Adds what is found by asking again, on the first node."""
+        """Add the findings from running the allocator again, on the first node."""
         placement = group.placement = self._placements.on(group.nodes[0])
         outcome = group.answer.outcome
         if outcome is Outcome.FITS:
@@ -215,7 +218,7 @@ class _Explainer:
 
 
 def _is_in_use(offer: NodeOffer) -> bool:
-    """Whether other claims have devices of the node."""
+    """Return whether other claims have devices of the node."""
     removals = (removal for told in offer.funnels for removal in told.removals)
     return any(isinstance(removal.refusal, InUse) for removal in removals)
 
@@ -225,13 +228,13 @@ def _is_bare(group: NodeGroup) -> bool:
 
 
 def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:
-    """Whether the node refuses although each request alone could be met."""
+    """Return whether the node refuses although each request alone could be met."""
     refuses = answer.outcome in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR)
     return refuses and offer is not None and not offer.failing()
 
 
 def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tuple[object, ...]:
-    """What nodes must share to be in one group: outcome, and for each request what stops it."""
+    """Return the properties that nodes of one group share: the outcome, and the reason that stops each request."""
     if answer.outcome is Outcome.FITS:
         return (answer.outcome,)
     if answer.outcome is Outcome.ERROR:
@@ -245,7 +248,10 @@ def _key(offer: NodeOffer | None, answer: NodeOutcome, *, together: bool) -> tup
 
 
 def _funnel_key(offer: NodeOffer, told: Funnel) -> tuple[object, ...]:
-    """What stops the want: a device in use that would not fit even if free counts by what it lacks."""
+    """Return the reasons that stop the want.
+
+    A device in use that would not fit even if free is counted under the requirement that it fails.
+    """
     if told.causes is None:
         causes: set[object] = set()
         for removal in told.removals:

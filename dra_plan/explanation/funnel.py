@@ -1,8 +1,8 @@
-"""The funnel: for each request, or alternative, the devices of a node and how many each check takes away.
+"""The funnel: for each request, or alternative, the devices of a node and the number that each check removes.
 
-In this order: the checks of one device, pools that are not looked at, the funnel itself, why a request got the device
-that it got, and who holds what a request lacks. All of one node; which part of a selector decides is in `selectors`,
-what several requests do to each other in `elements`.
+The order: the checks of one device, pools that are skipped, the funnel itself, the reasons for the chosen device, and
+the claims that hold the devices a request lacks. All of this is about one node; the deciding part of a selector is
+found in `selectors`, the interaction of several requests in `elements`.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from .placement import Placement
 from .reasons import PoolUnusable, Refusal, SelectorFailed, TakenAlready, code, group_key
 
 # -- checks of one device ----------------------------------------------------------------------------------------------
-# What a device must pass to serve a request while nothing is taken yet. The allocator's `Taker` decides and says in
-# which order; here every check can be asked, not just the first that fails.
+# The conditions that a device must meet to serve a request while nothing is taken yet. The allocator's `Taker` decides
+# and defines their order; here every check can be evaluated, not just the first that fails.
 
 
 class CheckResult(NamedTuple):
-    """What one check says of a device: its name in documents, and the reason why the device fails it, or None."""
+    """The result of one check of a device: its name in documents, and the reason why the device fails it, or None."""
 
     name: str
     refusal: Refusal | None
@@ -64,14 +64,14 @@ class Checks:
         )
 
     def every(self, want: Want, device: PoolDevice, pool: Pool) -> list[CheckResult]:
-        """The result of every check, in the allocator's order."""
+        """Return the result of every check, in the allocator's order."""
         found = [
             CheckResult(check.name, self._asked(check.refusal, want, device)) for check in self._taker.checks(want)
         ]
         return [CheckResult("pool", self._pool(pool)), *found]
 
     def first(self, want: Want, device: PoolDevice, pool: Pool) -> Refusal | None:
-        """The first reason against the device, or None."""
+        """Return the first reason against the device, or None."""
         refused = self._pool(pool)
         if refused is not None:
             return refused
@@ -82,18 +82,18 @@ class Checks:
         return None
 
     def names(self, want: Want) -> list[str]:
-        """The names of the checks, each once, in order."""
+        """Return the names of the checks, each once, in order."""
         return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
-        """Whether the device counts for allocation mode All."""
+        """Return whether the device counts for allocation mode All."""
         try:
             return self._pool(pool) is None and self._taker.all_includes(want, device)
         except AllocationError:
             return False
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
-        """The first selector of the class, then of the request, that is false for the device or fails on it."""
+        """Return the first selector of the class, then of the request, that is false for the device or fails on it."""
         return self._asked(Taker.selector_refusal, want, device)
 
     def _pool(self, pool: Pool) -> PoolUnusable | None:
@@ -102,22 +102,22 @@ class Checks:
     def _asked(
         self, refusal: Callable[[Taker, Want, PoolDevice], DeviceReason | None], want: Want, device: PoolDevice
     ) -> Refusal | None:
-        """What the check says; an error of a selector is a reason too."""
+        """Return the result of the check; an error of a selector is also a reason."""
         try:
             return refusal(self._taker, want, device)
         except SelectorError as error:
             place = (error.cause.device_class or None, error.position, error.expression)
             return SelectorFailed(*place, str(error), error.device is not None, error.of_device)
-        except AllocationError:  # an amount that can't be counted with ends the attempt before anything is refused
+        except AllocationError:  # an unusable amount ends the attempt before anything is refused
             return self._taker.demand(want, device).refusal
 
 
-# -- pools that are not looked at --------------------------------------------------------------------------------------
+# -- pools that are skipped --------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class SkippedPool:
-    """A pool that is not looked at. `devices` are those it would give this node; `slices` cause it, if any does."""
+    """A pool that is skipped. `devices` are those it would give this node; `slices` are the cause, if any are."""
 
     pool: Pool
     devices: int
@@ -130,12 +130,12 @@ class SkippedPool:
 
 
 def count(pool: Pool) -> int:
-    """The devices that the pool offers to its node."""
+    """Return the devices that the pool offers to its node."""
     return sum(len(slice_.object.spec.devices) for slice_ in pool.slices)
 
 
 def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
-    """The pool, which is not complete, with the slices that cause it."""
+    """Return the pool, which is not complete, with the slices that cause it."""
     if pool.superseded_by is not None:
         causes = gatherer.generation(pool.id, pool.superseded_by).slices
     elif pool.incomplete:
@@ -147,7 +147,7 @@ def finding(pool: Pool, gatherer: PoolGatherer) -> SkippedPool:
 
 
 def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
-    """The slices that give another number of slices than the first does; all of them when they agree."""
+    """Return the slices that state a different number of slices than the first; all of them if they agree."""
     expected = slices[0].object.spec.pool.resource_slice_count
     return [s for s in slices if s.object.spec.pool.resource_slice_count != expected] or slices
 
@@ -157,7 +157,7 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 
 @dataclass(slots=True)
 class Removal:
-    """Devices that one reason takes away: the first refusal stands for all of them, as they agree in their `key`."""
+    """Devices that one reason removes: the first refusal represents all of them, because they agree in their `key`."""
 
     refusal: Refusal
     key: tuple[object, ...]
@@ -177,9 +177,9 @@ class Removal:
 
 @dataclass(slots=True)
 class Funnel:
-    """One want on one node: all `devices`, what took some away, and those `left`.
+    """One want on one node: all `devices`, the reasons that removed some, and those `left`.
 
-    For All, `matching` counts the devices it means; it needs every one of them.
+    For All, `matching` counts the devices that it selects; it needs every one of them.
     """
 
     want: Want
@@ -188,18 +188,18 @@ class Funnel:
     left: list[PoolDevice]
     matching: int
     reusable: bool
-    """A device may serve several times (a shared one, in releases that look again from the beginning)."""
+    """True if a device may serve several times (a shared one, in releases that search again from the beginning)."""
     causes: frozenset[object] | None = None
-    """What takes devices away, as groups of nodes are told apart by it; found when first asked for."""
+    """The causes that remove devices, by which groups of nodes are distinguished; found on first use."""
 
     @property
     def need(self) -> int:
-        """How many devices the want needs."""
+        """The number of devices that the want needs."""
         return self.matching if self.want.takes_all else self.want.count
 
     @property
     def problem(self) -> str | None:
-        """Why the want can't be met even alone: the code of the reason, or None if nothing shows here."""
+        """The code of the reason why the want can't be met even alone, or None if no reason is visible here."""
         if self.need > RESULTS_LIMIT:
             return "too-many-devices"
         if self.want.takes_all:
@@ -213,7 +213,7 @@ class Funnel:
 
 @dataclass(slots=True)
 class NodeOffer:
-    """What one node has to offer: its pools in search order, those that are not looked at, and the funnels."""
+    """The offer of one node: its pools in search order, the skipped ones, and the funnels."""
 
     placement: Placement
     pools: list[Pool]
@@ -223,11 +223,11 @@ class NodeOffer:
 
     @property
     def devices(self) -> int:
-        """All devices that slices offer to the node, in usable pools or not."""
+        """The number of all devices that slices offer to the node, in usable pools or not."""
         return self.funnels[0].devices if self.funnels else sum(count(pool) for pool in self.pools)
 
     def failing(self) -> list[list[Funnel]]:
-        """The requests that can't be met even alone, each with the funnels of all its alternatives."""
+        """Return the requests that can't be met even alone, each with the funnels of all its alternatives."""
         requests: dict[tuple[int, int], list[Funnel]] = {}
         for funnel in self.funnels:
             requests.setdefault((funnel.want.claim_index, funnel.want.request_index), []).append(funnel)
@@ -235,9 +235,9 @@ class NodeOffer:
 
 
 def offer(placement: Placement, funnels: list[Funnel] | None = None) -> NodeOffer:
-    """The node as the placement's claims meet it; `funnels` are those of its wants, if they are known.
+    """Return the node's offer for the placement's claims; `funnels` are those of its wants, if they are known.
 
-    Raises AllocationError when a node selector can't be read.
+    Raises AllocationError if a node selector can't be read.
     """
     pools, obsolete = placement.gathered
     checks = Checks(placement)
@@ -275,17 +275,17 @@ def _funnel(checks: Checks, want: Want, devices: Sequence[tuple[PoolDevice, Pool
 
 
 def _is_of_request(removal: Removal) -> bool:
-    """Selectors of the class come before those of the request."""
+    """Return whether the removal is by the request; selectors of the class come before those of the request."""
     return getattr(removal.refusal, "class_name", "") is None
 
 
 # -- choices -----------------------------------------------------------------------------------------------------------
-# Why a request got this device and not an earlier one: heard by a probe on the way to the solution.
+# The reasons why a request got this device and not an earlier one: recorded by a probe on the way to the solution.
 
 
 @dataclass(slots=True)
 class DeviceChoice:
-    """A device given to a slot of a request, and those before it with the reason why not.
+    """A device given to a slot of a request, and those before it with the reason why they were not used.
 
     A device without a reason was tried, but led to no solution for the slots after it.
     """
@@ -295,50 +295,56 @@ class DeviceChoice:
     device: DeviceID | None = None
     passed_over: list[tuple[PoolDevice, Refusal | None]] = field(default_factory=list)
     alternatives_before: list[Funnel] = field(default_factory=list)
-    """For the first slot of an alternative: the alternatives before it, as they stand while nothing is taken."""
+    """For the first slot of an alternative: the alternatives before it, as they are while nothing is taken."""
     offer: NodeOffer | None = None
-    """What those were found in."""
+    """The offer in which those were found."""
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Where the slot comes in the search."""
+        """The position of the slot in the search."""
         return self.want.claim_index, self.want.request_index, self.slot
 
 
 class ChoiceProbe(Probe):
-    """Keeps the slots between the start and where the search is now; at the end of a search that fits, the solution."""
+    """A probe that records the slots up to the current point of the search.
+
+    At the end of a search that fits, these are the solution.
+    """
 
     def __init__(self) -> None:
         self.choices: list[DeviceChoice] = []
 
     def entered(self, want: Want, slot: int) -> None:
-        """Slots are entered in order, so whatever stands at this place or behind it has been given up."""
+        """Note that a slot is entered.
+
+        Slots are entered in order, so anything at this position or after it has been given up.
+        """
         place = want.claim_index, want.request_index, slot
         while self.choices and self.choices[-1].place >= place:
             self.choices.pop()
         self.choices.append(DeviceChoice(want, slot))
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """Notes that the device can't be used in this slot now."""
+        """Note that the device can't be used in this slot now."""
         taken = isinstance(reason, InUse) and reason.claim is None
         self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Notes that the device is tried."""
+        """Note that the device is tried."""
         self._choice(want, slot).device = device.id
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Notes that the device led to nothing."""
+        """Note that the device led to no solution."""
         choice = self._choice(want, slot)
         choice.device = None
         choice.passed_over.append((device, None))
 
     def restarted(self) -> None:
-        """Forgets everything: the search begins again."""
+        """Drop everything: the search begins again."""
         self.choices.clear()
 
     def _choice(self, want: Want, slot: int) -> DeviceChoice:
-        """The slot's entry; what stands behind it has been given up."""
+        """Return the slot's entry; the entries after it have been given up."""
         place = want.claim_index, want.request_index, slot
         while self.choices[-1].place > place:
             self.choices.pop()
@@ -346,7 +352,7 @@ class ChoiceProbe(Probe):
 
 
 def of(placement: Placement) -> list[DeviceChoice]:
-    """The choices on the way to the placement's solution. Raises nothing: the placement is known to fit."""
+    """Return the choices on the way to the placement's solution. Raises nothing: the placement is known to fit."""
     path = ChoiceProbe()
     placement.ask(probe=path)
     if any(choice.want.parent for choice in path.choices):
@@ -364,13 +370,13 @@ def _is_before(one: Want, other: Want) -> bool:
 
 
 # -- holders -----------------------------------------------------------------------------------------------------------
-# Who has the devices, shares and counters that a request lacks.
+# The claims that hold the devices, shares and counters that a request lacks.
 
 
 def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
-    """The claims (NAMESPACE/NAME) that hold what the removed devices lack, each once.
+    """Return the claims (NAMESPACE/NAME) that hold the resources of the removed devices, each once.
 
-    Of devices in use only those count that the want's selectors pass: giving back others would not help.
+    Of devices in use only those count that the want's selectors pass: releasing others would not help.
     """
     state = offer.placement.view.state
     found: dict[str, None] = {}
@@ -391,7 +397,10 @@ def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
 
 
 def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) -> str:
-    """The node of the first offer, if the holders there are not those of the same removal in all; else nothing."""
+    """Return the node of the first offer, if its holders differ from those of the same removal in some other.
+
+    Return "" if they are the same everywhere.
+    """
     first, *others = [offer for offer in offers if offer is not None]
     found = set(holders(first, first.funnels[want].want, removal))
     if found:
@@ -404,7 +413,7 @@ def holders_on(offers: Iterable[NodeOffer | None], want: int, removal: Removal) 
 
 
 def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter: str) -> list[str]:
-    """The claims that have devices of the pool, on any node, which consume the counter, each once."""
+    """Return the claims that have devices of the pool, on any node, which consume the counter, each once."""
     state = offer.placement.view.state
     pool = next((pool for pool in offer.pools if pool.id == pool_id), None)
     found: dict[str, None] = {}
@@ -418,5 +427,5 @@ def counter_holders(offer: NodeOffer, pool_id: PoolID, counter_set: str, counter
 
 
 def wanted(offer: NodeOffer, want: Want, devices: Iterable[PoolDevice]) -> list[PoolDevice]:
-    """The devices that pass the want's selectors."""
+    """Return the devices that pass the want's selectors."""
     return [device for device in devices if offer.checks.selector(want, device) is None]

@@ -1,4 +1,4 @@
-"""Groups of nodes with the same findings: all that is known about why claims do not fit there."""
+"""Groups of nodes with the same findings: all known reasons why claims do not fit there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .selectors import DecisivePart
 
 @dataclass(slots=True)
 class NodeGroup:
-    """What was found for `nodes`; details, such as `answer`, `offer` and `placement`, are those of the first.
+    """The findings for `nodes`; details, such as `answer`, `offer` and `placement`, are those of the first.
 
     `answers` and `offers` are those of all nodes, in order; `decisive_parts` are about the devices of all of them.
     """
@@ -46,13 +46,13 @@ class NodeGroup:
         return self.offers[0]
 
     def add(self, node: Node, answer: NodeOutcome, offer: NodeOffer | None) -> None:
-        """Adds a node with the same findings."""
+        """Add a node with the same findings."""
         self.nodes.append(node)
         self.answers.append(answer)
         self.offers.append(offer)
 
     def lead(self) -> None:
-        """Puts the node with most findings first: it stands for the others."""
+        """Put the node with most findings first: it represents the others."""
         told = [sum(len(funnel.removals) for funnel in offer.funnels) if offer else 0 for offer in self.offers]
         position = told.index(max(told))
         self.nodes.insert(0, self.nodes.pop(position))
@@ -60,20 +60,20 @@ class NodeGroup:
         self.offers.insert(0, self.offers.pop(position))
 
     def funnels(self, want: int) -> Iterator[Funnel]:
-        """The funnels of one want on all nodes."""
+        """Yield the funnels of one want on all nodes."""
         return (offer.funnels[want] for offer in self.offers if offer is not None)
 
     def removed(self, want: int, key: tuple[object, ...]) -> tuple[int, int]:
-        """The least and the most devices that removals of this kind take from a want, over all nodes of the group."""
+        """Return the smallest and largest number of devices that removals of this kind remove from a want."""
         counts = [next((len(r.devices) for r in funnel.removals if r.key == key), 0) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 
     def left(self, want: int) -> tuple[int, int]:
-        """The least and the most devices left for a want, over all nodes of the group."""
+        """Return the smallest and largest number of devices left for a want, over all nodes of the group."""
         counts = [len(funnel.left) for funnel in self.funnels(want)]
         return min(counts), max(counts)
 
     def devices(self, want: int) -> tuple[int, int]:
-        """The least and the most devices looked at for a want, over all nodes of the group."""
+        """Return the smallest and largest number of devices examined for a want, over all nodes of the group."""
         counts = [funnel.devices for funnel in self.funnels(want)]
         return min(counts), max(counts)

@@ -1,7 +1,7 @@
-"""What was probably meant by a selector: one engine for `explain`, `validate` and `cel`.
+"""The probable meaning of a selector: one engine for `explain`, `validate` and `cel`.
 
-First the words for what devices have under the names that a selector reads; then the expressions that come near to it;
-then the hint itself: what is wrong, at which place, and an expression that was tried.
+The words for the values of devices under the names that a selector reads come first; then similar expressions; then the
+hint itself: the error, its position, and an expression that was tried.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from dra_plan.wording import listed
 
 from .selectors import DecisivePart, NamedValues, Publications, decisive_parts_of_kinds, other_values, spelling_fixes
 
-# -- values as documents have them -----------------------------------------------------------------------------------
+# -- values in the form of documents -----------------------------------------------------------------------------------
 
 VALUES = 6
-"""Values that a finding lists."""
+"""The number of values that a finding lists."""
 
 
 def values(counted: Counter[tuple[str, Any]]) -> list[FoundValue]:
-    """The commonest values; `counted` counts devices by type and value."""
+    """Return the most common values; `counted` counts devices by type and value."""
     return [_value(typed, count) for typed, count in counted.most_common(VALUES)]
 
 
@@ -40,7 +40,7 @@ def _value(typed: tuple[str, Any], count: int) -> FoundValue:
 
 
 def clause(part: DecisivePart) -> DecidingClause:
-    """A deciding part of a selector."""
+    """Return a deciding part of a selector."""
     computed = [
         ComputedPart(part=text, values=[ComputedValue(value=value, count=n) for value, n in values.most_common(VALUES)])
         for text, values in (part.computed or {}).items()
@@ -67,7 +67,7 @@ def _found(found: NamedValues) -> FoundName:
 
 
 def found_lines(of: FoundName) -> list[str]:
-    """What devices have under a name that a selector reads: one sentence, or two."""
+    """Return the devices' values under a name that a selector reads, in one or two sentences."""
     name = of.name if of.kind != "domain" else f'"{of.domain}" in device.attributes'
     table = "attribute" if of.kind != "capacity" else "capacity"
     if of.problem in ("missing", "unknown-domain", "wrong-domain", "wrong-kind"):
@@ -101,9 +101,9 @@ def _absent(of: FoundName, table: str) -> str:
 
 
 class SelectorHint(NamedTuple):
-    """What is wrong with a selector (`said`, lines without a full stop), at which character, and what was meant.
+    """The error of a selector (`said`, lines without a full stop), its character position, and the probable meaning.
 
-    `expression` compiles and, where devices are known, holds for one of them; "" if nothing was found that does.
+    `expression` compiles and, if devices are known, holds for one of them; "" if no such expression was found.
     """
 
     said: tuple[str, ...]
@@ -112,10 +112,10 @@ class SelectorHint(NamedTuple):
 
 
 def of_text(expression: str, published: Publications, compiles: Callable[[str], bool]) -> SelectorHint | None:
-    """The hint for an expression that does not compile; None if nothing is known that may be meant.
+    """Return the hint for an expression that does not compile; None if the probable meaning is unknown.
 
-    Names without a domain are looked up in what is published. Without any device the domain is not known: then the hint
-    names it DRIVER, and has no expression.
+    Names without a domain are looked up among the published ones. Without any device the domain is unknown: then the
+    hint names it DRIVER, and has no expression.
     """
 
     def homes(name: str) -> Sequence[Home]:
@@ -139,7 +139,7 @@ COMPARED = "compare quantities and versions with compareTo"
 
 
 def _near(name: str, published: Publications) -> Sequence[Home]:
-    """A misspelt name belongs where the name stands that was meant."""
+    """Return the homes of a name; a misspelt name belongs where the intended name is published."""
     for (kind, domain), names in published.names.items():
         if nearest(name, names) is not None:
             return [("capacity" if kind == "capacity" else "attribute", domain)]
@@ -149,10 +149,10 @@ def _near(name: str, published: Publications) -> Sequence[Home]:
 def of_devices(
     expression: str, kinds: Sequence[Sequence[PoolDevice]], compile_: Compile, published: Publications
 ) -> SelectorHint | None:
-    """The hint for an expression that holds for none of the devices; None if nothing is to be said of them.
+    """Return the hint for an expression that holds for none of the devices; None if there is nothing to say.
 
-    The devices of a kind publish the same. Each expression that comes near is tried on one of each kind; the first that
-    holds is the hint's.
+    The devices of a kind publish the same. Each similar expression is tried on one of each kind; the first that holds
+    is the hint's.
     """
     parts = decisive_parts_of_kinds(expression, kinds, compile_, lambda: published)
     devices = [kind[0] for kind in kinds]
@@ -164,12 +164,12 @@ def of_devices(
 
 
 def near_expressions(expression: str, parts: Sequence[DecisivePart]) -> Iterator[str]:
-    """Expressions that were perhaps meant, the likeliest first: other names and types, then other values."""
+    """Yield expressions that were perhaps meant, the most likely first: other names and types, then other values."""
     return chain(spelling_fixes(expression, parts), other_values(expression, parts))
 
 
 def _holds(expression: str, devices: Sequence[PoolDevice], compile_: Compile) -> bool:
-    """Whether the expression is true for one of the devices; those on which it fails do not count."""
+    """Return whether the expression is true for one of the devices; those on which it fails do not count."""
     for device in devices:
         try:
             if compile_(expression).matches(device.device, device.id.driver):
@@ -180,7 +180,7 @@ def _holds(expression: str, devices: Sequence[PoolDevice], compile_: Compile) ->
 
 
 def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
-    """Where the part is that is wrong: a name or domain, or the constant that it is compared with."""
+    """Return the position of the wrong part: a name or domain, or the constant that it is compared with."""
     for part in parts:
         for item in part.found:
             if item.problem in ("missing", "wrong-domain", "unknown-domain", "wrong-kind"):
@@ -194,7 +194,7 @@ def _offset(expression: str, parts: Sequence[DecisivePart]) -> int | None:
 
 
 def marked(expression: str, offset: int | None) -> list[str]:
-    """The expression with a caret below the part; nothing where it would not stand there, as the text is escaped."""
+    """Return the expression with a caret below the part; nothing if the escaped text would shift the caret."""
     if offset is None or not expression.isascii() or shown.line(expression) != expression:
         return []
     return [expression, f"{' ' * offset}^"]

@@ -1,7 +1,6 @@
-"""Names as documents have them, of claims, requests, devices and pools.
+"""Names of claims, requests, devices and pools in the form of documents.
 
-Then the known defects of the release to which an answer is owed, and the object that has to be edited to change a
-claim.
+The known defects of the release that cause an answer follow, and then the object to edit in order to change a claim.
 """
 
 from __future__ import annotations
@@ -15,48 +14,66 @@ from dra_plan.api.inventory import Inventory, ObjectKey
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.well_known import POD_CLAIM_ANNOTATION
 from dra_plan.documents.base import ClaimName, DeviceName, PoolName
+from dra_plan.documents.stories import ClaimElsewhere
 from dra_plan.releases import DEFECTS, Defect
 
 from .placement import Budget, Placement
 
 
 def claim_name(claim: ResourceClaim) -> ClaimName:
-    """Namespace and name."""
+    """Return namespace and name."""
     return ClaimName(namespace=claim.metadata.namespace, name=claim.metadata.name)
 
 
+def pods_using(claim: ResourceClaim | None) -> list[str]:
+    """Return the names of the pods for which the claim is reserved."""
+    reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
+    return [consumer.name for consumer in reserved if consumer.resource == "pods"]
+
+
+def claim_elsewhere(claim: ResourceClaim) -> ClaimElsewhere:
+    """Return a claim that is allocated where a node cannot reach it, with its devices and users."""
+    results = claim.allocation.devices.results if claim.allocation is not None else []
+    return ClaimElsewhere(
+        namespace=claim.metadata.namespace,
+        name=claim.metadata.name,
+        devices=[DeviceName(driver=each.driver, pool=each.pool, device=each.device) for each in results],
+        pods=pods_using(claim),
+    )
+
+
 def device_name(device: DeviceID) -> DeviceName:
-    """Driver, pool and name."""
+    """Return driver, pool and name."""
     return DeviceName(driver=device.driver, pool=device.pool, device=device.device)
 
 
 def pool_name(pool: PoolID) -> PoolName:
-    """Driver and pool."""
+    """Return driver and pool."""
     return PoolName(driver=pool.driver, pool=pool.pool)
 
 
 def request_name(want: Want) -> dict[str, Any]:
-    """The fields with which a document names a request."""
+    """Return the fields with which a document names a request."""
     return {"claim": claim_name(want.claim), "request": want.full_name}
 
 
 # -- defects that decide -----------------------------------------------------------------------------------------------
-# The known defects of a release without which the answer would be another.
+# The known defects of a release without which the answer would be different.
 
 STEPS = 50_000
-"""Search steps for all the questions about one node's defects."""
+"""The number of search steps for all the questions about one node's defects."""
 
 
 @dataclass(slots=True, frozen=True)
 class DecisiveDefects:
-    """Without these defects the node's answer is another one, `promised`."""
+    """The defects without which the node's answer is a different one, `promised`."""
 
     defects: tuple[Defect, ...]
     promised: str
 
 
 def defects(placement: Placement, answer: NodeOutcome) -> DecisiveDefects | None:
-    """The defects without which the outcome changes: one alone if that is enough, else all that were met together."""
+    """Return the defects without which the outcome changes: one alone if that is enough, or all that were met."""
     active = placement.view.target.quirks.among(answer.sighted)
     budget = Budget(STEPS, STEPS)
     for names in [(name,) for name in active] + ([active] if len(active) > 1 else []):
@@ -72,9 +89,10 @@ CLAIM, TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 
 
 def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
-    """The template that a generated claim of the input was made from, if it is there and asks for the same.
+    """Return the template that a generated claim of the input was created from, if its requests are the same.
 
-    The claim can't be changed: the template is, and a new pod gets a claim from it.
+    None if the template does not exist. The claim can't be changed: its template can be, and a new pod gets a claim
+    from it.
     """
     controller, entry = claim.metadata.controller, (claim.metadata.annotations or {}).get(POD_CLAIM_ANNOTATION)
     if controller is None or controller.kind != "Pod" or entry is None:
@@ -94,7 +112,10 @@ def made_from(claim: ResourceClaim, inventory: Inventory) -> ObjectKey | None:
 
 
 def source(claim: ResourceClaim, inventory: Inventory) -> ObjectKey:
-    """The template that the claim is made from, known by its very spec; else the claim as it was read."""
+    """Return the template that the claim is created from, recognized by its very spec.
+
+    Return the claim as it was read if there is none.
+    """
     made_from = next((template for template in inventory.templates if template.spec.spec is claim.spec), None)
     if made_from is None:
         return CLAIM, claim.metadata.namespace, claim.metadata.name

@@ -1,6 +1,6 @@
-"""Pools, defects, errors and refused devices as documents have them (`documents.reasons`, `documents.devices`).
+"""Pools, defects, errors and refused devices as documents (`documents.reasons`, `documents.devices`).
 
-Last, how findings for one claim set are renamed for another that asks for the same.
+The renaming of findings from one claim set to another with the same requests is at the end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .reasons import amount, refusal_fields
 
 
 def pool(found: SkippedPool) -> UnusablePool:
-    """A pool that is not looked at."""
+    """Return a skipped pool."""
     skipped = found.pool
     incomplete, invalid = found.code == "pool-incomplete", found.code == "pool-invalid"
     return UnusablePool(
@@ -49,7 +49,7 @@ def pool(found: SkippedPool) -> UnusablePool:
 
 
 def defect(found: DecisiveDefects) -> OwedToDefects:
-    """Known defects to which the answer is owed."""
+    """Return the known defects that cause the answer."""
     return OwedToDefects(
         defects=[KnownDefect(id=each.id, issue=each.issue or None, title=each.title) for each in found.defects],
         promised=found.promised,
@@ -57,7 +57,7 @@ def defect(found: DecisiveDefects) -> OwedToDefects:
 
 
 def fault(found: ErrorDetails) -> AttemptFault:
-    """What ended the attempt."""
+    """Return the error that ended the attempt."""
     rewrite = found.mended
     return AttemptFault(
         code=found.code,
@@ -81,19 +81,19 @@ def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
 
 
 # -- refused devices ---------------------------------------------------------------------------------------------------
-# With what selectors find of them.
+# With the findings of selectors about them.
 
 EXAMPLES = 3
-"""Devices that a removal names."""
+"""The number of devices that a removal names."""
 
 
 def examples(devices: Sequence[PoolDevice]) -> list[DeviceName]:
-    """The first of the devices, as examples."""
+    """Return the first of the devices, as examples."""
     return [device_name(device.id) for device in devices[:EXAMPLES]]
 
 
 def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
-    """The devices that one reason takes away."""
+    """Return the devices that one reason removes."""
     made: dict[str, Any] = {}
     if isinstance(found.refusal, InUse):
         made["wanted"] = len(wanted(offer, funnel.want, found.devices))
@@ -115,7 +115,7 @@ def removal(offer: NodeOffer, funnel: Funnel, found: Removal) -> RemovedDevices:
 
 
 def _amounts(found: Removal) -> dict[str, str]:
-    """What the devices that lack an amount need, and what is left for them, both from the least to the most."""
+    """Return the amounts needed by the devices that lack one, and the free amounts, both as smallest to largest."""
     short = [each for each in found.refusals if isinstance(each, CapacityShort | CounterShort)]
     if not short:
         return {}
@@ -129,7 +129,7 @@ def _amounts(found: Removal) -> dict[str, str]:
 
 
 def _policies(found: Removal, capacity: str) -> list[CapacityRequestPolicy]:
-    """The different request policies of a capacity, each once."""
+    """Return the different request policies of a capacity, each once."""
     told: list[CapacityRequestPolicy] = []
     for device in found.devices:
         policy = device.device.capacity[capacity].request_policy
@@ -139,7 +139,7 @@ def _policies(found: Removal, capacity: str) -> list[CapacityRequestPolicy]:
 
 
 def _policy(policy: CapacityRequestPolicy) -> CapacityRequestPolicy:
-    """A request policy with all amounts as texts, without an empty list."""
+    """Return a request policy with all amounts as texts, without an empty list."""
     ends = policy.valid_range
     return CapacityRequestPolicy(
         default=_text(policy.default),
@@ -155,7 +155,7 @@ def _text(amount: QuantityText | None) -> str | None:
 
 
 def holder(placement: Placement, key: str) -> ClaimHolder:
-    """A claim and the pods that may use its devices."""
+    """Return a claim and the pods that may use its devices."""
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
     reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
     namespace, _, name = key.partition("/")
@@ -171,7 +171,7 @@ Names = Mapping[ClaimName, ClaimName]
 
 
 class Renaming:
-    """Writes parts of documents with other names of claims; where users are listed they are those of `inventory`."""
+    """A renaming of claims in parts of documents; lists of users are replaced by the users in `inventory`."""
 
     def __init__(self, names: Names, inventory: Inventory | None = None) -> None:
         self._names, self._inventory = names, inventory
@@ -179,12 +179,12 @@ class Renaming:
 
     @classmethod
     def between(cls, told: Sequence[ResourceClaim], meant: Sequence[ResourceClaim], inventory: Inventory) -> Renaming:
-        """Swaps the names of two lists of claims, claim by claim."""
+        """Swap the names of two lists of claims, claim by claim."""
         pairs = [(_name(one), _name(other)) for one, other in zip(told, meant, strict=True)]
         return cls(dict([*((other, one) for one, other in pairs), *pairs]), inventory)
 
     def of(self, part: T) -> T:
-        """The part with the other names; the same object if it names no such claim."""
+        """Return the part with the other names; the same object if it names no such claim."""
         return cast(T, self._renamed(part))
 
     def _renamed(self, part: object) -> object:
@@ -210,7 +210,7 @@ class Renaming:
         return part
 
     def _in_order(self, users: list[ObjectName]) -> list[ObjectName]:
-        """Those who use a class: claims, then templates, in the order of the input."""
+        """Return the users of a class: claims, then templates, in input order."""
         if self._inventory is None:
             return users
         if self._places is None:

@@ -1,7 +1,6 @@
-"""Claims to be placed on one node, as a value: change a part of it and ask the allocator again.
+"""Claims to be placed on one node, as a value: change a part of it and run the allocator again.
 
-What decides besides node and claims is the allocator's `View`. Finding reasons, blocking sets and suggestions is the
-work of other modules.
+The allocator's `View` contains everything else that decides. Other modules find reasons, blocking sets and suggestions.
 """
 
 from __future__ import annotations
@@ -19,16 +18,18 @@ from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from dra_plan.releases import Quirk
 
 FEW_REQUESTS = 16
-"""With fewer requests than this a search step takes about as long as any other."""
+"""The number of requests below which all search steps take about the same time."""
 LOOKS_PER_STEP = 2_000
-"""Pairs of a request and a device that a search looks at in the time of a usual step, when it has many of both."""
+"""The pairs of a request and a device that a search examines in the time of a usual step, if it has many of both."""
 
 
 class Budget:
-    """Search steps that may still be spent. Counted in steps, so that answers do not depend on the machine.
+    """The search steps that may still be spent.
+
+    Counted in steps, so that answers do not depend on the machine.
 
     A step of a search with hundreds of requests and devices takes a hundred times as long as a usual one, and counts as
-    often (`Placement.step_weight`), so that a budget is about the same time for all.
+    many steps (`Placement.step_weight`), so that a budget is about the same time for all.
     """
 
     __slots__ = ("each", "left")
@@ -39,27 +40,30 @@ class Budget:
 
     @property
     def spent(self) -> bool:
-        """Whether nothing is left."""
+        """Return whether no steps are left."""
         return self.left <= 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """One node, the claims to place on it, and the cluster around them. Never changed; `with_...` make others."""
+    """One node, the claims to place on it, and the cluster around them. Immutable; `with_...` methods create others."""
 
     node: Node
     claims: tuple[ResourceClaim, ...]
     view: View
     alike: tuple[int, ...] = ()
-    """For each claim the index of the first that is made from the same template: what is edited in one is in all."""
+    """For each claim, the index of the first that is created from the same template: an edit of one applies to all."""
     own: frozenset[str] = frozenset()
-    """Allocated claims, by NAMESPACE/NAME, that belong to the claim set itself: releasing them is no remedy."""
+    """The allocated claims, by NAMESPACE/NAME, that belong to the claim set itself: releasing them is no remedy."""
     max_steps: int = DEFAULT_MAX_STEPS
     deadline: float | None = None
-    """Monotonic time at which searches end as Undecided."""
+    """The monotonic time at which searches end as Undecided."""
 
     def ask(self, budget: Budget | None = None, probe: Probe | None = None) -> NodeOutcome:
-        """The allocator's answer. With a budget, its steps are paid from it and it may end as Undecided sooner."""
+        """Return the allocator's answer.
+
+        With a budget, its steps are paid from it and it may end as Undecided sooner.
+        """
         weight = 1 if budget is None else self.step_weight
         steps = self.max_steps if budget is None else max(1, min(self.max_steps, budget.each, budget.left // weight))
         answer = Allocator(self.claims, self.view, max_steps=steps, deadline=self.deadline).allocate(self.node, probe)
@@ -68,13 +72,13 @@ class Placement:
         return answer
 
     def fits(self, budget: Budget) -> bool | None:
-        """Whether all claims fit; None if the budget ended first. An error of any kind is no fit."""
+        """Return whether all claims fit; None if the budget ended first. An error of any kind counts as not fitting."""
         if budget.spent:
             return None
         outcome = self.ask(budget).outcome
         return None if outcome is Outcome.UNDECIDED else outcome is Outcome.FITS
 
-    # What follows from the parts
+    # Derived values
 
     @cached_property
     def requests(self) -> list[ClaimRequests]:
@@ -82,12 +86,12 @@ class Placement:
         return self.view.requests(self.claims)
 
     def wants(self) -> list[Want]:
-        """All requests and alternatives of the claims."""
+        """Return all requests and alternatives of the claims."""
         return [want for ready in self.requests for wants in ready.requests for want in wants]
 
     @cached_property
     def step_weight(self) -> int:
-        """How many usual steps one step of a search for these claims on this node counts as."""
+        """The number of usual steps that one step of a search for these claims on this node counts as."""
         requests = sum(len(wants) for ready in self.requests for wants in ready.requests)
         if requests < FEW_REQUESTS:
             return 1
@@ -101,7 +105,7 @@ class Placement:
         return self.view.gatherer.gather(self.node, obsolete=obsolete), obsolete
 
     def pool_ids(self) -> list[PoolID]:
-        """The pools that the node sees anything of, usable or not."""
+        """Return the pools of which the node sees any part, usable or not."""
         try:
             pools, obsolete = self.gathered
         except AllocationError:
@@ -109,7 +113,7 @@ class Placement:
         return [pool.id for pool in (*pools, *obsolete)]
 
     def slices(self) -> list[ResourceSlice]:
-        """The slices of every pool that the node sees anything of."""
+        """Return the slices of every pool of which the node sees any part."""
         return [slice_.object for pool in self.pool_ids() for slice_ in self.view.gatherer.slices[pool]]
 
     @cached_property
@@ -123,36 +127,39 @@ class Placement:
     # Other placements
 
     def first_alike(self, claim: int) -> int:
-        """The index of the first claim that is made from the same template as this one; its own if there is none."""
+        """Return the index of the first claim created from the same template as this one; its own if there is none."""
         return self.alike[claim] if claim < len(self.alike) else claim
 
     def with_claims(self, claims: Iterable[ResourceClaim]) -> Placement:
-        """The same with other claims to place."""
+        """Return the same placement with other claims to place."""
         return replace(self, claims=tuple(claims))
 
     def with_classes(self, classes: Mapping[str, DeviceClass]) -> Placement:
-        """The same with other device classes."""
+        """Return the same placement with other device classes."""
         return self._in(self.view.with_classes(classes))
 
     def with_node(self, node: Node) -> Placement:
-        """The same with a node of the same name that has other labels."""
+        """Return the same placement with a node of the same name that has other labels."""
         return replace(self, node=node)
 
     def without_allocated(self, keys: Iterable[str]) -> Placement:
-        """The same after the claims of these names (NAMESPACE/NAME) have given their devices back."""
+        """Return the same placement after the claims of these names (NAMESPACE/NAME) have released their devices."""
         gone = set(keys)
         return self._in(self.view.with_claims([claim for claim in self.allocated if claim.key not in gone]))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
-        """The same with other slices: these are all that exist."""
+        """Return the same placement with other slices: these are all that exist."""
         return self._in(self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Placement:
-        """The same without the named defects; without any name, without all. Only what the node sees is kept."""
+        """Return the same placement without the named defects; without any name, without all.
+
+        Only the visible part is kept.
+        """
         return self._in(self.view.with_slices(self.slices()).repaired(*quirks))
 
     def with_gate(self, gate: str) -> Placement:
-        """The same release with a feature gate switched on."""
+        """Return the same placement with a feature gate switched on."""
         old = self.view.target
         target = releases.target(old.version, {**old.gates, gate: True}, old.quirk_mode).with_quirks(old.quirks)
         return self._in(self.view.at(target))
@@ -180,7 +187,7 @@ class Placements:
         self._requests = view.requests(self._claims)
 
     def on(self, node: Node) -> Placement:
-        """The claims on this node, in the cluster as it is."""
+        """Return the claims on this node, in the current cluster."""
         placement = Placement(
             node=node,
             claims=self._claims,

@@ -1,6 +1,6 @@
 """The stable codes of reasons, and the fields of each: from the allocator's values to plain data.
 
-`docs/reasons.md` describes every code; a test compares the two. No sentence is made here.
+`docs/reasons.md` describes every code; a test compares the two. This module builds no sentences.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from dra_plan.documents.devices import TaintName
 
 
 class PoolUnusable(NamedTuple):
-    """The device's pool is not looked at: `state` is incomplete, invalid or obsolete."""
+    """A device's pool that is skipped: `state` is incomplete, invalid or obsolete."""
 
     state: str
 
 
 class SelectorFailed(NamedTuple):
-    """A selector of the class, or of the request (None), can't be evaluated on the device.
+    """A selector of the class, or of the request (None), that can't be evaluated on the device.
 
-    `compiles` says whether its parts can be asked; `of_device` that no selector can be evaluated on the device.
+    `compiles` says whether its parts can be evaluated; `of_device` that no selector can be evaluated on the device.
     """
 
     class_name: str | None
@@ -35,34 +35,34 @@ class SelectorFailed(NamedTuple):
 
 
 class TakenAlready(NamedTuple):
-    """The search has given the device to another slot of the same claim set."""
+    """A device that the search has given to another slot of the same claim set."""
 
 
 Refusal = r.DeviceReason | PoolUnusable | SelectorFailed | TakenAlready
-"""Why a device does not serve a request."""
+"""The reason why a device does not serve a request."""
 
 Data = dict[str, Any]
 
 
 class ReasonCode(NamedTuple):
-    """A code, the step of the funnel it belongs to, and how to get the fields of documents from a reason."""
+    """A code, its step of the funnel, and the function that gets the fields of documents from a reason."""
 
     name: str
     step: str
     data: Callable[[Any], Data]
     key: Callable[[Any], tuple[object, ...]]
-    """What reasons of one kind must agree on to be counted together."""
+    """The values that reasons of one kind must agree on to be counted together."""
 
 
 def amount(nano: int) -> str:
-    """Nano-units as Kubernetes would write them, in binary form when that is the shorter one."""
+    """Return nano-units in Kubernetes' notation, in binary form if that is shorter."""
     decimal = quantity.make(nano, -9, "DecimalSI").text
     binary = quantity.make(nano, -9, "BinarySI").text
     return binary if len(binary) < len(decimal) else decimal
 
 
 def plain(value: object) -> object:
-    """A constraint's value as data: sets sorted, unknown types as null."""
+    """Return a constraint's value as data: sets sorted, unknown types as null."""
     if isinstance(value, frozenset):
         return sorted(value, key=lambda item: (str(type(item)), item))
     return value
@@ -162,17 +162,20 @@ OTHER_CODES = (
 
 
 def code(reason: Refusal) -> ReasonCode:
-    """The code of a device's reason."""
+    """Return the code of a device's reason."""
     return _CODES[type(reason)]
 
 
 def refusal_fields(reason: Refusal) -> Data:
-    """The code of a device's reason, and the fields of that code, as the structs of documents have them."""
+    """Return the code of a device's reason, and the fields of that code, in the form of the structs of documents."""
     found = code(reason)
     return {"code": found.name, **found.data(reason)}
 
 
 def group_key(reason: Refusal) -> tuple[object, ...]:
-    """What devices must agree on to be counted in one line: the code and what it is about, without the numbers."""
+    """Return the values that devices must agree on to be counted in one line: the code and its subject.
+
+    Numbers are left out.
+    """
     entry = _CODES[type(reason)]
     return (entry.name, *entry.key(reason))

@@ -1,7 +1,7 @@
-"""Why a selector is false: the part that decides, and what the devices have instead of what it wants.
+"""The reasons why a selector is false: the deciding part, and the devices' values in place of the required one.
 
-First the values and names that devices publish, then the parts that decide, last how a selector that fails on devices
-can be rewritten so that it doesn't.
+The values and names that devices publish come first, then the parts that decide, last the rewriting of a selector that
+fails on devices.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from dra_plan.cel.explain import EvaluatedPart
 
 
-# -- what devices publish ----------------------------------------------------------------------------------------------
-# Values of attributes and capacities by name, and the names that there are.
+# -- published values --------------------------------------------------------------------------------------------------
+# Values of attributes and capacities by name, and the existing names.
 
 _TYPES = (
     ("int", "int_value"),
@@ -51,7 +51,7 @@ _TYPES = (
 
 
 class Publications:
-    """Which attributes and capacities the devices at hand publish, for did-you-mean."""
+    """The attributes and capacities that the given devices publish, for did-you-mean."""
 
     def __init__(self, devices: Iterable[PoolDevice]) -> None:
         self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}
@@ -66,18 +66,18 @@ class Publications:
                     self.names.setdefault((kind, domain), {})[name] = None
 
     def homes(self, kind: str, name: str) -> list[str]:
-        """The domains in which a name is published, sorted."""
+        """Return the domains in which a name is published, sorted."""
         return sorted(domain for (of, domain), names in self.names.items() if of == kind and name in names)
 
 
 def qualified(name: str, driver: str) -> tuple[str, str]:
-    """Domain and identifier; a bare name belongs to the driver's domain."""
+    """Return domain and identifier; a bare name belongs to the driver's domain."""
     domain, identifier, _ = split_name(name, driver)
     return domain, identifier
 
 
 def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
-    """Type and value of the device's attribute or capacity of this name, or None."""
+    """Return type and value of the device's attribute or capacity of this name, or None."""
     if reference.kind == "driver":
         return "string", device.id.driver
     if reference.kind == "domain":
@@ -91,7 +91,7 @@ def look_up(device: PoolDevice, reference: Reference) -> tuple[str, Any] | None:
 
 
 def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
-    """Type and value of an attribute; lists as tuples."""
+    """Return type and value of an attribute; lists as tuples."""
     for kind, slot in _TYPES:
         value = getattr(attribute, slot)
         if value is not None:
@@ -102,17 +102,17 @@ def attribute_value(attribute: DeviceAttribute) -> tuple[str, Any]:
 # -- parts that decide -------------------------------------------------------------------------------------------------
 
 MOST_COMPUTED = 100
-"""Devices for which parts of a clause are computed."""
+"""The number of devices for which parts of a clause are computed."""
 
 
 @dataclass(slots=True)
 class NamedValues:
-    """What the devices have under one name of a clause.
+    """The devices' values under one name of a clause.
 
     `values` counts (type, value) over the devices that have it; `missing` counts those that do not. `problem` is
     missing (the name is not in that domain), unknown-domain, wrong-domain (another domain has the name), wrong-kind (it
-    is a capacity and not an attribute, or the reverse), wrong-type or None; `hint` is the name, domain or kind meant
-    perhaps, or the type that the selector compares with. Without a hint, `known` are the names in that domain.
+    is a capacity and not an attribute, or the reverse), wrong-type or None; `hint` is the name, domain or kind that was
+    perhaps meant, or the type that the selector compares with. Without a hint, `known` are the names in that domain.
     """
 
     reference: Reference
@@ -125,13 +125,14 @@ class NamedValues:
 
 @dataclass(slots=True)
 class DecisivePart:
-    """A part of a selector that is false, or fails, for `count` of the devices, and what they have."""
+    """A part of a selector that is false, or fails, for `count` of the devices, and the devices' values."""
 
     clause: str
     count: int
     found: list[NamedValues] = field(default_factory=list)
     computed: dict[str, Counter[str]] = field(default_factory=dict)
-    """What the clause makes of values before it compares: text of the part, and values as the language writes them."""
+    """The values that the clause computes before it compares: text of the part, and values in the language's
+    notation."""
     error: str | None = None
     first: PoolDevice | None = None
 
@@ -139,9 +140,9 @@ class DecisivePart:
 def decisive_parts(
     expression: str, devices: Sequence[PoolDevice], compile_: Compile, publications: Callable[[], Publications]
 ) -> list[DecisivePart]:
-    """The parts of the selector that decide for these devices, each with its devices counted, the commonest first.
+    """Return the parts of the selector that decide for these devices, with device counts, the most common first.
 
-    `publications` is asked only if the selector reads what none of the devices has.
+    `publications` is read only if the selector reads a name that none of the devices has.
     """
     return decisive_parts_of_kinds(expression, [[device] for device in devices], compile_, publications)
 
@@ -152,7 +153,10 @@ def decisive_parts_of_kinds(
     compile_: Compile,
     publications: Callable[[], Publications],
 ) -> list[DecisivePart]:
-    """As `decisive_parts`, for devices of which those of one kind publish the same: one of each is asked."""
+    """Return the deciding parts like `decisive_parts`, for devices by kind: those of one kind publish the same.
+
+    One device of each kind is checked.
+    """
     parts = clauses(expression)
     grouped: dict[tuple[str, str | None], list[PoolDevice]] = {}
     for kind in kinds:
@@ -172,7 +176,7 @@ def decisive_parts_of_kinds(
 
 
 def _computed(clause: str, devices: Sequence[PoolDevice], compile_: Compile) -> dict[str, Counter[str]]:
-    """The outermost parts with a value other than true or false that are more than an attribute or a constant."""
+    """Return the outermost parts with a value other than true or false, except attributes and constants."""
     made: dict[str, Counter[str]] = {}
     try:
         selector = compile_(clause)
@@ -199,12 +203,15 @@ def _outermost(part: EvaluatedPart) -> Iterator[EvaluatedPart]:
 
 
 def _is_computed(text: str) -> bool:
-    """More than an attribute or a constant; -1, 0 and 1 of a comparison say nothing."""
+    """Return whether the text is more than an attribute or a constant.
+
+    -1, 0 and 1 of a comparison are not informative.
+    """
     return not is_reference(text) and bool(references(text)) and not calls(text, "compareTo")
 
 
 def _decisive(parts: Sequence[str], device: PoolDevice, compile_: Compile) -> tuple[str, str | None]:
-    """The first part that is false for the device; else the first that fails on it; else the last."""
+    """Return the first part that is false for the device; otherwise the first that fails on it; otherwise the last."""
     failed: tuple[str, str | None] | None = None
     for part in parts:
         try:
@@ -234,9 +241,10 @@ def _found(
 
 
 def _compared_type(clause: str, error: str | None) -> str | None:
-    """The type of the constant with which the only name of the clause is compared; None if it is not.
+    """Return the type of the constant with which the only name of the clause is compared; None if there is none.
 
-    What is made of a value may well have another type; where that fails, the type of the value may be the cause.
+    A value computed from another may well have a different type; if the computation fails, the type of the value may be
+    the cause.
     """
     compared = comparison(clause)
     if compared is None or len(references(clause)) > 1 or not (compared.is_plain or error is not None):
@@ -245,7 +253,7 @@ def _compared_type(clause: str, error: str | None) -> str | None:
 
 
 def _absence(reference: Reference, publications: Publications) -> tuple[str, str | None]:
-    """Why nothing has it: the domain, or the name in it, is published nowhere at hand."""
+    """Return the reason why no device has it: the domain, or the name in it, is not published by the given devices."""
     if reference.kind == "domain":
         return "unknown-domain", nearest(reference.domain, publications.domains["attribute"])
     other = "capacity" if reference.kind == "attribute" else "attribute"
@@ -260,17 +268,17 @@ def _absence(reference: Reference, publications: Publications) -> tuple[str, str
     return "unknown-domain", nearest(reference.domain, publications.domains[reference.kind])
 
 
-# -- selectors that fail, rewritten ------------------------------------------------------------------------------------
+# -- rewriting selectors that fail -------------------------------------------------------------------------------------
 # With guards in front, or for one driver only.
 
 MOST_GUARDS = 8
-"""Times that guards are added before it is given up."""
+"""The number of times that guards are added before the rewriting is abandoned."""
 
 
 def mended(expression: str, fails_on: Callable[[str], PoolDevice | None]) -> str | None:
-    """The expression with guards, or else for one of the drivers that it names, that fails on nothing; None if none.
+    """Return the expression with guards, or for one of the drivers that it names, that fails on no device.
 
-    `fails_on` gives a device on which an expression fails, or None.
+    Return None if there is none. `fails_on` gives a device on which an expression fails, or None.
     """
     text, drivers = expression, set()
     for _ in range(MOST_GUARDS):
@@ -290,19 +298,19 @@ def mended(expression: str, fails_on: Callable[[str], PoolDevice | None]) -> str
 
 
 def _lacking(text: str, device: PoolDevice) -> list[Reference]:
-    """The attributes and capacities that the expression reads, not as optional, and the device has not."""
+    """Return the attributes and capacities that the expression reads as required and the device lacks."""
     read = (reference for reference in references(text, "read") if reference.kind in ("attribute", "capacity"))
     return [reference for reference in read if look_up(device, reference) is None]
 
 
-# -- expressions that come near ----------------------------------------------------------------------------------------
+# -- similar expressions -----------------------------------------------------------------------------------------------
 
 MOST_VALUES = 2
-"""Values that are tried for one constant."""
+"""The number of values that are tried for one constant."""
 
 
 def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """The expression with each name, domain or type that was probably meant, one at a time."""
+    """Yield the expression with each name, domain or type that was probably meant, one at a time."""
     for finding in found:
         for item in finding.found:
             if item.hint is None:
@@ -318,7 +326,7 @@ def spelling_fixes(expression: str, found: Sequence[DecisivePart]) -> Iterator[s
 
 
 def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
-    """The comparison with its constant as a type that the devices have."""
+    """Yield the comparison with its constant as a type that the devices have."""
     compared = comparison(clause)
     if compared is not None:
         types = sorted({kind for kind, _ in found.values})
@@ -326,7 +334,10 @@ def _retyped(clause: str, found: NamedValues) -> Iterator[str]:
 
 
 def other_values(expression: str, found: Sequence[DecisivePart]) -> Iterator[str]:
-    """The expression with a constant that no device has replaced by one that some have: the nearest, the commonest."""
+    """Yield the expression with a constant that no device has replaced by one that some have.
+
+    The most similar and the most common values are used.
+    """
     for finding in found:
         if len(finding.found) == 1 and finding.found[0].problem is None:
             for clause in _with_other_value(finding.clause, finding.found[0].values):
@@ -345,7 +356,7 @@ def _with_other_value(clause: str, counted: Counter[tuple[str, Any]]) -> Iterato
 
 
 def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any]:
-    """Values that might have been meant; none if they are of another type."""
+    """Return values that might have been meant; none if they are of another type."""
     values = [value for (kind, value), _ in counted.most_common() if kind == compared.type]
     if isinstance(compared.value, str):
         near = nearest(compared.value, values)

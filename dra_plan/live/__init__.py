@@ -1,6 +1,7 @@
-"""Asking a cluster: kubectl reads, exactly what planning reads and nothing else, and a snapshot comes of it.
+"""Reading a cluster with kubectl: the objects that planning reads and nothing else, saved as a snapshot.
 
-Nothing here plans. Nothing outside this package, and of the command line only `--live` and its kin, contacts a cluster.
+Nothing here plans. Only this package contacts a cluster, and on the command line only through `--live` and related
+options.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ def read_cluster(
     progress: Progress | None = None,
     only_devices: bool = False,
 ) -> Snapshot:
-    """The cluster of kubectl's current context, or of another one; `only_devices`: what `pools` shows, and no more.
+    """Read the cluster of kubectl's current context, or of another one; with `only_devices`, only the input of `pools`.
 
-    Raises InputError: UnreadClusterError for a cluster that can't be read, KubectlMissingError without a kubectl.
+    Raises InputError: UnreadClusterError for a cluster that cannot be read, KubectlMissingError without kubectl.
     """
     return read(Kubectl(context, kubeconfig), progress, names=OF_DEVICES if only_devices else None)
 
 
 def namespace_of_context(context: str | None = None, kubeconfig: str | None = None) -> str | None:
-    """The default namespace of kubectl's context; None if no context is chosen.
+    """Return the default namespace of kubectl's context; None if no context is selected.
 
-    Raises KubectlMissingError without a kubectl.
+    Raises KubectlMissingError without kubectl.
     """
     return Kubectl(context, kubeconfig).namespace()

@@ -1,7 +1,7 @@
-"""Kinds of a cluster that can refuse, hold back or end pods and that nobody simulates: their names are listed.
+"""Kinds of objects that can reject, delay or end pods and are not simulated: only their names are listed.
 
-Only groups that the server says it has are asked for. Of each object nothing but namespace and name is kept: how
-webhooks are reached and what policies say is nobody's business here. A descheduler leaves no objects to list.
+Only API groups that the server reports are read. Only namespace and name of each object are kept: neither the addresses
+of webhooks nor the content of policies. A descheduler leaves no objects to list.
 """
 
 from __future__ import annotations
@@ -30,6 +30,6 @@ BESIDE = (
 
 
 def name_only(value: Any) -> Any:
-    """What is kept of such an object."""
+    """Return the kept part of such an object."""
     metadata = value["metadata"]
     return {"metadata": {key: metadata[key] for key in ("namespace", "name") if key in metadata}}

@@ -1,8 +1,8 @@
-"""One request through kubectl, and which kinds a cluster is asked for.
+"""Single requests through kubectl, and the kinds to read from a cluster.
 
-First requests: `kubectl get --raw PATH`, which every kubectl from 1.20 on understands, and `kubectl config view` for
-what the kubeconfig says; every way to log in is kubectl's, and nothing is ever written. Then the kinds that planning
-reads, each in the newest version that the server has. What the objects say is not known here.
+The first part has the requests: `kubectl get --raw PATH`, which every kubectl since 1.20 supports, and `kubectl config
+view` for the kubeconfig; kubectl handles every login method, and nothing is ever written. The second part selects the
+kinds that planning reads, each in the newest version that the server has. This module does not interpret objects.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from dra_plan.manifests.kinds import Kind
 from .beside import BESIDE
 
 PATH_VARIABLE = "KUBECTL_PATH"
-"""Names the kubectl to use, instead of the one on PATH."""
+"""The environment variable with the kubectl to use, instead of the one on PATH."""
 SILENCE = 30.0
-"""Seconds after which a request without any byte of an answer is given up."""
+"""The number of seconds without any byte of a response after which a request is abandoned."""
 MOST_BYTES = 256 << 20
-"""The largest answer to one request: 500 objects, each as large as etcd holds them, are usually far smaller."""
+"""The size limit of one response: 500 objects, each of the maximum size in etcd, are usually far smaller."""
 
 TOTAL = 600.0
-"""Seconds after which a request is given up, however steadily its answer drips."""
+"""The number of seconds after which a request is abandoned, even if the response still arrives steadily."""
 
 _PIECE = 1 << 16
 _MOST_SAID = 2000
@@ -46,21 +46,21 @@ _NAMESPACE = "{.contexts[0].context.namespace}"
 _DEFAULT_NAMESPACE = "default"
 _SERVER_ERROR = re.compile(r"Error from server \((\w+)\): (.*)", re.DOTALL)
 _LOG_LINE = re.compile(r"^[EWI]\d{4} [\d:.]+ +\d+ \S+\] ")
-"""How lines of kubectl's own log begin; what it means to say is in the others."""
+"""The prefix of kubectl's own log lines; its error message is in the other lines."""
 
 
 class Refusal(StrEnum):
-    """Why a request has no answer."""
+    """The reasons why a request has no response."""
 
     FORBIDDEN = "Forbidden"
     NOT_FOUND = "NotFound"
     EXPIRED = "Expired"
     FAILED = "Failed"
-    """Everything else: no connection, a timeout, an answer that is none."""
+    """All other reasons: no connection, a timeout, an invalid response."""
 
 
 class RequestError(Exception):
-    """A request that has no answer: why, and the message that came instead."""
+    """A request without a response: the reason, and the message received instead."""
 
     def __init__(self, refusal: Refusal, message: str) -> None:
         self.refusal, self.message = refusal, message
@@ -68,23 +68,23 @@ class RequestError(Exception):
 
 
 class KubectlMissingError(InputError):
-    """There is no kubectl to ask with."""
+    """An error raised if kubectl is not installed."""
 
 
 class Requests(Protocol):
-    """What answers requests: kubectl, or a stand-in in tests."""
+    """A source of responses: kubectl, or a substitute in tests."""
 
     def get(self, path: str) -> bytes:
-        """The body of the answer. Raises RequestError."""
+        """Return the body of the response. Raises RequestError."""
         ...
 
     def stop(self) -> None:
-        """Nothing is asked any more: requests under way end with RequestError, and so does every later one."""
+        """Stop: current requests end with RequestError, and so does every later one."""
         ...
 
 
 def _on_path(name: str) -> str | None:
-    """The program, where PATH says; never the one in the current directory, which Windows would look at first."""
+    """Return the program on PATH; never the one in the current directory, which Windows would try first."""
     if Path(name).name != name:
         return shutil.which(name)
     folders = [folder for folder in map(Path, os.get_exec_path()) if folder.is_absolute()]
@@ -97,7 +97,7 @@ _T = TypeVar("_T")
 
 
 def decoded(body: bytes, kind: type[_T], what: str) -> _T:
-    """The answer as a value of this type. Raises RequestError if it is too deep, not UTF-8 or of another shape."""
+    """Decode the body as a value of this type. Raises RequestError if it is too deep, not UTF-8 or of another shape."""
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
@@ -105,7 +105,7 @@ def decoded(body: bytes, kind: type[_T], what: str) -> _T:
 
 
 def find() -> str:
-    """The path of kubectl: KUBECTL_PATH, or the one on PATH. Raises KubectlMissingError if there is none."""
+    """Return the path of kubectl: KUBECTL_PATH, or the one on PATH. Raises KubectlMissingError if there is none."""
     named = os.environ.get(PATH_VARIABLE)
     program = _on_path(named or "kubectl")
     if program is not None:
@@ -116,13 +116,13 @@ def find() -> str:
 
 
 class _Processes:
-    """The kubectl processes that run now, each with what it started to log in; all of them can be ended at once."""
+    """The running kubectl processes, each with its login helpers; all of them can be ended at once."""
 
     def __init__(self) -> None:
         self._lock, self._running, self._over = threading.Lock(), set[subprocess.Popen[bytes]](), False
 
     def start(self, command: list[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
-        """Raises RequestError after `stop`, OSError for a program that does not start."""
+        """Start a process. Raises RequestError after `stop`, OSError for a program that does not start."""
         with self._lock:
             if self._over:
                 raise RequestError(Refusal.FAILED, "stopped")
@@ -131,7 +131,7 @@ class _Processes:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=said,
-                start_new_session=True,  # a group of its own: ending it ends what helps to log in
+                start_new_session=True,  # a process group of its own: ending it also ends login helpers
             )
             self._running.add(process)
             return process
@@ -148,7 +148,7 @@ class _Processes:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Ends the process and its children; on Windows, which has no groups, the process alone."""
+    """End the process and its children; on Windows, which has no process groups, only the process."""
     if not hasattr(os, "killpg"):
         process.kill()
         return
@@ -160,9 +160,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kubectl:
-    """kubectl with the given context and kubeconfig; without them its own defaults.
+    """kubectl with the given context and kubeconfig; by default its own.
 
-    `silence` and `total` are in seconds. Raises KubectlMissingError when made without a kubectl.
+    `silence` and `total` are in seconds. Raises KubectlMissingError on construction without kubectl.
     """
 
     context: str | None = None
@@ -173,7 +173,7 @@ class Kubectl:
     _processes: _Processes = field(default_factory=_Processes, init=False, repr=False, compare=False)
 
     def get(self, path: str) -> bytes:
-        """The body of the answer. Raises RequestError."""
+        """Return the body of the response. Raises RequestError."""
         command = [self.program, "get", "--raw", path, f"--request-timeout={self.total:g}s", *self._options()]
         with tempfile.TemporaryFile() as said:
             try:
@@ -193,11 +193,11 @@ class Kubectl:
         return body
 
     def stop(self) -> None:
-        """Ends every kubectl that runs, and starts no more."""
+        """End every running kubectl, and start no more."""
         self._processes.stop()
 
     def namespace(self) -> str | None:
-        """The default namespace of the context; None if the kubeconfig has no context."""
+        """Return the default namespace of the context; None if the kubeconfig has no context."""
         asked = [self.program, "config", "view", "--minify", f"--output=jsonpath={_NAMESPACE}", *self._options()]
         try:
             done = subprocess.run(
@@ -213,7 +213,7 @@ class Kubectl:
 
 
 class _Answer:
-    """The standard output of a kubectl that is watched: it ends when nothing comes for a while, or too much."""
+    """The standard output of a kubectl process; reading stops after a period of silence or too much data."""
 
     def __init__(self, process: subprocess.Popen[bytes], silence: float, total: float) -> None:
         self._process, self._silence, self._total = process, silence, total
@@ -222,7 +222,7 @@ class _Answer:
         self.problem = ""
 
     def read(self) -> bytes:
-        """All of it, or what came before the problem; kubectl has been told to end by then."""
+        """Return all output, or the output before a problem; kubectl has been asked to end by then."""
         stream = self._process.stdout
         assert stream is not None
         watch = threading.Thread(target=self._watch, daemon=True)
@@ -264,7 +264,7 @@ class _Answer:
 
 
 def _refused(text: str, status: int) -> RequestError:
-    """The error that kubectl wrote to standard error."""
+    """Return the error that kubectl wrote to standard error."""
     lines = [line for line in text.splitlines() if line.strip() and not _LOG_LINE.match(line)]
     said = " ".join(lines) or f"kubectl ended with status {status}"
     found = _SERVER_ERROR.search(said)
@@ -275,33 +275,33 @@ def _refused(text: str, status: int) -> RequestError:
 
 
 # -- kinds to ask for --------------------------------------------------------------------------------------------------
-# Those of `manifests.kinds`, which can be read from files too: no Secret, no ConfigMap, nothing else.
+# Those of `manifests.kinds`, which can also be read from files: no Secrets, no ConfigMaps, nothing else.
 
 _CHANGING = ("resource.k8s.io", "scheduling.k8s.io")
-"""Groups whose resources differ between the versions that a server has; of the others all have been v1 for long."""
+"""Groups whose resources differ between the versions of a server; all other kinds have long been v1."""
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A kind as one server has it."""
+    """A kind as served by one server."""
 
     kind: Kind
     version: str
 
     @property
     def name(self) -> str:
-        """RESOURCE.GROUP, as kubectl takes it."""
+        """Return RESOURCE.GROUP, as in kubectl."""
         return f"{self.kind.plural}.{self.kind.group}" if self.kind.group else self.kind.plural
 
     @property
     def api_version(self) -> str:
-        """GROUP/VERSION, or the version alone for the core group."""
+        """Return GROUP/VERSION, or only the version for the core group."""
         return f"{self.kind.group}/{self.version}" if self.kind.group else self.version
 
     @property
     def path(self) -> str:
-        """Where the list of all objects is, in all namespaces."""
+        """Return the path of the list of all objects, in all namespaces."""
         return f"/{'apis' if self.kind.group else 'api'}/{self.api_version}/{self.kind.plural}"
 
 
@@ -328,16 +328,16 @@ class _Resources(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a server has: versions by group, and resources by group and version; None for what it does not tell.
+    """The APIs of a server: versions by group, and resources by group and version; None where it does not say.
 
-    Nothing is known of versions that were not asked for because newer ones have every kind already.
+    Versions are not queried if newer ones already have every kind.
     """
 
     groups: dict[str, list[str]] | None
     resources: dict[tuple[str, str], set[str] | None]
 
     def versions(self, kind: Kind) -> list[Listed]:
-        """The kind in the versions to be asked for, newest first: the first that is found is the one."""
+        """Return the kind in the versions to try, newest first: the first one found is used."""
         known = sorted(kind.versions, key=age)
         if self.groups is not None and kind.group:
             known = [version for version in known if version in self.groups.get(kind.group, ())]
@@ -350,7 +350,7 @@ class Discovery:
 
 
 def age(version: str) -> tuple[int, int, int]:
-    """For sorting, newest first: v2, v1, v1beta2, v1beta1, v1alpha3."""
+    """Return the sort key that puts the newest first: v2, v1, v1beta2, v1beta1, v1alpha3."""
     found = _VERSION.fullmatch(version)
     if found is None:
         return 3, 0, 0
@@ -359,7 +359,7 @@ def age(version: str) -> tuple[int, int, int]:
 
 
 def discover(requests: Requests) -> Discovery:
-    """What the server says that it has. A server that does not say is asked for one version after the other."""
+    """Return the APIs that the server reports. If it does not report any, the versions are tried one after another."""
     try:
         body = requests.get("/apis")
     except RequestError as error:
@@ -375,7 +375,7 @@ def discover(requests: Requests) -> Discovery:
 
 
 def _resources_of(requests: Requests, group: str, versions: Iterable[str]) -> list[tuple[str, set[str] | None]]:
-    """The resources of each version of a group, the newest first, until every wanted kind is found."""
+    """Return the resources of each version of a group, the newest first, until every wanted kind is found."""
     sought = {kind.plural: kind for kind in kinds.every() if kind.group == group}
     found = []
     for version in sorted(versions, key=age):
@@ -397,11 +397,11 @@ def _resources(requests: Requests, group: str, version: str) -> set[str] | None:
 OF_DEVICES = frozenset(
     ["Node", "Pod", "DeviceClass", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceTaintRule"]
 )
-"""The names of the kinds that say which devices there are and who has them."""
+"""The names of the kinds that describe devices and their users."""
 
 
 def wanted(names: frozenset[str] | None = None) -> Iterable[Kind]:
-    """The kinds that are asked for, by name or all, in the order of a snapshot: those that others refer to first."""
+    """Return the kinds to read, by name or all, in the order of a snapshot: referenced kinds first."""
     first = ("Node", "Namespace", "DeviceClass", "ResourceSlice", "DeviceTaintRule")
     asked = [kind for kind in kinds.every() if names is None or kind.name in names]
     return sorted(asked, key=lambda kind: first.index(kind.name) if kind.name in first else len(first))

@@ -1,8 +1,9 @@
-"""A snapshot under pseudonyms, which gives the same answers: for a bug report that shows nobody's names.
+"""Snapshots under pseudonyms that give the same answers: for bug reports that reveal no names.
 
-First the constants of selectors, then which texts of an object are names (any that is not known to be none), then the
-whole snapshot. All names share one table, in which they keep their order: what is equal stays equal (a node, its pool
-and its hostname label), and what is sorted stays sorted, so that every answer is the same up to the renaming.
+The module first handles the constants of selectors, then the texts of an object that are names (all that are not known
+to be something else), then the whole snapshot. All names share one table, in which they keep their order: equal names
+stay equal (a node, its pool and its hostname label), and sorted names stay sorted, so that every answer is the same
+except for the names.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from dra_plan.errors import DraPlanError
 from .snapshot import Snapshot
 
 # -- constants in selectors --------------------------------------------------------------------------------------------
-# Only those that are compared: what an attribute is equal to, or one of. Others may be patterns.
+# Only compared constants: the values of `==` and of `in`. Others may be patterns.
 
 _EQUAL = ("==", "!=")
 
 
 def renamed(expression: str, rename: Callable[[str], str]) -> str:
-    """The expression with each text constant that is compared renamed."""
+    """Return the expression with each compared string constant renamed."""
     changed = expression
     for token in reversed(list(_compared(tokenize(expression)[0]))):
         value = string(token.text)
@@ -106,11 +107,11 @@ _TECHNICAL = frozenset(
         "attacher",
     ]
 )
-"""Fields whose texts are the API's, a driver's or a time, and no names."""
+"""Fields whose texts come from the API or a driver, or are times, and not names."""
 _AMOUNTS = frozenset(
     ["capacity", "allocatable", "requests", "limits", "overhead", "consumedCapacity", "counters", "allocatedResources"]
 )
-"""Maps from names of resources, or of a driver's capacities, to amounts; both stay."""
+"""Maps from names of resources, or of a driver's capacities, to amounts; neither changes."""
 _LABEL_MAPS = frozenset(("labels", "matchLabels", "nodeSelector", "selector"))
 _LABEL_KEYS = frozenset(("key", "topologyKey", "matchLabelKeys", "mismatchLabelKeys", "topologyKeys"))
 _OWN_DOMAIN = re.compile(r"(?:[a-z0-9.-]+\.)?(?:kubernetes|k8s)\.io/")
@@ -154,11 +155,11 @@ _ANNOTATIONS = {
     well_known.PROVISIONED_BY: False,
     well_known.MIGRATED_PLUGINS: False,
 }
-"""The annotations that planning reads, and whether what they say is a name."""
+"""The annotations that planning reads, and whether their values are names."""
 
 
 class Shown(NamedTuple):
-    """What stays readable: selectors that look into texts (`startsWith`), and the attributes that they name.
+    """The parts that stay readable: selectors that search in texts (`startsWith`), and the attributes that they use.
 
     `attributes` are names without domain, None for every attribute.
     """
@@ -167,22 +168,22 @@ class Shown(NamedTuple):
     attributes: frozenset[str] | None = frozenset()
 
     def has(self, attribute: str) -> bool:
-        """Whether the texts of an attribute, named with or without its domain, stay."""
+        """Return whether the texts of an attribute, with or without its domain, stay unchanged."""
         return self.attributes is None or attribute.rpartition("/")[2] in self.attributes
 
     def with_expressions(self, found: frozenset[str]) -> Shown:
-        """With these selectors as well, and each attribute whose name one of them contains."""
+        """Return the same with these selectors added, and each attribute whose name one of them contains."""
         expressions = self.expressions | found
         words = frozenset(word for text in expressions for word in _words(text))
         return Shown(expressions, None if self.attributes is None else words)
 
 
 EVERYTHING = Shown(attributes=None)
-"""No selector and no attribute is changed."""
+"""All selectors and attributes stay unchanged."""
 
 
 def _words(expression: str) -> Iterator[str]:
-    """Whatever may name an attribute in an expression: identifiers, and constants without their domain."""
+    """Yield everything in an expression that may name an attribute: identifiers, and constants without their domain."""
     for token in tokenize(expression)[0]:
         if token.kind == "STRING":
             yield (string(token.text) or "").rpartition("/")[2]
@@ -191,16 +192,16 @@ def _words(expression: str) -> Iterator[str]:
 
 
 class Pseudonymizing:
-    """One pass over objects: `rename` is called with each name, and its result takes the name's place.
+    """One pass over objects: `rename` is called with each name, and its result replaces the name.
 
-    `kept` are names that stay, those of drivers; `shown` says which selectors and attributes do.
+    `kept` are names that stay, those of drivers; `shown` has the selectors and attributes that stay.
     """
 
     def __init__(self, rename: Rename, kept: Iterable[str], shown: Shown) -> None:
         self._rename, self._kept, self._shown = rename, frozenset(kept), shown
 
     def object(self, value: dict[str, Any]) -> dict[str, Any]:
-        """The object with other names."""
+        """Return the object with new names."""
         return {key: self._field(key, item, ()) for key, item in value.items()}
 
     def _name(self, text: str) -> str:
@@ -218,7 +219,7 @@ class Pseudonymizing:
         return value
 
     def _item(self, key: str, value: Any, above: tuple[str, ...]) -> Any:
-        """A value of a list; a map there is an object, whatever the list is called."""
+        """Return a value of a list; a map in it is an object, whatever the name of the list."""
         if isinstance(value, dict):
             return {name: self._field(name, item, (*above, key)) for name, item in value.items()}
         return self._field(key, value, above)
@@ -247,7 +248,7 @@ class Pseudonymizing:
         if key in _TECHNICAL:
             return text
         if key == "message":
-            return ""  # a sentence of the cluster, with names in it
+            return ""  # a message of the cluster that contains names
         if key == "expression":
             stays = self._shown.attributes is None or text in self._shown.expressions
             return text if stays else renamed(text, self._name)
@@ -275,7 +276,7 @@ class Pseudonymizing:
 
 
 def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
-    """The names of drivers, which are kept because selectors and attributes contain them."""
+    """Return the names of drivers, which are kept because selectors and attributes contain them."""
     found: set[str] = set()
     waiting: list[tuple[str, Any]] = [("", value) for value in objects]
     while waiting:
@@ -293,26 +294,26 @@ def drivers(objects: Iterable[dict[str, Any]]) -> set[str]:
 
 
 # -- a whole snapshot --------------------------------------------------------------------------------------------------
-# Drivers, the names of attributes and capacities, and amounts stay; so do times, versions and gates.
+# Drivers, the names of attributes and capacities, amounts, times, versions and gates stay unchanged.
 
 _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 
 
 class Anonymized(NamedTuple):
-    """A snapshot under pseudonyms, and which attributes still show their texts, as selectors look into them."""
+    """A snapshot under pseudonyms, and the attributes that still show their texts because selectors search in them."""
 
     snapshot: Snapshot
     shown: Shown
 
 
 MOST_PASSES = 20
-"""After so many rounds in which one more selector had to stay, everything that drivers publish does."""
+"""The number of rounds, each adding one readable selector, after which all texts of drivers stay readable."""
 
 
 def anonymized(snapshot: Snapshot) -> Anonymized:
-    """The snapshot with other names, in the same order.
+    """Return the snapshot with new names, in the same order.
 
-    Texts that drivers publish as attributes become others, too, but those of attributes that a selector looks into
+    Texts that drivers publish as attributes change as well, except those of attributes that a selector searches in
     (`startsWith`, `matches`); such selectors stay as they are.
     """
     objects = [msgspec.json.decode(text) for text in snapshot.objects]
@@ -325,7 +326,7 @@ def anonymized(snapshot: Snapshot) -> Anonymized:
 
 
 def _settled(objects: list[dict[str, Any]], kept: set[str]) -> tuple[Shown, Pseudonymizing]:
-    """The least that stays, one selector after the other, so that every selector has the same results as before."""
+    """Return the least that must stay, added selector by selector, so that every selector keeps its results."""
     shown = Shown()
     for _ in range(MOST_PASSES):
         renaming = _renaming(objects, kept, shown)
@@ -345,7 +346,7 @@ def _renaming(objects: list[dict[str, Any]], kept: set[str], shown: Shown) -> Ps
 
 
 def _table(objects: list[dict[str, Any]], kept: set[str], shown: Shown) -> dict[str, str]:
-    """A pseudonym for each name, all equally long, in the names' order."""
+    """Return a pseudonym for each name, all of equal length, in the order of the names."""
     found: set[str] = set()
 
     def note(text: str) -> str:
@@ -360,7 +361,7 @@ def _table(objects: list[dict[str, Any]], kept: set[str], shown: Shown) -> dict[
 
 
 def _others(objects: list[dict[str, Any]], renaming: Pseudonymizing) -> frozenset[str]:
-    """The selectors that have another result on some device than before."""
+    """Return the selectors whose result on some device has changed."""
     devices = _different_devices(objects)
     new = [renaming.object({"devices": [device]})["devices"][0] for _, device in devices]
     return frozenset(
@@ -381,7 +382,7 @@ def _same(before: str, after: str, devices: list[tuple[str, dict[str, Any]]], ne
 
 
 def _different_devices(objects: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """Devices with their drivers, one of those that are equal to selectors."""
+    """Return devices with their drivers, one for each set that selectors cannot distinguish."""
     found: dict[bytes, tuple[str, dict[str, Any]]] = {}
     for value in objects:
         spec = value.get("spec") if value.get("kind") == "ResourceSlice" else None
@@ -412,7 +413,7 @@ def _compiled(expression: str) -> Selector | None:
 
 
 def _verdict(selector: Selector, device: dict[str, Any], driver: str) -> object:
-    """The selector's result on a device, or the kind of its error."""
+    """Return the selector's result on a device, or the kind of its error."""
     return _said(lambda: selector.matches(msgspec.convert(device, Device), driver))
 
 

@@ -1,8 +1,8 @@
-"""A cluster as it was read: what it says of itself, and its objects, as one List that every command reads.
+"""A snapshot of a cluster: its own description, and its objects, as one List that every command reads.
 
-In this order: which fields of an object are kept, lists read page by page, the feature gates and the release that a
-server reports, the snapshot itself, a component's /metrics, and the ClusterRole that suffices. Requests and the choice
-of kinds are in `kubectl`.
+The module has, in this order: the kept fields of an object, lists read page by page, the feature gates and the release
+that a server reports, the snapshot itself, a component's /metrics, and the minimal ClusterRole. Requests and the
+selection of kinds are in `kubectl`.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from .beside import BESIDE, name_only
 from .kubectl import SILENCE, Discovery, Listed, Refusal, RequestError, Requests, decoded, discover, wanted
 
 # -- fields that are kept ----------------------------------------------------------------------------------------------
-# The fields are those of the structs in `api`, so there is no second list of them. Of resource.k8s.io, where every
-# field may decide, everything is kept, but no managedFields, and no data that drivers report of allocated devices.
+# The fields are those of the structs in `api`, so there is no second list. In resource.k8s.io, where every field may
+# decide, everything is kept except managedFields and the data that drivers report about allocated devices.
 
 Keep = Callable[[Any], Any]
-"""Gives what is kept of a value."""
+"""Returns the kept part of a value."""
 
 _OWN_DOMAINS = ("kubernetes.io", "k8s.io")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -50,7 +50,7 @@ _DRIVER_DATA = ("data", "networkData")
 
 
 def keeper(listed: Listed) -> Keep:
-    """Reduces objects of a kind and version to the fields that are kept; non-objects stay, for reading to refuse."""
+    """Return a function that reduces objects of a kind and version to the kept fields; non-objects stay as they are."""
     if listed.kind in BESIDE:
         return name_only
     if issubclass(listed.kind.type, StrictObject) or listed.kind.versions[listed.version] is not None:
@@ -60,7 +60,7 @@ def keeper(listed: Listed) -> Keep:
 
 
 def _of_pod(keep: Keep, value: Any) -> Any:
-    """Pending pods keep their resource version: it shows which was refused first."""
+    """Return the kept part of a pod; pending pods keep their resource version, which shows which was rejected first."""
     kept = keep(value)
     metadata, spec = value.get("metadata"), value.get("spec")
     version = metadata.get("resourceVersion") if isinstance(metadata, dict) else None
@@ -92,13 +92,13 @@ def _without_data(device: Any) -> Any:
 
 @functools.cache
 def _fields_of_metadata() -> dict[str, Keep | None]:
-    # it changes with what nobody plans with
+    # it changes with data that planning does not use
     known = {field.encode_name: _of_type(field.type) for field in fields(ObjectMeta)}
     return {name: keep for name, keep in known.items() if name != "resourceVersion"}
 
 
 def _metadata(value: Any) -> Any:
-    """Metadata without managedFields, and with the annotations of Kubernetes' own domains only."""
+    """Return metadata without managedFields, and only with the annotations of Kubernetes' own domains."""
     kept = _of_map(value, _fields_of_metadata())
     annotations = kept.get("annotations") if isinstance(kept, dict) else None
     if isinstance(annotations, dict):
@@ -125,7 +125,7 @@ def _of_map(value: Any, known: dict[str, Keep | None]) -> Any:
 
 @functools.cache
 def _of_type(kind: Any) -> Keep | None:
-    """What is kept of values of a type; None for all."""
+    """Return the function that reduces values of a type; None to keep everything."""
     if kind is ObjectMeta:
         return _metadata
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -154,12 +154,12 @@ def _of_values(keep: Keep, value: Any) -> Any:
 
 
 # -- lists, page by page -----------------------------------------------------------------------------------------------
-# A list is read to its end or not at all: half of it is never taken for the whole.
+# A list is read to its end or not at all: a partial list is never used as the whole.
 
 PAGE = 500
-"""Objects asked for at once."""
+"""The number of objects requested at once."""
 READINGS = 3
-"""How often a list is read, all in all, whose continue token expires before its end is reached."""
+"""The maximum number of attempts to read a list whose continue token expires before its end."""
 
 _MOST_PAGES = 10_000
 _MOST_EMPTY = 3
@@ -180,9 +180,9 @@ class _Page(msgspec.Struct, rename="camel"):
 
 
 def read_list(requests: Requests, listed: Listed, heard: Heard) -> list[bytes]:
-    """All objects of a list as JSON texts, in the server's order, with only the fields that planning reads.
+    """Return all objects of a list as JSON texts, in the server's order, with only the fields that planning reads.
 
-    Raises RequestError if the list can't be read to its end.
+    Raises RequestError if the list cannot be read to its end.
     """
     for reading in range(1, READINGS + 1):
         try:
@@ -258,7 +258,7 @@ _GATE = re.compile(r":?([A-Za-z0-9]+)=(true|false)")
 
 
 def of_metrics(text: str) -> dict[str, bool]:
-    """All feature gates in a component's metrics; none if the text has no such metric."""
+    """Return all feature gates in a component's metrics; none if the text has no such metric."""
     found = {}
     for labels, value in _METRIC.findall(text):
         name = _NAME.search(labels)
@@ -268,7 +268,7 @@ def of_metrics(text: str) -> dict[str, bool]:
 
 
 def of_flags(text: str) -> dict[str, bool] | None:
-    """The gates that were set on the command line of a component; None if the text is not a list of flags."""
+    """Return the gates set on the command line of a component; None if the text is not a list of flags."""
     line = _JSON_FLAG.search(text) if text.lstrip().startswith("{") else _FLAG.search(text)
     if line is None:
         return None
@@ -276,18 +276,18 @@ def of_flags(text: str) -> dict[str, bool] | None:
 
 
 # -- the release of a cluster ------------------------------------------------------------------------------------------
-# The gates are the API server's: the scheduler's may differ, and only the scheduler itself tells them.
+# The gates are those of the API server: the scheduler's may differ, and only the scheduler itself reports them.
 
 
 class ServerVersion(NamedTuple):
-    """The version of the server's program (`v1.36.2`), and the minor version that it emulates, if that is another."""
+    """The version of the server's program (`v1.36.2`), and the minor version that it emulates, if different."""
 
     server: str
     emulated: str
 
 
 class ReportedGates(NamedTuple):
-    """Gates with their values, and who reported them; no gates if nobody did."""
+    """Gates with their values, and the component that reported them; no gates if none did."""
 
     values: dict[str, bool]
     source: str
@@ -302,7 +302,7 @@ class _Version(msgspec.Struct, rename="camel"):
 
 
 def version_of(requests: Requests) -> ServerVersion:
-    """What /version says, empty where it may not be asked. Raises RequestError if nobody answers."""
+    """Return the content of /version, empty if access is denied. Raises RequestError without a response."""
     try:
         body = requests.get("/version")
     except RequestError as error:
@@ -317,7 +317,7 @@ def version_of(requests: Requests) -> ServerVersion:
 
 
 def gates_of(requests: Requests) -> ReportedGates:
-    """The gates of /metrics, else those set on the command line of /flagz; none where neither may be read."""
+    """Return the gates in /metrics, else those set on the command line in /flagz; none if access to both is denied."""
     for path, parse in (("/metrics", of_metrics), ("/flagz", of_flags)):
         try:
             found = parse(requests.get(path).decode(errors="replace"))
@@ -331,31 +331,31 @@ def gates_of(requests: Requests) -> ReportedGates:
 # -- the snapshot ------------------------------------------------------------------------------------------------------
 
 AT_ONCE = 6
-"""Lists that are read at the same time."""
+"""The number of lists that are read in parallel."""
 
 _ESSENTIAL = ("Node", "Pod", "ResourceSlice", "DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
-"""Kinds without which nothing is planned if the server fails: one that says no is another matter."""
+"""Kinds without which planning is impossible if the server fails; denied access is handled separately."""
 
 _RESOURCE_VERSION = re.compile(rb',"resourceVersion": ?"[^"]*"')
-"""In the text of an object: it changes with every write, also of what planning does not read."""
+"""The resource version in the text of an object: it changes with every write, even of data that planning ignores."""
 
 Progress = Callable[[int, int, int], None]
-"""Called with how many kinds are read, of how many, and the number of objects so far."""
+"""Called with the number of kinds read, their total, and the number of objects so far."""
 
 
 class UnreadClusterError(InputError):
-    """A cluster that can't be read, or not enough of it."""
+    """A cluster that cannot be read, or not sufficiently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What was read: each object is a JSON text without line ends."""
+    """The result of reading: each object is a JSON text without line breaks."""
 
     info: ClusterInfo
     objects: list[bytes]
 
     def pieces(self, end: bytes = b"\n") -> Iterator[bytes]:
-        """The List, a line for each object, ClusterInfo first."""
+        """Yield the List, one line per object, ClusterInfo first."""
         yield b'{"apiVersion":"v1","kind":"List","items":[' + end
         yield header(self.info)
         for text in self.objects:
@@ -364,45 +364,45 @@ class Snapshot:
         yield end + b"]}" + end
 
     def reported(self, gates: Mapping[str, bool]) -> Snapshot:
-        """The snapshot with the gates that the scheduler reports instead of those of the API server."""
+        """Return the snapshot with the gates that the scheduler reports instead of those of the API server."""
         told = msgspec.structs.replace(
             self.info, feature_gates=dict(sorted(gates.items())), feature_gates_from="kube-scheduler /metrics"
         )
         return replace(self, info=told)
 
     def content(self, name: str) -> bytes:
-        """The List as bytes, compressed if the name ends in .gz; the same for the same snapshot."""
+        """Return the List as bytes, compressed if the name ends in .gz; equal snapshots give equal bytes."""
         text = b"".join(self.pieces())
         return gzip.compress(text, mtime=0) if name.endswith(".gz") else text
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the List into a file, compressed if the name ends in .gz. Raises OSError."""
+        """Write the List to a file, compressed if the name ends in .gz. Raises OSError."""
         Path(path).write_bytes(self.content(os.fspath(path)))
 
     def source(self) -> Source:
-        """The snapshot as a source that is read before any file; its lines are not reported."""
+        """Return the snapshot as a source that is read before any file; its line numbers are not reported."""
         return Source("the cluster", b"".join(self.pieces(end=b"")), has_lines=False)
 
 
 def header(info: ClusterInfo) -> bytes:
-    """ClusterInfo as an object of the List, with its apiVersion and kind."""
+    """Return ClusterInfo as an object of the List, with its apiVersion and kind."""
     fields = msgspec.to_builtins(info)
     return msgspec.json.encode({"apiVersion": info.api_version, "kind": info.kind, **fields})
 
 
 @dataclass(frozen=True, slots=True)
 class _ReadKind:
-    """What became of one kind: its objects, or why there are none."""
+    """The result for one kind: its objects, or why there are none."""
 
     objects: list[bytes]
     unlisted: UnlistedKind | None = None
 
 
 def read(requests: Requests, progress: Progress | None = None, *, names: frozenset[str] | None = None) -> Snapshot:
-    """The objects that planning reads, or only those of the named kinds, and what the cluster says of its release.
+    """Return the objects that planning reads, or only those of the named kinds, and the release of the cluster.
 
-    What may not be listed, or is not served, is noted in `not_listed`. Raises UnreadClusterError if nothing may be
-    listed, and if the server fails at what no plan can do without; KubectlMissingError without a kubectl.
+    Kinds that may not be listed, or are not served, are recorded in `not_listed`. Raises UnreadClusterError if nothing
+    may be listed, and if the server fails for kinds that every plan needs; KubectlMissingError without kubectl.
     """
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:
@@ -412,7 +412,7 @@ def read(requests: Requests, progress: Progress | None = None, *, names: frozens
             _check(found)
             gates = asked.result()
         except BaseException:
-            requests.stop()  # also what waits for an answer: the pool ends when its threads do
+            requests.stop()  # also pending requests: the pool ends when its threads do
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     info = ClusterInfo(
@@ -431,7 +431,7 @@ def read(requests: Requests, progress: Progress | None = None, *, names: frozens
 
 
 def _asked_first(requests: Requests, pool: ThreadPoolExecutor) -> tuple[ServerVersion, Discovery]:
-    """What is asked before any list, as a server that does not answer is not asked thirty times."""
+    """Return the requests before any list, so that a server that does not respond gets one request, not thirty."""
     asked, discovering = pool.submit(version_of, requests), pool.submit(discover, requests)
     try:
         return asked.result(), discovering.result()
@@ -450,7 +450,7 @@ def _read_all(
     kinds = [*wanted(names), *beside]
     counter = _Counter(len(kinds), progress)
     running: dict[Kind, Future[_ReadKind]] = {}
-    # Lists that are usually long go first, as each is read page by page; claims come after pods.
+    # Lists that are usually long come first, because each is read page by page; claims come after pods.
     for kind in sorted(kinds, key=lambda kind: _ESSENTIAL.index(kind.name) if kind.name in _ESSENTIAL else len(kinds)):
         pods = next((running[each] for each in running if each.name == "Pod"), None)
         after = pods if kind.name == "ResourceClaim" else None
@@ -459,7 +459,7 @@ def _read_all(
 
 
 class _Counter:
-    """Counts what was read so far, and reports progress."""
+    """Counts the objects read so far, and reports progress."""
 
     def __init__(self, total: int, progress: Progress | None) -> None:
         self._total, self._progress = total, progress
@@ -481,11 +481,12 @@ class _Counter:
 def _read_kind(
     requests: Requests, kind: Kind, discovery: Discovery, counter: _Counter, after: Future[_ReadKind] | None
 ) -> _ReadKind:
-    """The objects of a kind in the newest version that is there. Raises UnreadClusterError for what none can lack.
+    """Return the objects of a kind in its newest served version.
 
-    What has to be read `after` something else waits for it. Claims wait for pods: the scheduler allocates a claim
-    before it binds the pod, so that of a pod that was bound when it was read the claim is read with its devices. The
-    other way round a pod bound in between would look as if it never got any.
+    Raises UnreadClusterError for a missing essential kind.
+    A kind that must be read `after` another waits for it. Claims wait for pods: the scheduler allocates a claim before
+    it binds the pod, so a pod that was bound when read has a claim that is read with its devices. In the reverse order,
+    a pod bound in between would appear never to have got any.
     """
     if after is not None:
         after.exception()
@@ -516,7 +517,7 @@ def _unlisted(kind: Kind, refused: RequestError | None) -> UnlistedKind:
 
 
 def _check(found: dict[Kind, _ReadKind]) -> None:
-    """Raises UnreadClusterError if the server lists nothing at all for this user."""
+    """Raise UnreadClusterError if the server lists nothing at all for this user."""
     if any(outcome.unlisted is None for kind, outcome in found.items() if kind not in BESIDE):
         return
     said = next((each.unlisted.message for each in found.values() if each.unlisted and each.unlisted.message), "")
@@ -527,20 +528,20 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
 
 
 def without_time(snapshot: Snapshot) -> Snapshot:
-    """The snapshot without its time, so that two readings of an unchanged cluster are equal."""
+    """Return the snapshot without its time, so that two snapshots of an unchanged cluster are equal."""
     objects = [_RESOURCE_VERSION.sub(b"", text) for text in snapshot.objects]
     return replace(snapshot, info=msgspec.structs.replace(snapshot.info, time=""), objects=objects)
 
 
 # -- metrics of a component --------------------------------------------------------------------------------------------
-# From a file, or from an address that is asked once.
+# From a file, or from an address that is read once.
 
 _ADDRESSES = ("http://", "https://")
 _MOST_BYTES = 64 << 20
 
 
 def text_of(place: str, *, may_ask: bool) -> str:
-    """The metrics of a file or address. Raises UsageError for one that can't be read, or may not be asked."""
+    """Return the metrics of a file or address. Raises UsageError if it cannot be read, or access is not allowed."""
     if not place.startswith(_ADDRESSES):
         try:
             return Path(place).read_text(encoding="utf-8", errors="replace")
@@ -558,15 +559,15 @@ def text_of(place: str, *, may_ask: bool) -> str:
 
 
 # -- the ClusterRole ---------------------------------------------------------------------------------------------------
-# The rights that a snapshot needs, and no more.
+# The minimal permissions for a snapshot.
 
 GATES = ("/metrics", "/flagz")
-"""Paths that say which gates the API server has; without them a release's defaults stand in."""
+"""Paths with the feature gates of the API server; without them, the defaults of the release apply."""
 NAME = "dra-plan-snapshot"
 
 
 def cluster_role() -> str:
-    """The ClusterRole, as YAML."""
+    """Return the ClusterRole, as YAML."""
     groups: dict[str, list[str]] = {}
     for kind in (*wanted(), *BESIDE):
         groups.setdefault(kind.group, []).append(kind.plural)

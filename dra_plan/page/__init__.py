@@ -1,4 +1,4 @@
-"""Answers as a page that a browser opens: one file with its own styles and script, which asks no network for anything.
+"""Answers as an HTML page: one file with its own styles and script, which makes no network requests.
 
-What is said is the document's; here it gets a form, and a picture of the cluster.
+The content is that of the document; this package adds the layout and a picture of the cluster.
 """

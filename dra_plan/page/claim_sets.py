@@ -1,4 +1,4 @@
-"""What pages about claim sets share: the headline, and a pick for each set."""
+"""The shared parts of pages about claim sets: the headline, and a pick for each set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dra_plan.text.naming import claim_set_name
 
 
 def brief(one: told.Article, of: PlannedClaimSet | ExplainedClaimSet) -> str:
-    """In short: where it fits, or what is in the way."""
+    """Return a short form: where the claim set fits, or the obstacle."""
     if one.tone != picks.GOOD and of.leading:
         return words.cell(of.leading[0])
     return one.sentence.removesuffix(".")
@@ -35,11 +35,11 @@ _HEADLINES = {
     Outcome.REFUSED: "is refused",
     Outcome.UNKNOWN: "is not known",
 }
-"""What becomes of a claim set that does not fit."""
+"""The wording for a claim set that does not fit."""
 
 
 def headline(sets: Sequence[ClaimSetSummary], nodes: int) -> str:
-    """Whether they fit on some of so many nodes: which does not, or how many do not."""
+    """Return whether the sets fit on some of this number of nodes: the set that does not, or the number of them."""
     failing = [one for one in sets if one.outcome is not Outcome.FITS]
     if not sets:
         return "Nothing is waiting for devices"
@@ -58,7 +58,7 @@ def headline(sets: Sequence[ClaimSetSummary], nodes: int) -> str:
 
 
 def compared(fitting: Collection[str], nodes: Iterable[str], drawn: Scene) -> dict[int, Mark]:
-    """Of one side of a comparison: the nodes where it fits, and of the others those whose answer is another one."""
+    """Return the marks for one side of a comparison: nodes where the set fits, and other nodes that differ."""
     made: dict[int, Mark] = {}
     for name in dict.fromkeys((*fitting, *nodes)):
         if name in drawn.by_node:
@@ -74,13 +74,13 @@ def pick_sets(
     inventory: Inventory | None,
     view: View | None,
 ) -> None:
-    """A pick for each claim set, with its answer on every node of the picture; `explained` has their words."""
+    """Add a pick for each claim set, with its answer on every node of the picture; `explained` has the wording."""
     if not made.scenes or inventory is None or view is None:
         answers: list[dict[str, Any]] = [{} for _ in explained]
     else:
         asked = list(plans)
         found = zip(asked, on_nodes(asked, inventory, view), strict=True)
-        answers = [{} if plan.refused else answer for plan, answer in found]  # what is refused gets nothing
+        answers = [{} if plan.refused else answer for plan, answer in found]  # a rejected pod gets nothing
     for number, ((name, tone, word, line), answer) in enumerate(zip(explained, answers, strict=True)):
         marks = [picks.marks(answer, drawn) for drawn in made.scenes[:1]]
         marks += [{} for _ in made.scenes[1:]]

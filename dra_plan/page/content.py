@@ -1,4 +1,4 @@
-"""What a page holds, before any layout, and the lines that its boxes say."""
+"""The content of a page, before any layout, and the text of its boxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dra_plan.text import words
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding with its line in three parts: before the place, the place, after it."""
+    """A finding with its line in three parts: the text before the position, at it, and after it."""
 
     code: str
     severity: str
@@ -34,7 +34,7 @@ class ShownFinding:
 
 @dataclass(frozen=True, slots=True)
 class FileFindings:
-    """The findings of one file, in its order."""
+    """The findings of one file, in file order."""
 
     name: str
     findings: list[ShownFinding]
@@ -42,7 +42,7 @@ class FileFindings:
 
 @dataclass
 class Page:
-    """A page: its headline, the pictures, what can be picked, and what is told; `document` is in it, whole."""
+    """A page: its headline, the pictures, the picks, and the articles; it embeds the whole `document`."""
 
     command: str
     headline: str
@@ -51,38 +51,38 @@ class Page:
     scenes: list[Scene] = field(default_factory=list)
     picks: list[Pick] = field(default_factory=list)
     moments: list[PictureChange] = field(default_factory=list)
-    """What is another than in the beginning, at moments that picks are shown in."""
+    """The changes from the initial picture at the moments in which picks are shown."""
     moments_in: int = 0
-    """The picture in which they are shown."""
+    """The index of the picture in which the moments are shown."""
     picks_title: str = "Claim sets"
     opens_on: int | None = None
     """The pick that the page opens on; None for the first that ended badly."""
     gets_word: str = "would get"
     harm_word: str = ""
-    """What is said of devices whose holders suffer from what is picked."""
+    """The word for devices whose holders suffer from the pick."""
     slider: str = ""
-    """What the slider goes through; "" for none."""
+    """The label of the slider; "" for none."""
     before: str = ""
-    """What is said of the picture before the first step."""
+    """The caption of the picture before the first step."""
     steps: int = 0
-    """How many of the picks are steps of the slider: the first."""
+    """The number of picks that are steps of the slider; these come first."""
     curves: Curves | None = None
-    """What went on over time, each step of the slider at its place."""
+    """The curves over time, with each step of the slider at its position."""
     tiles_when: str = ""
-    """When as much was free as the head of the page says, where that is not plain."""
+    """The time to which the free devices at the top of the page refer, if this is not obvious."""
     marks_devices: bool = True
-    """Whether picks say which devices they get."""
+    """True if picks say which devices they get."""
     articles: list[Article] = field(default_factory=list)
     answers_title: str = "The answer"
     findings: list[FileFindings] = field(default_factory=list)
     profiles: list[tuple[str, int, int]] = field(default_factory=list)
-    """Kinds of parts of devices: how many still fit, and how many are listed."""
+    """Kinds of partitions of devices: the number that still fit, and the number that are listed."""
     blocks: list[Block] = field(default_factory=list)
     warnings: Sequence[str] = ()
 
     @property
     def states(self) -> list[str]:
-        """The states that some device has, in some picture or at some moment."""
+        """Return the states that occur on devices, in any picture or at any moment."""
         found = {state for scene in self.scenes for state in scene.states}
         changes = [*self.moments, *(pick.change for pick in self.picks if pick.change is not None)]
         found |= {device.state for change in changes for device in change.devices.values()}
@@ -90,39 +90,39 @@ class Page:
 
     @property
     def changes_nodes(self) -> bool:
-        """Whether some pick changes nodes, rather than trying one after the other."""
+        """Return whether any pick changes the cluster instead of trying a single node."""
         return any(not pick.each_alone for pick in self.picks)
 
     @property
     def has_unsuitable(self) -> bool:
-        """Whether some pick says why a device does not do."""
+        """Return whether any pick says why a device is not suitable."""
         return any(mark.notes for pick in self.picks for marks in pick.marks for mark in marks.values())
 
     @property
     def has_parts(self) -> bool:
-        """Whether parts of devices are drawn, some of them without room for words."""
+        """Return whether partitions of devices are drawn, some of them too small for text."""
         return any(pool.physical for scene in self.scenes for place in scene.places for pool in place.pools)
 
     @property
     def told_by(self) -> str:
-        """The command whose tables stand below."""
+        """The command whose tables are shown below."""
         return f"dra-plan {self.command}".strip()
 
 
 MOST_ARTICLES = 150
-"""Of more articles, those that are brief are given as text, line by line."""
+"""The number of articles above which brief articles are shown as text, line by line."""
 
 
 MOST_GROUPS = 60
-"""Groups of nodes that are told of one pick: of more, those with the most nodes."""
+"""The number of node groups that are listed for one pick; the groups with the most nodes come first."""
 
 
 MOST_NODES = 8
-"""Nodes of a group that are named."""
+"""The number of nodes of a group that are named."""
 
 
 def fill_boxes(made: Page) -> None:
-    """Each article gets what the boxes say when its pick is shown."""
+    """Give each article the text of the boxes for when its pick is shown."""
     articles = {article.key: article for article in made.articles}
     for pick in made.picks:
         if pick.key in articles:
@@ -147,7 +147,7 @@ def _told(pick: Pick, made: Page) -> Iterator[BoxLines]:
 
 
 def _lines(place: ScenePlace, mark: Mark, made: Page) -> Iterator[str]:
-    """Each thing that is said, with the devices of which it is."""
+    """Yield each statement, with the devices that it applies to."""
     found: dict[str, list[str]] = {}
     for device in place.devices:
         if device.at in mark.gets:

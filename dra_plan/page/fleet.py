@@ -1,4 +1,4 @@
-"""A picture as data for the script, what is alike told once; and as lines for those who read without one."""
+"""A picture as data for the script, with equal parts shared; and as text lines for readers without a script."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from dra_plan.page.scene import LETTERS, PhysicalDevice, Scene, ScenePlace, Scen
 from dra_plan.text import words
 
 MOST_LABELS = 8
-"""Labels of nodes by which the fleet can be grouped."""
+"""The number of node labels by which the fleet can be grouped."""
 
 
 MOST_VALUES = 24
-"""A label with more values groups nothing, unless pods select by it."""
+"""The number of values above which a label is not used for grouping, unless pods select by it."""
 
 
 MOST_LINES = 60
-"""Groups of nodes that are told as lines: of more, those with the most nodes."""
+"""The number of node groups that are listed as lines; the groups with the most nodes come first."""
 
 
 MOST_NAMED = 8
-"""Nodes of a group that are named."""
+"""The number of nodes of a group that are named."""
 
 
 def plain(scene: Scene, texts: Texts) -> dict[str, Any]:
-    """What the script needs: layouts, and for each place its layout and what is its own."""
+    """Return the data for the script: layouts, and for each place its layout and its own values."""
     layouts: dict[bytes, int] = {}
     made: list[dict[str, Any]] = []
     places = []
@@ -46,7 +46,7 @@ def plain(scene: Scene, texts: Texts) -> dict[str, Any]:
 
 
 def _labels(scene: Scene) -> list[str]:
-    """The labels that put nodes together: of several values, fewer than there are nodes."""
+    """Return the labels that group nodes: those with several values, but fewer than there are nodes."""
     nodes = [place.node for place in scene.places if place.node is not None]
     values: dict[str, set[str]] = {}
     for node in nodes:
@@ -88,7 +88,7 @@ def _layout(place: ScenePlace, texts: Texts) -> dict[str, Any]:
 
 
 def _pool(pool: ScenePool, place: ScenePlace, texts: Texts) -> dict[str, Any]:
-    """A pool; one with the name of its node has none."""
+    """Return a pool; the name is omitted if it is that of its node."""
     own = place.node is not None and pool.pool.name == place.node.name
     state = pool.pool.state + (f": {pool.pool.problem}" if pool.pool.problem else "")
     return {
@@ -116,7 +116,7 @@ def _physical(of: PhysicalDevice) -> dict[str, Any]:
 
 
 def lines(scene: Scene) -> Iterator[str]:
-    """The nodes with what is free on them and what keeps pods away, those of which the same is said together."""
+    """Yield the nodes with their free devices and the obstacles for pods; nodes with equal text share a line."""
     groups: dict[str, list[str]] = {}
     for place in scene.places:
         groups.setdefault("; ".join(_said(place)), []).append(place.title)
@@ -142,5 +142,5 @@ def _said(place: ScenePlace) -> Iterator[str]:
 
 
 def _together(pool: ScenePool) -> Counter[str]:
-    """How many free devices each frame has, of frames with a name."""
+    """Return the number of free devices in each frame that has a name."""
     return Counter(frame.label for frame in pool.frames if frame.label for one in frame.devices if one.state == "free")

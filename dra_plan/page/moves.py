@@ -1,4 +1,4 @@
-"""Pods that go from node to node: on the picture who leaves and who comes, and with which devices."""
+"""Pods that move between nodes: the pods that leave and arrive in the picture, with their devices."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from dra_plan.text import words
 
 @dataclass(frozen=True, slots=True)
 class DrawnMove:
-    """A pod, NAMESPACE/NAME, that leaves a node for another, with the devices DRIVER/POOL/DEVICE that it has there.
+    """A pod, NAMESPACE/NAME, that moves from one node to another, with the DRIVER/POOL/DEVICE that it gets there.
 
-    `to_node` is "" for a pod without a place, `from_node` for one that starts, `pod` for room that is for no pod.
+    `to_node` is "" for a pod without a node, `from_node` for a pod that starts, `pod` for free space that is not for a
+    pod.
     """
 
     pod: str
@@ -26,18 +27,18 @@ class DrawnMove:
     to_node: str
     devices: Sequence[str] = ()
     lost: str = "without a place"
-    """What becomes of it without a `to_node`."""
+    """The wording for a pod without a `to_node`."""
 
 
 def ways(moves: Iterable[DrawnMove]) -> list[tuple[str, str]]:
-    """From which node to which pods go; those that stay, start or have no place go none."""
+    """Return the (from, to) pairs of nodes; pods that stay, start or get no node have none."""
     return [
         (one.from_node, one.to_node) for one in moves if one.from_node and one.to_node and one.from_node != one.to_node
     ]
 
 
 def of_moves(moves: Sequence[DrawnMove], drawn: Scene, now: Moments | None) -> dict[int, Mark]:
-    """What pods leave and what they get: of those that leave the devices that they have `now`, unless it is None."""
+    """Return the marks of pods that leave and arrive; `now` has the devices of the leaving pods, unless it is None."""
     made: dict[int, Mark] = {}
     for one in moves:
         for node, kind in ((one.from_node, picks.OTHER), (one.to_node, picks.GOOD)):
@@ -89,7 +90,7 @@ def _goes(one: DrawnMove) -> str:
 
 
 def through_waves(made: Page) -> None:
-    """The slider goes through all picks: the waves, and the end."""
+    """Make the slider go through all picks: the waves, and the end."""
     if made.scenes:
         made.slider, made.before, made.steps = "Waves", "before the first wave", len(made.picks)
         made.tiles_when = "Before the first wave."

@@ -1,4 +1,4 @@
-"""What an answer says of single nodes and devices: where a claim set fits, what it gets, and who is refused why."""
+"""The answers about single nodes and devices: where a claim set fits, what it gets, and why devices are rejected."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dra_plan.planner.nodes import with_nodes
 from dra_plan.scheduler.attempts import FailedAttempt
 
 MOST_ASKED = 400
-"""Nodes that are asked for reasons beyond those that an explanation knows already."""
+"""The number of nodes for which reasons are computed beyond those that an explanation already has."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedDevices:
-    """Devices of a node that one check keeps from one request."""
+    """Devices of a node that one check rejects for one request."""
 
     claim: str
     request: str
@@ -36,19 +36,19 @@ class RefusedDevices:
 
 @dataclass(frozen=True, slots=True)
 class AnswerOnNode:
-    """What becomes of a claim set on a node: an outcome, or `Excluded` by the rules of node and pod."""
+    """The result for a claim set on a node: an outcome, or `Excluded` by the node and pod rules."""
 
     outcome: str
     message: str = ""
     gets: tuple[tuple[DeviceID, str], ...] = ()
-    """The devices with the requests that get them."""
+    """The devices, each with the request that gets it."""
     refused: tuple[RefusedDevices, ...] = ()
     reason: LeadingReason | None = None
-    """What is most in the way, where an explanation knows it."""
+    """The main obstacle, if an explanation has it."""
 
 
 def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) -> list[dict[str, AnswerOnNode]]:
-    """For each planned claim set its answer on every node."""
+    """Return the answer of each planned claim set on every node."""
     nodes = {node.metadata.name: node for node in with_nodes(inventory, infer=True)[0].nodes}
     return [dict(_of_set(one, nodes, view)) for one in plans]
 
@@ -56,9 +56,9 @@ def on_nodes(plans: Iterable[ClaimSetPlan], inventory: Inventory, view: View) ->
 def at_attempt(
     attempt: FailedAttempt, told: Mapping[str, tuple[str, str]], most: int = MOST_ASKED
 ) -> dict[str, AnswerOnNode]:
-    """What became of a pod's last attempt on the nodes that are told, with outcome and message, as things were then.
+    """Return the result of a pod's last attempt on the listed nodes, with outcome and message, as of that time.
 
-    The first `most` of them are asked for the reasons on their devices.
+    The reasons on devices are computed for the first `most` of them.
     """
     return refused_then(attempt.view(), attempt.nodes, attempt.claims, attempt.allocated, told, most)
 
@@ -71,7 +71,7 @@ def refused_then(
     told: Mapping[str, tuple[str, str]],
     most: int = MOST_ASKED,
 ) -> dict[str, AnswerOnNode]:
-    """What became of claims on the nodes that are told, with outcome and message, in the cluster of `view`."""
+    """Return the results of claims on the listed nodes, with outcome and message, in the cluster of `view`."""
     placements = Placements(view, claims, None, allocated)
     asked = [node for node in nodes if node.metadata.name in told] if claims else []
     offers = {node.metadata.name: _offer(placements, node) for node in asked[:most]}

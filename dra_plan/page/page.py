@@ -1,4 +1,4 @@
-"""The file: templates, styles, script and data joined, under a policy that lets nothing else run or load."""
+"""The HTML file: templates, styles, script and data, under a policy that lets nothing else run or load."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from dra_plan.page.scene import NOT_SUITABLE, WORDS, Texts
 from dra_plan.page.told import in_short, named_nodes
 
 LONGEST_TEXT = 400_000
-"""Characters of the document as JSON that stand in the page as text; a longer one is shown when it is opened."""
+"""The length up to which the document's JSON is included as text; a longer one is rendered when it is opened."""
 
 
 LONGEST_DATA = 300_000
-"""Characters of data that stand in the page as JSON; more is packed."""
+"""The length up to which data is included as JSON; longer data is compressed."""
 
 
 PACKED = "application/gzip"
-"""The type of data that is packed: gzip, as base64."""
+"""The media type of compressed data: gzip, encoded as base64."""
 
 
 SCRIPTS = ("model.js", "draw.js", "tiles.js", "fleet.js", "page.js")
-"""The modules of the script, each after those that it imports."""
+"""The modules of the script, each after the modules that it imports."""
 
 
 _BETWEEN_MODULES = re.compile(r"^(?:import [^;]*;\n|export )", re.MULTILINE)
 
 
 def render(page: Page) -> str:
-    """The page as one file of HTML."""
+    """Return the page as one HTML file."""
     document = page.document
     written = None if document is None else msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
     follows = written is not None and len(written) > LONGEST_TEXT
@@ -71,7 +71,7 @@ def render(page: Page) -> str:
 
 
 def _data(page: Page) -> dict[str, Any]:
-    """What the script needs beside the document."""
+    """Return the data that the script needs in addition to the document."""
     texts, marks = Texts(), MarkLists()
     data: dict[str, Any] = {
         "gets": page.gets_word,
@@ -90,29 +90,29 @@ def _data(page: Page) -> dict[str, Any]:
 
 
 def packed(text: str) -> str:
-    """The text with gzip, as base64: the same for the same text."""
+    """Return the text compressed with gzip, as base64; the result is deterministic."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def script() -> str:
-    """The script: its modules in one scope, without what they import from each other."""
+    """Return the script: its modules in one scope, without the imports between them."""
     modules = (_BETWEEN_MODULES.sub("", _asset(name)) for name in SCRIPTS)
     return "\n".join(['"use strict";', "(() => {", *modules, "})();", ""])
 
 
 def render_error(command: str, lines: Sequence[str]) -> str:
-    """A page that says why there is no answer."""
+    """Return a page that says why there is no answer."""
     return _template("error.html").render(command=command, lines=lines, style=_asset("page.css"), policy=policy())
 
 
 def embedded(data: Mapping[str, Any]) -> str:
-    """JSON with sorted keys that may stand in a script element: nothing in it ends one, or begins a comment."""
+    """Return JSON with sorted keys for a script element: no part of it ends the element or begins a comment."""
     text = shown.in_json(msgspec.json.encode(data, order="sorted").decode())
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def policy() -> str:
-    """The Content-Security-Policy: our script and our styles, by their hashes, and nothing from anywhere."""
+    """Return the Content-Security-Policy: our script and our styles, by hash, and nothing else."""
     return "; ".join(
         [
             "default-src 'none'",
@@ -157,7 +157,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _safe(value: Any) -> Any:
-    """What does not print is shown escaped: text that turns its neighbours round, or hides."""
+    """Return the value with unprintable characters escaped, such as those that reverse or hide text."""
     return shown.printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 

@@ -1,4 +1,4 @@
-"""The frame of every page: what the command prints, and the cluster as it is drawn."""
+"""The frame of every page: the output of the command, and the picture of the cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dra_plan.text.naming import target
 
 
 def begin(document: PrintedDocument, command: str, formats: Formats[Any]) -> Page:
-    """A page with the tables that `command` prints; its headline is the first sentence among them."""
+    """Return a page with the tables that `command` prints; its headline is their first sentence."""
     wide, narrow = formats.wide(document, None), formats.table(document, None)
     made = of_text(document, command)
     made.headline = next((part.rstrip(".:") for part in narrow if isinstance(part, str)), document.kind)
@@ -31,7 +31,7 @@ def begin(document: PrintedDocument, command: str, formats: Formats[Any]) -> Pag
 
 
 def of_text(document: PrintedDocument, command: str, text: str = "") -> Page:
-    """A page with the text that `command` prints, as it stands."""
+    """Return a page with the text that `command` prints, unchanged."""
     return Page(
         command=command,
         headline=document.kind,
@@ -43,14 +43,14 @@ def of_text(document: PrintedDocument, command: str, text: str = "") -> Page:
 
 
 def tell_refusals(made: Page, refused: Refusals) -> None:
-    """What the API server refuses stands before the answer."""
+    """Add the objects that the API server rejects, before the answer."""
     if refused:
         made.headline = f"{refusals.headline(refused)}. {made.headline}"
         made.warnings = [*refusals.lines(refused), *made.warnings]
 
 
 def drawn(inventory: Inventory | None, view: View | None, title: str = "", **how: Collection[str]) -> list[Scene]:
-    """The picture; none without a cluster, or of one that can't be drawn: the answer says why, where it matters."""
+    """Return the picture; nothing without a cluster or if it cannot be drawn (the answer says why)."""
     if inventory is None or view is None:
         return []
     try:
@@ -61,6 +61,6 @@ def drawn(inventory: Inventory | None, view: View | None, title: str = "", **how
 
 
 def finished(made: Page) -> str:
-    """The page as one file of HTML."""
+    """Return the page as one HTML file."""
     fill_boxes(made)
     return render(made)

@@ -1,4 +1,4 @@
-"""What can be picked on a page, how it marks the picture, and how the picture differs at other moments."""
+"""The picks on a page, their marks in the picture, and the changes of the picture at other moments."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from dra_plan.text import words
 from dra_plan.text.devices import removed
 
 Claims = Mapping[str, ResourceClaim]
-"""By NAMESPACE/NAME."""
+"""Claims by NAMESPACE/NAME."""
 
 
 PoolName = tuple[str, str]
-"""Driver and pool."""
+"""The driver and the pool name."""
 
 
 @dataclass
 class PictureChange:
-    """What is another than before: devices by place and position, and amounts of counters by place."""
+    """The changes in a picture: devices by place and position, and amounts of counters by place."""
 
     devices: dict[tuple[int, int], SceneDevice] = field(default_factory=dict)
     amounts: dict[int, list[Amount]] = field(default_factory=dict)
-    """All that a place shows as amounts, in its order."""
+    """All amounts that a place shows, in order."""
 
     def plain(self, texts: Texts) -> list[Any]:
-        """What the script needs."""
+        """Return the data for the script."""
         devices = [
             [place, at, LETTERS[device.state], texts.at(device.detail)]
             for (place, at), device in sorted(self.devices.items())
@@ -43,12 +43,12 @@ class PictureChange:
 
 
 def plain_amount(of: Amount, texts: Texts) -> list[Any]:
-    """What is left of a counter, in words, the pips that are taken, and the share."""
+    """Return the free part of a counter, as text, the taken pips, and the fraction."""
     return [texts.at(of.said), of.taken_pips, of.percent]
 
 
 class Beginning:
-    """A picture, where its pools are drawn, and who has devices in the beginning."""
+    """A picture, the places of its pools, and the initial holders of devices."""
 
     def __init__(self, scene: Scene, view: View) -> None:
         self.scene, self.view = scene, view
@@ -58,39 +58,39 @@ class Beginning:
             for name in _pools_of(claim):
                 self.by_pool.setdefault(name, {})[claim.key] = claim
         self.places: dict[PoolName, list[tuple[int, int]]] = {}
-        """The places and the numbers of the pool in them: it may be drawn more than once, in several states."""
+        """The places of each pool and its indices there: a pool may be drawn more than once, in several states."""
         for place in scene.places:
             for number, pool in enumerate(place.pools):
                 self.places.setdefault((pool.pool.driver, pool.pool.name), []).append((place.number, number))
 
     def held_by(self, namespace: str, pod: str) -> Iterator[str]:
-        """The claims that nobody but the pod has."""
+        """Yield the claims that only this pod uses."""
         for key, claim in self.claims.items():
             users = claim.status.reserved_for if claim.status is not None else []
             if claim.metadata.namespace == namespace and [user.name for user in users] == [pod]:
                 yield key
 
     def differing(self, claims: Iterable[ResourceClaim]) -> dict[str, ResourceClaim | None]:
-        """Those of `claims` that have other devices than in the beginning; None for those that are gone with theirs."""
+        """Return the `claims` whose devices differ from the beginning; None for claims that no longer exist."""
         now = {claim.key: claim for claim in claims}
         gone = dict.fromkeys(key for key in self.claims.keys() - now.keys() if self.claims[key].allocation is not None)
         return {**gone, **{key: claim for key, claim in now.items() if not _same(self.claims.get(key), claim)}}
 
 
 class Moments:
-    """A picture that goes on: each time it is asked, it tells what is another than it was the time before."""
+    """A picture that changes over time; each call returns the differences from the previous one."""
 
     def __init__(self, beginning: Beginning) -> None:
         self._beginning = beginning
         self._claims: dict[str, ResourceClaim | None] = {}
         self._by_pool: dict[PoolName, dict[str, ResourceClaim]] = {}
         self._drawn: dict[tuple[int, int], ScenePool] = {}
-        """What has changed since the beginning: claims, those of a pool, and pools by place and number."""
+        """The changes since the beginning: claims, claims of a pool, and pools by place and index."""
         self._evicted: set[tuple[str, str]] = set()
-        """Namespace and name of pods that are evicted, whose claims may keep their devices."""
+        """Namespace and name of evicted pods, whose claims may still hold their devices."""
 
     def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
-        """These claims are now as given, None for one that has no devices any more; these pods are evicted from now."""
+        """Apply these claims (None: no devices any more) and these evicted pods, and return the changes."""
         self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
         made = PictureChange()
@@ -100,19 +100,19 @@ class Moments:
         return made
 
     def become(self, claims: Iterable[ResourceClaim]) -> PictureChange:
-        """From now these are all the claims that there are."""
+        """Replace all claims, and return the changes."""
         now = {claim.key: claim for claim in claims}
         before: dict[str, ResourceClaim | None] = {**self._beginning.claims, **self._claims}
         gone = dict.fromkeys(key for key, claim in before.items() if key not in now and _pools_of(claim))
         return self.change({**gone, **{key: claim for key, claim in now.items() if not _same(before.get(key), claim)}})
 
     def devices(self, place: ScenePlace) -> Iterator[SceneDevice]:
-        """The devices of a place as they are now."""
+        """Yield the current devices of a place."""
         for number, pool in enumerate(place.pools):
             yield from self._drawn.get((place.number, number), pool).devices
 
     def _put(self, key: str, claim: ResourceClaim | None) -> Iterator[PoolName]:
-        """Keeps what a claim has; the pools that it had devices of, or has."""
+        """Store the devices of a claim, and yield the pools of its previous and its new devices."""
         before = self._claims.get(key, self._beginning.claims.get(key))
         self._claims[key] = claim
         for name in dict.fromkeys((*_pools_of(before), *_pools_of(claim))):
@@ -146,14 +146,14 @@ class Moments:
             ]
 
     def _noted(self, device: DrawnDevice) -> DrawnDevice:
-        """The device, with those of its pods that are evicted."""
+        """Return the device, with its evicted pods noted."""
         users = ((held.namespace, pod) for held in device.holders for pod in held.pods)
         gone = ["/".join(user) for user in users if user in self._evicted]
         return replace(device, note=kept_by(gone)) if gone else device
 
 
 def kept_by(pods: list[str]) -> str:
-    """What is said of a device whose pods are evicted, while the claim keeps it."""
+    """Return the wording for a device whose pods are evicted while the claim still holds it."""
     return f"still held, though {words.listed(pods)} {'is' if len(pods) == 1 else 'are'} evicted"
 
 
@@ -164,19 +164,19 @@ def _pools_of(claim: ResourceClaim | None) -> list[PoolName]:
 
 
 def _same(before: ResourceClaim | None, now: ResourceClaim) -> bool:
-    """Whether a claim has the same devices as before, or none in both."""
+    """Return whether a claim has the same devices as before, or none in both cases."""
     return before is now or (before.allocation if before is not None else None) == now.allocation
 
 
 GOOD, BAD, OTHER = "good", "bad", "other"
-"""How something ended, for its colour."""
+"""The tone of a result, for its colour."""
 
 
 @dataclass
 class Mark:
-    """What a pick says of a place: a word and its tone, more words, devices that it gets, and why others are none.
+    """The mark of a pick at a place: a word and its tone, more text, its devices, and why others are not suitable.
 
-    `harms` are devices in use whose holders suffer from what is picked, with what becomes of these.
+    `harms` has the devices in use whose holders suffer from the pick, with the effect on each.
     """
 
     tone: str
@@ -188,14 +188,14 @@ class Mark:
 
 
 class MarkLists:
-    """Marks of a scene by number: picks that share the same have the same number."""
+    """The marks of a scene by number: picks with equal marks share a number."""
 
     def __init__(self) -> None:
         self.all: list[dict[str, Any]] = []
         self._known: dict[int, int] = {}
 
     def at(self, marks: dict[int, Mark], texts: Texts) -> int:
-        """The number of the marks, which have to live on: they are known by their identity."""
+        """Return the number of the marks, which must stay alive: they are compared by identity."""
         number = self._known.get(id(marks))
         if number is None:
             number = self._known[id(marks)] = len(self.all)
@@ -205,11 +205,11 @@ class MarkLists:
 
 @dataclass
 class Pick:
-    """Something to pick: `line` says in short how it ended. `marks` are those of each scene, by place.
+    """A pick: `line` is a short form of its result. `marks` has the marks of each scene, by place.
 
-    With a slider, `change` is what is another from then on, and `step` the number of picks whose changes it is shown
-    after, if not those before it. `moment` is the number of the page's moment that it is shown in, if that is known.
-    `ways` are the nodes that pods leave, each with the one that they go to.
+    With a slider, `change` is the difference from that step on; it is shown after the previous `step` picks, or after
+    all picks before it if `step` is not given. `moment` is the index of the page's moment in which it is shown, if
+    known. `ways` has a (from, to) pair of nodes for each move.
     """
 
     key: str
@@ -221,12 +221,12 @@ class Pick:
     change: PictureChange | None = None
     moment: int | None = None
     each_alone: bool = False
-    """Whether it gets its devices on one node instead of on another one."""
+    """True if the marked nodes are alternatives: it gets its devices on one of them."""
     step: int | None = None
     ways: Sequence[tuple[str, str]] = ()
 
     def plain(self, texts: Texts, marks: MarkLists) -> dict[str, Any]:
-        """What the script needs; marks by the number of their list."""
+        """Return the data for the script; marks are the numbers of their lists."""
         return {
             "key": self.key,
             "name": shown.printable(self.name),
@@ -260,12 +260,12 @@ _OUTCOMES = {
 
 
 def outcome(word: str) -> tuple[str, str]:
-    """The tone of an outcome, and its words."""
+    """Return the tone of an outcome, and its wording."""
     return _OUTCOMES.get(word, (OTHER, word))
 
 
 def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
-    """What the answers of one claim set say of each place; of a pool that nodes share, what the first fitting one."""
+    """Return the marks for the answers of one claim set at each place; a shared pool shows the first fitting answer."""
     made: dict[int, Mark] = {}
     shared: dict[int, Mark] = {}
     for name, answer in answers.items():

@@ -1,6 +1,6 @@
-"""The cluster as it is drawn: nodes, pools and devices with their states, who has them, and what frames them.
+"""The picture of the cluster: nodes, pools and devices with their states, their holders, and their frames.
 
-What is left of a pool is known in `dra_plan.planner.pools`.
+`dra_plan.planner.pools` computes the free devices of a pool.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from dra_plan.planner.pools import PoolRemainder, SeenPool, seen_pools
 from dra_plan.text import words
 
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
-"""The attribute that frames devices where the input compares nothing else."""
+"""The attribute that frames devices if the input compares no other attribute."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnDevice:
-    """A device: `reason` says what is in the way, `frame` what it has in common with its neighbours, or ""."""
+    """A device: `reason` is the obstacle, `frame` the property shared with its neighbours, or ""."""
 
     name: str
     state: DeviceState
     reason: str = ""
     model: str = ""
     profile: str = ""
-    """What kind of part it is, of a device that draws from counters."""
+    """The kind of partition, for a device that consumes counters."""
     frame: str = ""
     tainted: bool = False
     holders: tuple[ClaimHolder, ...] = ()
     capacity: Mapping[str, tuple[str, str]] | None = None
-    """Of a device that may be shared: what is left and what there is, by name."""
+    """The free and the total capacity by name, for a device that allows multiple allocations."""
     note: str = ""
-    """What became of those who have it."""
+    """The status of its holders."""
     draws: Mapping[str, Mapping[str, int]] | None = None
-    """How much it draws from counters, by counter set and name, in nano-units."""
+    """Its consumption of counters, by counter set and name, in nano-units."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnPool:
-    """A pool in one state, and the nodes that see it so."""
+    """A pool in one state, and the nodes that see this state."""
 
     driver: str
     name: str
@@ -64,17 +64,17 @@ class DrawnPool:
     counter_sets: tuple[CounterSetLeft, ...]
     seen: SeenPool
     home: str = ""
-    """The node that the devices are on, or that alone sees them; "" where several do."""
+    """The node that has the devices, or the only one that sees them; "" if several do."""
 
     def at(self, view: View, claims: Iterable[ResourceClaim]) -> DrawnPool:
-        """The pool when `claims`, and no others, have devices of it; `view` is of the same cluster."""
+        """Return the pool with devices allocated to exactly these `claims`; `view` is of the same cluster."""
         then = view.with_claims(tuple(claims))
         return _pool(self.seen, then, [self.framed_by] if self.framed_by else [], _DeviceUsers(then))
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A node, what keeps pods away from it that do not tolerate that, in words, and its labels."""
+    """A node, the obstacles for pods that do not tolerate them, in words, and its labels."""
 
     name: str
     away: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class ClusterPicture:
 
 
 def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> ClusterPicture:
-    """The cluster of which `view` is the view. InputError for an input without nodes, AllocationError for bad pools."""
+    """Return the cluster of `view`. Raises InputError for input without nodes, AllocationError for invalid pools."""
     inventory, _ = with_nodes(inventory, infer=infer_nodes)
     seen_by = seen_pools(view, choose_nodes(inventory.nodes, ()), everywhere=True)
     frames = list(_frames(inventory, view))
@@ -124,11 +124,11 @@ def _selected(spec: PodSpec) -> Iterator[str]:
 
 
 _SAID_BY_TAINTS = {UNSCHEDULABLE.key: "cordoned", NOT_READY: "not ready", UNREACHABLE: "unreachable"}
-"""Taints that Kubernetes puts on nodes for what is said in a word."""
+"""Taints that Kubernetes sets for a state that one word describes."""
 
 
 def _away(node: Node) -> Iterator[str]:
-    """A cordon, a node that is not ready, and the taints that keep pods from being scheduled."""
+    """Yield a cordon, a node that is not ready, and the taints that keep pods from being scheduled."""
     taints = [taint for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")]
     said = {_SAID_BY_TAINTS[taint.key] for taint in taints if taint.key in _SAID_BY_TAINTS}
     ready = [each.status for each in node.status.conditions if each.type == "Ready"]
@@ -144,7 +144,7 @@ def _away(node: Node) -> Iterator[str]:
 
 
 class _DeviceUsers:
-    """The claims that have a device, with their pods."""
+    """The claims that hold a device, with their pods."""
 
     def __init__(self, view: View) -> None:
         self._claims: dict[str, ResourceClaim] = {claim.key: claim for claim in view.claims if claim.allocation}
@@ -177,7 +177,7 @@ def _pool(seen: SeenPool, view: View, frames: Sequence[str], users: _DeviceUsers
 
 
 def _home(seen: SeenPool) -> str:
-    """Other nodes may see a pool for its counters alone."""
+    """Return the home node; other nodes may see a pool only because of its counters."""
     nodes = [node.metadata.name for node in seen.nodes]
     slices = [each.object.spec for each in (*seen.pool.slices, *seen.pool.elsewhere)]
     names = {spec.node_name for spec in slices if spec.devices}
@@ -216,7 +216,7 @@ def _device(device: PoolDevice, left: PoolRemainder, framed_by: str, users: _Dev
 
 
 def _frames(inventory: Inventory, view: View) -> Iterator[str]:
-    """Attributes that may frame devices: those that constraints compare, the PCIe root, those that selectors read."""
+    """Yield attributes that may frame devices: from constraints, the PCIe root, from selectors."""
     specs = [claim.spec for claim in inventory.claims] + [template.spec.spec for template in inventory.templates]
     compared = (
         name
@@ -235,7 +235,7 @@ def _read(inventory: Inventory, specs: Sequence[ResourceClaimSpec], view: View) 
         try:
             reads = view.compile(expression).reads or ()
         except ValueError:
-            continue  # said elsewhere
+            continue  # shown elsewhere
         yield from (f"{domain}/{name}" for kind, domain, name in sorted(reads) if kind == "attributes" and name)
 
 
@@ -246,7 +246,7 @@ def _selectors(spec: ResourceClaimSpec) -> Iterator[DeviceSelector]:
 
 
 def _tells(name: str, devices: Sequence[PoolDevice]) -> bool:
-    """Whether the attribute puts devices together: the PCIe root always, others if two devices agree and two do not."""
+    """Return whether the attribute groups devices: the PCIe root always, others if two devices agree and two differ."""
     values = [value for device in devices if (value := _value(device, name))]
     return bool(values) and (name == PCIE_ROOT or 1 < len(set(values)) < len(values))
 

@@ -1,4 +1,4 @@
-"""Pods on a page: their articles, and on the picture the node of each and its devices there."""
+"""Pods on a page: their articles, and the node and devices of each in the picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dra_plan.text.naming import device_name
 HOLDS_NONE = "holds none of the pods"
 
 MOST_NAMED = 8
-"""Pods of a node that are named; of more, their number is told."""
+"""The number of pods of a node that are named; more pods are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class DrawnPod:
 
 
 def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int, Mark]:
-    """Where the pod is, and what its requests get."""
+    """Return the node of the pod, and the devices of its requests."""
     made: dict[int, Mark] = {}
     place = drawn.by_node.get(bound.node)
     if place is not None:
@@ -40,7 +40,7 @@ def of_one(bound: DrawnPod, drawn: Scene, label: str = "bound here") -> dict[int
 
 
 def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
-    """What each node holds of the pods, and which of them gets which device."""
+    """Return the pods on each node, and the pod that gets each device."""
     made: dict[int, Mark] = {}
     held: dict[int, list[str]] = {}
     users: dict[tuple[int, int], list[str]] = {}
@@ -62,7 +62,7 @@ def of_all(pods: Iterable[DrawnPod], drawn: Scene) -> dict[int, Mark]:
 
 
 def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Mark]:
-    """Devices DRIVER/POOL/DEVICE that a claim has, with what becomes of them, where the picture has them."""
+    """Return the devices DRIVER/POOL/DEVICE of a claim with their new state, if they are in the picture."""
     made: dict[int, Mark] = {}
     for name, said in devices.items():
         for device in drawn.by_device.get(name, ())[:1]:
@@ -72,7 +72,7 @@ def holding(devices: Mapping[str, str], drawn: Scene, tone: str) -> dict[int, Ma
 
 
 def _devices(bound: DrawnPod, drawn: Scene) -> Iterator[tuple[ScenePlace, int, str]]:
-    """The devices of a pod, by place and position, with the requests."""
+    """Yield the devices of a pod, by place and position, with the requests."""
     for claim in bound.claims:
         for result in claim.allocation.devices.results if claim.allocation is not None else ():
             for device in drawn.by_device.get(device_name(result), ())[:1]:
@@ -94,7 +94,7 @@ PodKey = tuple[str, str]
 
 
 def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
-    """A pod of a schedule, to be picked; one that `evicts` others is not simply good."""
+    """Return the pick of a pod of a schedule; one that `evicts` others is not marked as good."""
     line = pod.message or pod.waiting or ""
     if pod.node_name:
         line = f"on {pod.node_name}" if pod.attempts else f"on {pod.node_name} before"
@@ -113,7 +113,7 @@ def pod_article(
     evictions: Sequence[EvictedPod],
     why: ExplainedAttempt | None = None,
 ) -> told.Article:
-    """What is told of a pod of a schedule; `why` it has no node, if that is known."""
+    """Return the article about a pod of a schedule; `why` it has no node, if known."""
     devices = [
         f"{claim.name}, request {result.request}: {device_name(result)}"
         for claim in claims.get((pod.namespace, pod.name), ())
@@ -139,7 +139,7 @@ def pod_article(
 
 
 def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[ScheduledClaim]]:
-    """The claims of a schedule that are reserved for each pod."""
+    """Return the claims of a schedule that are reserved for each pod."""
     found: dict[PodKey, list[ScheduledClaim]] = {}
     for claim in claims:
         for user in claim.reserved_for:
@@ -148,7 +148,7 @@ def claims_of_pods(claims: Iterable[ScheduledClaim]) -> dict[PodKey, list[Schedu
 
 
 def claims_by_pod(claims: list[ResourceClaim]) -> dict[PodKey, dict[str, ResourceClaim]]:
-    """The claims with devices that are reserved for each pod."""
+    """Return the claims with devices that are reserved for each pod."""
     found: dict[PodKey, dict[str, ResourceClaim]] = {}
     for claim in claims:
         for user in claim.status.reserved_for if claim.status is not None and claim.allocation is not None else ():

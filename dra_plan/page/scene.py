@@ -1,4 +1,4 @@
-"""The picture: nodes, pools and devices with their states, and devices that are parts of others."""
+"""The picture: nodes, pools and devices with their states, and devices that are partitions of others."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dra_plan.page.picture import ClusterPicture, DrawnDevice, DrawnNode, DrawnP
 from dra_plan.text import columns, words
 
 WORDS = {"free": "free", "used": "in use", "shared": "shared", "tainted": "tainted", "out": "can't be had"}
-"""The states of a device and what a box says."""
+"""The states of a device, and the text of its box."""
 
 
 NOT_SUITABLE = "not suitable"
-"""What a box adds of a device that could be had, but does not do for what is picked."""
+"""The text added to the box of an available device that is not suitable for the pick."""
 
 
 LETTERS = {"free": "f", "used": "u", "shared": "s", "tainted": "t", "out": "o"}
@@ -34,7 +34,7 @@ class SceneDevice:
 
     @property
     def state(self) -> str:
-        """One of the words of `WORDS`."""
+        """Return one of the keys of `WORDS`."""
         if self.drawn.state == "Available":
             return "free"
         if self.drawn.state == "Allocated":
@@ -45,12 +45,12 @@ class SceneDevice:
 
     @property
     def name(self) -> str:
-        """DRIVER/POOL/DEVICE."""
+        """The name DRIVER/POOL/DEVICE."""
         return f"{self.pool.driver}/{self.pool.name}/{self.drawn.name}"
 
     @property
     def detail(self) -> str:
-        """Who has it, what is left of it, or what is in the way."""
+        """The holder of the device, its free part, or the obstacle."""
         told = []
         if self.drawn.holders:
             told.append("by " + words.listed([words.holder(one) for one in self.drawn.holders]))
@@ -62,20 +62,20 @@ class SceneDevice:
 
 
 MOST_SLOTS = 32
-"""Slots of one row that are drawn; the styles know so many columns."""
+"""The number of slots drawn in a row; the styles have this number of columns."""
 
 
 MOST_PIPS = 16
-"""A counter of up to so many is drawn one by one."""
+"""The largest counter that is drawn as separate pips."""
 
 
 Span = tuple[int, int, SceneDevice]
-"""The first column of a part, from 1, how many columns it takes, and the part."""
+"""The first column of a partition, counted from 1, the number of its columns, and the partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One place on a device: its number, and by whom it is taken, or ""."""
+    """One slot of a device: its number, and its holder, or ""."""
 
     number: int
     name: str
@@ -85,20 +85,20 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
-    """Slots of one kind beside each other."""
+    """Adjacent slots of one kind."""
 
     name: str
     slots: list[Slot]
 
     @property
     def taken(self) -> int:
-        """How many are taken."""
+        """The number of taken slots."""
         return sum(slot.taken for slot in self.slots)
 
 
 @dataclass(frozen=True, slots=True)
 class PartRow:
-    """Parts of one profile that lie beside each other: each with its first column, from 1, and how many it spans."""
+    """Adjacent partitions of one profile: each with its first column, counted from 1, and its span."""
 
     profile: str
     parts: list[Span]
@@ -106,30 +106,30 @@ class PartRow:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A counter that is no row of slots: its name, what is left, what there is, and pips where it has few steps."""
+    """A counter that is not a row of slots: its name, the free and the total amount, and pips if it has few steps."""
 
     name: str
     left: str
     total: str
     percent: float
-    """How much of it is taken."""
+    """The percentage that is taken."""
     pips: list[bool]
-    """For each step in which parts draw from it whether it is taken; empty where it is not drawn so."""
+    """One value for each step, saying whether it is taken; empty if the counter is drawn without steps."""
 
     @property
     def said(self) -> str:
-        """What is left, in words."""
+        """The free amount, in words."""
         return f"{self.left} of {self.total} left"
 
     @property
     def taken_pips(self) -> int:
-        """How many pips are taken."""
+        """The number of taken pips."""
         return sum(self.pips)
 
 
 @dataclass(frozen=True, slots=True)
 class PhysicalDevice:
-    """What a counter set stands for: its slots, the parts over them, other amounts, and devices without slots."""
+    """The device of a counter set: its slots, the partitions over them, other amounts, and devices without slots."""
 
     name: str
     model: str
@@ -140,17 +140,17 @@ class PhysicalDevice:
 
     @property
     def is_covered(self) -> bool:
-        """Whether the parts that are drawn tell which slots are taken: none lies elsewhere."""
+        """Return whether the drawn partitions show which slots are taken: no other partition takes any."""
         return bool(self.rows) and not self.whole
 
     @property
     def columns(self) -> int:
-        """How many columns the longest row has."""
+        """The number of columns of the longest row."""
         return max((len(row.slots) for row in self.slots), default=1)
 
 
 def physical_devices(sets: Sequence[CounterSetLeft], devices: Iterable[SceneDevice]) -> list[PhysicalDevice]:
-    """The physical devices that parts of a pool belong to, in the order of their counter sets."""
+    """Return the physical devices behind the partitions of a pool, in the order of their counter sets."""
     drawing = [device for device in devices if device.drawn.draws]
     return [made for each in sets if (made := _physical(each, drawing)) is not None]
 
@@ -160,7 +160,7 @@ def _physical(of: CounterSetLeft, devices: list[SceneDevice]) -> PhysicalDevice 
     if not parts:
         return None
     slot_rows = {name: row for name, row in columns.rows(of.total).items() if len(row) <= MOST_SLOTS}
-    # A GPU may have several kinds of slots (memory slices, engines). The first kind is the ruler that parts lie on.
+    # A GPU may have several kinds of slots (memory slices, engines). Partitions are positioned on the first kind.
     ruler = next(iter(slot_rows.values()), None)
     spans = [] if ruler is None else [span for part in parts if (span := _span(part, of.name, ruler)) is not None]
     lying = {id(device) for _, _, device in spans}
@@ -176,7 +176,7 @@ def _physical(of: CounterSetLeft, devices: list[SceneDevice]) -> PhysicalDevice 
 
 
 def _span(device: SceneDevice, counter_set: str, ruler: Mapping[int, str]) -> Span | None:
-    """Where a part lies on the slots; None if it takes none of them, or slots that are not beside each other."""
+    """Return the position of a partition on the slots; None if it takes no slots or non-adjacent ones."""
     drawn = (device.drawn.draws or {}).get(counter_set, {})
     columns = [column for column, name in enumerate(ruler.values(), start=1) if name in drawn]
     if not columns or columns[-1] - columns[0] != len(columns) - 1:
@@ -199,10 +199,11 @@ def _slot_row(name: str, row: Mapping[int, str], of: CounterSetLeft, parts: list
 
 
 def _part_rows(spans: list[Span]) -> list[PartRow]:
-    """Parts in rows, a row a profile; those that overlap get further rows. The widest come first.
+    """Return partitions in rows, one row per profile; overlapping ones get additional rows. The widest come first.
 
-    Each part goes into the first row of its profile in which it overlaps nothing. As parts of one profile are equally
-    wide and come from left to right, that makes as few rows as there are parts over one slot at most.
+    Each partition goes into the first row of its profile in which it overlaps nothing. Partitions of one profile are
+    equally wide and are added from left to right, so this needs no more rows than the largest number of partitions over
+    one slot.
     """
     by_profile: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda each: (-each[1], each[0])):
@@ -225,10 +226,10 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
-    """A counter, in steps of what all parts draw a multiple of.
+    """Return a counter, in steps that divide the consumption of every partition.
 
-    An A100 has 98 multiprocessors and parts that draw 14, 28, 42, 56 and 98 of them: 7 steps of 14, each a pip. Where
-    the steps don't fill the counter, or are too many, there are no pips, only the amount.
+    An A100 has 98 multiprocessors and partitions that take 14, 28, 42, 56 and 98 of them: 7 steps of 14, each a pip. If
+    the steps do not fill the counter, or are too many, there are no pips, only the amount.
     """
     left, total = quantity.parse(of.left[name]).nano, quantity.parse(of.total[name]).nano
     step = gcd(*(draws[of.name].get(name, 0) for part in parts if of.name in (draws := part.drawn.draws or {})))
@@ -241,7 +242,7 @@ def _amount(name: str, of: CounterSetLeft, parts: list[SceneDevice]) -> Amount:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Devices that have the same value of an attribute; without a label, all others."""
+    """Devices that have the same value of an attribute; without a label, all other devices."""
 
     label: str
     devices: list[SceneDevice]
@@ -249,19 +250,19 @@ class Frame:
 
 @dataclass(frozen=True)
 class ScenePool:
-    """A pool of a place, with its devices in frames and in parts."""
+    """A pool of a place, with its devices in frames and in partitions."""
 
     pool: DrawnPool
     devices: list[SceneDevice]
 
     @cached_property
     def physical(self) -> list[PhysicalDevice]:
-        """The devices that are cut into parts, one for each counter set."""
+        """Return the partitioned devices, one for each counter set."""
         return physical_devices(self.pool.counter_sets, self.devices)
 
     @cached_property
     def frames(self) -> list[Frame]:
-        """The other devices, those with one value together, in the order of the first."""
+        """Return the other devices, grouped by value, in the order of the first of each group."""
         parts = {device.at for one in self.physical for row in one.rows for _, _, device in row.parts}
         parts |= {device.at for one in self.physical for device in one.whole}
         groups: dict[str, list[SceneDevice]] = {}
@@ -274,7 +275,7 @@ class ScenePool:
 
 @dataclass
 class ScenePlace:
-    """A node, or a pool that is not of one node, whose `node` is None."""
+    """A node, or a pool that does not belong to one node, with `node` None."""
 
     number: int
     title: str
@@ -282,27 +283,27 @@ class ScenePlace:
     pools: list[ScenePool]
     reached_by: tuple[str, ...] = ()
     is_new: bool = False
-    """Whether it is a node that there is not yet."""
+    """True if the node does not exist yet."""
 
     @cached_property
     def devices(self) -> list[SceneDevice]:
-        """All devices, in order of their position."""
+        """Return all devices, in order of position."""
         return [device for pool in self.pools for device in pool.devices]
 
     @property
     def models(self) -> list[CountedModel]:
-        """Each model, or driver, with how many devices are free and how many there are; parts are not counted."""
+        """Return each model, or driver, with its free and total number of devices; partitions are not counted."""
         return counted_models(device for pool in self.pools for device in whole_devices(pool))
 
 
 def whole_devices(pool: ScenePool) -> list[SceneDevice]:
-    """The devices of a pool that are no parts of others: they can be counted."""
+    """Return the devices of a pool that are not partitions, so that they can be counted."""
     return [device for frame in pool.frames for device in frame.devices] if pool.physical else pool.devices
 
 
 @dataclass
 class CountedModel:
-    """How many devices of a model, or of a driver that names none, there are, are free, and are shared."""
+    """The total, free and shared number of devices of a model, or of a driver that names no model."""
 
     name: str
     total: int = 0
@@ -311,12 +312,12 @@ class CountedModel:
 
     @property
     def said(self) -> str:
-        """What is free, in words."""
+        """The free devices, in words."""
         return f"{self.free} of {self.total} free" + (f", {self.shared} shared" if self.shared else "")
 
 
 def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
-    """Each model, or driver, with how many are free and how many there are."""
+    """Return each model, or driver, with its free and total number of devices."""
     found: dict[str, CountedModel] = {}
     for device in devices:
         name = device.drawn.model or device.pool.driver
@@ -329,12 +330,12 @@ def counted_models(devices: Iterable[SceneDevice]) -> list[CountedModel]:
 
 @dataclass
 class Scene:
-    """One picture: `title` says of what, where there are two."""
+    """One picture; `title` distinguishes it if there are two."""
 
     places: list[ScenePlace]
     title: str = ""
     says: str = "the cluster as it is"
-    """What it shows while nothing is picked."""
+    """The caption while nothing is picked."""
     selected: frozenset[str] = frozenset()
     """The labels of nodes that pods select by."""
     by_node: dict[str, ScenePlace] = field(default_factory=dict)
@@ -344,20 +345,20 @@ class Scene:
 
     @cached_property
     def states(self) -> list[str]:
-        """The states that some device has, in the order of `WORDS`."""
+        """Return the states that occur on devices, in the order of `WORDS`."""
         found = {device.state for place in self.places for device in place.devices}
         return [state for state in WORDS if state in found]
 
 
 class Texts:
-    """Texts by number, each kept once."""
+    """Texts by number, each stored once."""
 
     def __init__(self) -> None:
         self.all: list[str] = []
         self._known: dict[str, int] = {}
 
     def at(self, text: str) -> int:
-        """The number of a text."""
+        """Return the number of a text."""
         number = self._known.get(text)
         if number is None:
             number = self._known[text] = len(self.all)
@@ -366,7 +367,7 @@ class Texts:
 
 
 def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = ()) -> Scene:
-    """The places of a cluster, those that are `new` first, and where its nodes and devices are found among them."""
+    """Return the places of a cluster, the `new` ones first, and the positions of its nodes and devices in them."""
     own: dict[str, list[DrawnPool]] = {node.name: [] for node in picture.nodes}
     others = []
     for pool in picture.pools:

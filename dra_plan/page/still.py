@@ -1,4 +1,4 @@
-"""The picture of a cluster as a piece of HTML without styles or scripts of a page around it: for notebooks."""
+"""The picture of a cluster as an HTML fragment for notebooks, independent of the styles and scripts of a page."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dra_plan import shown
 from dra_plan.page.scene import WORDS, Scene, SceneDevice, ScenePlace
 
 MOST_PLACES = 24
-"""Nodes, and pools that belong to no node, that are drawn; the rest is counted."""
+"""The number of nodes, and of pools that belong to no node, that are drawn; the rest is counted."""
 
 MOST_DEVICES = 32
-"""Devices of a place that are drawn; the rest is counted."""
+"""The number of devices of a place that are drawn; the rest is counted."""
 
 COLOURS = {"free": "#cfeedd", "used": "#d3d9e2", "shared": "#dcd7fb", "tainted": "#fbe3b5", "out": "#f6d0d0"}
-"""The colour of a box by the device's state; what is written on it is dark, whatever the notebook's colours are."""
+"""The colour of a box by the state of the device; its text is dark, independent of the notebook's theme."""
 
 
 def still(scenes: Sequence[Scene]) -> str:
-    """A table for each scene: a row for each place, with a box for each device; "" where no device is drawn."""
+    """Return a table for each scene: a row for each place, with a box for each device; "" if no device is drawn."""
     return "".join(_scene(each) for each in scenes if any(place.devices for place in each.places))
 
 

@@ -1,4 +1,4 @@
-"""An answer as blocks that templates lay out: lines, tables, bars and funnels."""
+"""An answer as blocks for the templates: lines, tables, bars and funnels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dra_plan.text.stories import lines as exclusion_lines
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of a bar: its tone (of `picks`), and what it counts, in words."""
+    """A segment of a bar: its tone (of `picks`), its count, and its label."""
 
     count: int
     tone: str
@@ -36,36 +36,36 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """A bar with its name; pieces that count nothing are left out."""
+    """A bar with its name; segments with a count of 0 are omitted."""
 
     name: str
     segments: Sequence[Segment]
 
     @property
     def total(self) -> int:
-        """All that the pieces count."""
+        """The sum of the segments."""
         return sum(each.count for each in self.segments)
 
     @property
     def said(self) -> str:
-        """The pieces in words."""
+        """The segments in words."""
         return ", ".join(each.said for each in self.segments if each.count) or "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Rows of one scale."""
+    """Bars on one scale."""
 
     title: str
     rows: Sequence[BarRow]
 
     @property
     def longest(self) -> int:
-        """What the longest row counts."""
+        """The total of the longest bar."""
         return max((row.total for row in self.rows), default=0) or 1
 
     def pieces(self, row: BarRow) -> list[tuple[str, float, float]]:
-        """Of each piece its tone, where it begins and how long it is, of 100."""
+        """Return the tone, start and length of each segment, on a scale of 100."""
         made, start = [], 0.0
         for each in row.segments:
             width = 100 * each.count / self.longest
@@ -75,12 +75,12 @@ class Bars:
 
 
 MOST_ROWS = 300
-"""A table of more rows is given as plain text, which a browser shows at once."""
+"""The number of rows above which a table becomes plain text, which a browser shows at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line, so many steps further right; a code for what can be looked up."""
+    """A line with its indentation; a code if the line has one to look up."""
 
     text: str
     depth: int = 0
@@ -88,20 +88,20 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a funnel: how many devices it takes away of all, or leaves, and why."""
+    """A step of a funnel: the number of devices that it removes, or leaves, and the reason."""
 
     count: int
     text: str
     kind: str
     code: str = ""
     before: int = 0
-    """How many there were before, of `whole`."""
+    """The number of devices before the step, of `whole`."""
     findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FunnelBlock:
-    """One request that can't be met: what it needs, and what becomes of the devices."""
+    """One request that cannot be satisfied: its needs, and the checks on the devices."""
 
     sentence: str
     others: str
@@ -111,7 +111,7 @@ class FunnelBlock:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What became of a claim set on nodes that are alike."""
+    """The result for a claim set on similar nodes."""
 
     title: str
     tone: str
@@ -125,7 +125,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table; one of very many rows has them as text."""
+    """A table; a table with very many rows has them as text."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -137,7 +137,7 @@ Block = TextTable | TextLine
 
 @dataclass(frozen=True, slots=True)
 class BoxLines:
-    """What boxes of nodes say, line by line, each with the devices of which it is said."""
+    """The text of node boxes, line by line, each with the devices that it applies to."""
 
     title: str
     lines: tuple[str, ...]
@@ -145,7 +145,7 @@ class BoxLines:
 
 @dataclass
 class Article:
-    """What is told of one thing that can be picked."""
+    """The article about one pick."""
 
     key: str
     name: str
@@ -158,45 +158,45 @@ class Article:
     rest: list[TextLine] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     always: bool = False
-    """Whether it is shown whatever is picked."""
+    """True if it is shown regardless of the pick."""
     boxes: list[BoxLines] = field(default_factory=list)
-    """What the picture says of devices when this is shown on it."""
+    """The text about devices in the picture when this article is shown."""
     in_vain: str = ""
     suggestions: list[tuple[str, TriedChanges]] = field(default_factory=list)
 
     @property
     def is_brief(self) -> bool:
-        """Whether a few lines are all that is told."""
+        """Return whether the article has only a few lines."""
         return not (self.stories or self.bars or self.rest or self.blocks or self.suggestions or self.in_vain)
 
 
 MOST_NODE_NAMES = 300
-"""Nodes of a story that are named; of more, the document has the names."""
+"""The number of nodes of a story that are named; the document has all names."""
 
 
 def named_nodes(names: list[str]) -> str:
-    """The names of nodes, or many of them and how many more there are."""
+    """Return the names of nodes; for too many, the first ones and the number of the others."""
     return words.listed(names, MOST_NODE_NAMES)
 
 
 def in_short(of: Article) -> str:
-    """A brief article as lines, the first of which names it; none of them is empty."""
+    """Return a brief article as lines, without empty lines; the first line names it."""
     told = [f"{of.name}: {of.word}", of.sentence, *(line.text for line in of.summary)]
     return "\n".join(" ".join(line.split()) for line in told if line.strip())
 
 
 def lines(of: Iterable[str]) -> list[TextLine]:
-    """Lines with their indentation as depth; empty ones are left out."""
+    """Return lines with their indentation as depth; empty lines are omitted."""
     return [TextLine(line.strip(), (len(line) - len(line.lstrip())) // 2) for line in of if line.strip()]
 
 
 def blocks(parts: Iterable[Part]) -> list[Block]:
-    """The parts of a table, as they are printed for files."""
+    """Return the parts of a table, as printed to files."""
     return [block for part in parts for block in _blocks(part)]
 
 
 def without(parts: Iterable[Part], *headers: str) -> list[Part]:
-    """The parts without columns that say what the heading of an article says."""
+    """Return the parts without the columns that repeat the heading of an article."""
     return [_without(part, headers) if isinstance(part, Table) else part for part in parts]
 
 
@@ -206,7 +206,7 @@ def _without(table: Table, headers: tuple[str, ...]) -> Table:
 
 
 def is_short(part: Part) -> bool:
-    """Whether a part is short enough to be shown as it is."""
+    """Return whether a part is short enough to be shown as it is."""
     return not isinstance(part, Table) or len(part.rows) <= MOST_ROWS
 
 
@@ -230,14 +230,14 @@ WORDS = {
     Outcome.REFUSED: "refused",
     Outcome.UNKNOWN: "not known",
 }
-"""Outcomes in words."""
+"""The wording of outcomes."""
 
 
 _TONES = {Outcome.FITS: "good", Outcome.UNDECIDED: "other"}
 
 
 def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
-    """A claim set with its stories and suggestions."""
+    """Return the article of a claim set with its stories and suggestions."""
     sentence = headline(of)
     made = Article(
         key=key,
@@ -261,14 +261,14 @@ def explained(of: ExplainedClaimSet, key: str, name: str) -> Article:
 
 
 def story(of: NodeStory) -> Story:
-    """What became of a claim set on nodes that are alike: the cause first."""
+    """Return the result for a claim set on similar nodes: the cause first."""
     fits = of.outcome is Outcome.FITS
     title = heading(of).removesuffix(":")
     made = Story(
         title=title,
         tone=_TONES.get(of.outcome, "bad"),
         nodes=of.nodes,
-        message="" if of.fault is not None else of.message,  # a fault tells it
+        message="" if of.fault is not None else of.message,  # a fault contains it
         causes=lines(story_lines(of) if fits else cause_lines(of)),
         funnels=[],
         rest=[],

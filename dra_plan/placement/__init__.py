@@ -1,5 +1,5 @@
-"""The placement that exists, whatever the scheduler would do: which pods can run at the same time, where, on what.
+"""The existence of a placement, regardless of the scheduler: the pods that can run together, their nodes and devices.
 
-What fits a node is asked of the scheduler's filters and of the allocator; this package has no rules of its own about
-that. How many nodes take what is an integer program for a solver, HiGHS, which is imported when it is needed.
+The scheduler's filters and the allocator decide what fits on a node; this package has no rules of its own for that. The
+number of nodes with each set of pods is an integer program for a solver, HiGHS, which is imported when it is needed.
 """

@@ -1,8 +1,9 @@
-"""What pods need and nodes have, as numbers that no allocation can exceed: they save questions, and bound answers.
+"""The needs of pods and the amounts of nodes, as numbers that no allocation can exceed.
 
-Sums over the pods of a node: their number, cpu, memory and storage; of devices, what requests take of a capacity in
-all, how many take more than half of any device's, and how many devices are taken where none can be shared. What the
-numbers allow need not fit; what they refuse does not.
+They save calls of the allocator, and bound answers. The numbers are sums over the pods of a node: their number, cpu,
+memory and storage; for devices, the total capacity that requests take, the number of requests that take more than half
+of any device, and the number of devices taken if none can be shared. Pods within the numbers need not fit; pods beyond
+them do not.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ Amounts = tuple[int, ...]
 
 _REQUESTS = ("cpu", "memory", "ephemeral-storage")
 _UNKNOWN = 10**30
-"""More than anything needs."""
+"""A number larger than any need."""
 
 
 class NodeAmounts:
-    """The sorts of amounts that pods of these shapes need, and how much of each there is."""
+    """The sorts of amounts that pods of these shapes need, and the available amount of each."""
 
     def __init__(self, ground: PlacementCluster, shapes: Sequence[PodToPlace]) -> None:
         self._ground = ground
@@ -39,14 +40,14 @@ class NodeAmounts:
         self._shapes = [self._needed(shape) for shape in shapes]
         self.sorts: list[Hashable] = list(dict.fromkeys(sort for needs in self._shapes for sort in needs))
         self.needs: list[Amounts] = [self._listed(needs) for needs in self._shapes]
-        """What a pod of each shape needs."""
+        """The needs of a pod of each shape."""
         self.parts: list[tuple[tuple[str, int, int], ...]] = [tuple(self._parts(shape)) for shape in shapes]
-        """What each request of a pod takes of each of its devices: capacity, amount, number of devices."""
+        """The needs of each request of a pod from each of its devices: capacity, amount, number of devices."""
 
     def _listed(self, amounts: Mapping[Hashable, int]) -> Amounts:
         return tuple(amounts.get(sort, 0) for sort in self.sorts)
 
-    # What pods need
+    # Needs of pods
 
     def _parts(self, pod: PodToPlace) -> Iterator[tuple[str, int, int]]:
         for exact in self._exact(pod):
@@ -62,7 +63,7 @@ class NodeAmounts:
 
     @property
     def _counts_capacity(self) -> bool:
-        """Whether the release looks at the capacity of the device that it takes."""
+        """Return whether the release checks the capacity of the device that it takes."""
         target = self._ground.target
         return target.features.consumable_capacity and not target.quirks.capacity_of_wrong_device
 
@@ -93,29 +94,29 @@ class NodeAmounts:
 
     @cached_property
     def _is_shared(self) -> bool:
-        """Whether any device can be shared."""
+        """Return whether any device can be shared."""
         is_known = self._ground.target.features.consumable_capacity
         return is_known and any(device.allow_multiple_allocations for device in self._devices.values())
 
     @cached_property
     def _largest(self) -> dict[str, int]:
-        """The most that a device has of each capacity."""
+        """Return the largest amount of each capacity on a device."""
         found: dict[str, int] = {}
         for device in self._devices.values():
             for name, amount in _capacities(device):
                 found[name] = max(found.get(name, 0), amount)
         return found
 
-    # What is held, and what there is
+    # Held and available amounts
 
     def held(self, pod: PodToPlace, claims: Iterable[ResourceClaim]) -> Amounts:
-        """What comes free once the pod has left with these claims."""
+        """Return the amounts that are freed once the pod has left with these claims."""
         found: Counter[Hashable] = Counter(dict(self._requested(pod)))
         found.update(self._taken(claims))
         return self._listed(found)
 
     def taken(self, claims: Iterable[ResourceClaim]) -> Iterator[tuple[DeviceName, Device, dict[str, int]]]:
-        """The devices that claims hold, and how much of each capacity."""
+        """Yield the devices that claims hold, with the amount of each capacity."""
         for claim in claims:
             for result in claim.allocation.devices.results if claim.allocation is not None else ():
                 name = result.driver, result.pool, result.device
@@ -144,14 +145,14 @@ class NodeAmounts:
     def places(
         self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
     ) -> Iterator[tuple[int, int]]:
-        """What claims take of devices, by the places of these in a list."""
+        """Yield the amounts that claims take of devices, by the positions of these in a list."""
         for device, _, amounts in self.taken(claims):
             for name, amount in amounts.items():
                 if (device, name) in places:
                     yield places[device, name], amount
 
     def devices(self, node: NodeInfo, claims: Iterable[ResourceClaim]) -> dict[tuple[DeviceName, str], int]:
-        """How much of each capacity is free on each device that the node reaches, beside these claims."""
+        """Return the free amount of each capacity on each device that the node reaches, in addition to these claims."""
         try:
             pools = self._ground.view.gatherer.gather(node.node)
         except AllocationError:
@@ -170,7 +171,7 @@ class NodeAmounts:
         return found
 
     def free(self, node: NodeInfo, claims: Iterable[ResourceClaim]) -> Amounts:
-        """What is free on the node with the pods that it has, and beside these claims."""
+        """Return the free amounts on the node with its pods and these claims."""
         found: Counter[Hashable] = Counter({"pods": node.allowed_pods - len(node.pods)})
         for name in _REQUESTS:
             found[name] = node.allocatable.get(name, 0) - node.requested.get(name, 0)
@@ -190,7 +191,7 @@ class NodeAmounts:
 
 
 def _short(name: str) -> str:
-    """The name of a capacity without the driver."""
+    """Return the name of a capacity without the driver."""
     return name.rpartition("/")[2]
 
 

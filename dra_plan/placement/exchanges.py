@@ -1,10 +1,11 @@
-"""What a place is worth for pods that no node takes as it is: somebody has to leave for them, who has a price.
+"""The worth of a place for pods that no node fits now: other pods, which have a price, have to leave for them.
 
-The numbers of `placement/amounts.py` say who could come in whose place. Worths are sought at which no exchange on any
-node gains anything: those that come are worth no more than the price and the worth of those that leave for them. Then
-every pod of such a shape that leaves its node costs its worth besides, wherever it goes: nothing can cost less. All
-sets of residents of a node are considered, but for those that can't gain: at some prices of the amounts, at which no
-shape is worth more than it needs, what is free and comes free is worth no less than whoever could come.
+The numbers of `placement/amounts.py` tell which pods could replace which. The search looks for worths at which no
+exchange on any node has a gain: the arriving pods are worth no more than the price and the worth of those that leave
+for them. Then every pod of such a shape that leaves its node also costs its worth, wherever it goes: nothing can cost
+less. All sets of residents of a node are considered, except those that can't gain: at some prices of the amounts, at
+which no shape is worth more than its needs, the free and freed amounts are worth at least as much as any pods that
+could arrive.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from .amounts import Amounts
 from .node_capacity import Combination
 
 MOST_STEPS = 8_000
-"""So many steps of the search on one node; where it needs more, the worths are lowered."""
+"""The number of search steps on one node; if it needs more, the worths are lowered."""
 MOST_TRIES = 20
-"""So often the worths are lowered for one node; then nothing is worth anything."""
+"""The number of times the worths are lowered for one node; after that, all worths are 0."""
 _NOTHING = 1e-9
 _ALIKE = 3
 
@@ -28,7 +29,7 @@ Part = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class ShapeNeeds:
-    """What a pod of each shape needs in all, and of each of its devices: capacity, amount, number of devices."""
+    """The needs of a pod of each shape in total, and from each of its devices: capacity, amount, number of devices."""
 
     needs: Sequence[Amounts]
     parts: Sequence[Sequence[Part]]
@@ -46,7 +47,7 @@ class AlikeResidents:
 
 @dataclass(frozen=True)
 class NodeRoom:
-    """What is free on a node, also on each device, its residents, and the shapes that may come if everybody leaves."""
+    """The free amounts of a node and of its devices, its residents, and the shapes that fit if all residents leave."""
 
     name: str
     free: Amounts
@@ -55,17 +56,20 @@ class NodeRoom:
     shapes: tuple[int, ...]
     devices: tuple[tuple[str, int], ...]
     takes: tuple[tuple[tuple[int, int], ...], ...]
-    """What each resident takes of which devices."""
+    """The amounts that each resident takes, by device."""
 
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
-        """How many pods of a shape the numbers allow once so many have left."""
+        """Return the number of pods of a shape that the numbers allow once these residents have left."""
         sizes = _sizes(shapes, [shape])
         free = self.left(leaves, sizes)
         needs = _needs(shapes, shape, sizes)
         return max(0, min((have // need for have, need in zip(free, needs, strict=True) if need), default=0))
 
     def left(self, leaves: Sequence[tuple[AlikeResidents, int]], sizes: Sequence[tuple[str, int]]) -> list[int]:
-        """What is free once so many have left, and how often each of these sizes is free on a device."""
+        """Return the free amounts once these residents have left, then the free number of each of these sizes.
+
+        The sizes are parts of one device.
+        """
         free, devices = list(self.free), [amount for _, amount in self.devices]
         for group, number in leaves:
             free = [have + number * more for have, more in zip(free, group.amounts, strict=True)]
@@ -94,7 +98,7 @@ def _needs(shapes: ShapeNeeds, shape: int, sizes: Sequence[tuple[str, int]]) -> 
 
 
 def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int]:
-    """The shapes that no node takes as it is, whatever devices it would choose."""
+    """Return the shapes that no node fits now, whatever devices it would choose."""
     number = len(shapes.needs)
     return frozenset(
         shape
@@ -104,9 +108,10 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Several worths of all shapes at which no exchange gains; only those of `stuck` shapes are above 0.
+    """Return several worths of all shapes at which no exchange gains; only those of `stuck` shapes are above 0.
 
-    They follow what pods need of one sort, each of two that differ most between the shapes; at last comes their mean.
+    They are proportional to the pods' needs of one sort, for each of two sorts that differ most between the shapes;
+    their mean comes last.
     """
     number = len(shapes.needs)
     dearest = max((group.price for room in rooms for group in room.groups), default=0)
@@ -122,7 +127,10 @@ def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int])
 
 
 def _telling(shapes: ShapeNeeds, stuck: frozenset[int]) -> list[int]:
-    """The sorts that all of these shapes need, no two in proportion: first the one of fewest values, then of most."""
+    """Return the sorts that all of these shapes need, no two in proportion.
+
+    The first has the fewest different values, the next the most.
+    """
     needed: dict[tuple[float, ...], int] = {}
     for sort in range(len(shapes.needs[0])):
         column = [shapes.needs[shape][sort] for shape in sorted(stuck)]
@@ -134,7 +142,7 @@ def _telling(shapes: ShapeNeeds, stuck: frozenset[int]) -> list[int]:
 
 
 def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[float], scale: float) -> float:
-    """The largest factor, up to this one, at which these worths gain nowhere."""
+    """Return the largest factor, up to this one, at which these worths gain nowhere."""
     prices = _Prices(shapes, weights)
     for room in rooms:
         some = tuple(shape for shape in room.shapes if weights[shape] > 0)
@@ -150,7 +158,7 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
 
 
 def most_worth(room: NodeRoom, shapes: ShapeNeeds, worth: Sequence[float], free: Sequence[int]) -> float:
-    """What pods that find place in these amounts are worth at most."""
+    """Return the maximum worth of pods that fit in these amounts."""
     needs = shapes.needs
     some = tuple(
         shape
@@ -164,7 +172,7 @@ def most_worth(room: NodeRoom, shapes: ShapeNeeds, worth: Sequence[float], free:
 
 
 class _Prices:
-    """Prices of the amounts at which no shape has more than its weight. Those of sizes on devices are none."""
+    """Prices of the amounts at which no shape has more than its weight. Sizes on devices have no price."""
 
     def __init__(self, shapes: ShapeNeeds, weights: Sequence[float]) -> None:
         self.shapes, self.weights = shapes, weights
@@ -189,7 +197,7 @@ class _Prices:
                     yield tuple(own if sort == first else other if sort == second else 0.0 for sort in sorts)
 
     def _least(self, some: Sequence[int], sort: int, given: dict[int, float]) -> float | None:
-        """The least price of one sort, beside given ones; None if there is none."""
+        """Return the lowest price of one sort, in addition to given ones; None if there is none."""
         found = 0.0
         for shape in some:
             needs = self.shapes.needs[shape]
@@ -202,7 +210,7 @@ class _Prices:
 
 
 class _Search:
-    """Seeks an exchange on one node that gains, where shapes are worth their weights times a factor."""
+    """The search for an exchange on one node that gains, where shapes are worth their weights times a factor."""
 
     def __init__(self, room: NodeRoom, prices: _Prices, some: tuple[int, ...], scale: float) -> None:
         self._room, self._scale = room, scale
@@ -217,7 +225,10 @@ class _Search:
         self._lower: float | None = None
 
     def lower(self) -> float | None:
-        """A smaller factor, at which the exchange that was found does not gain; None if none gains at this one."""
+        """Return a smaller factor, at which the exchange that was found does not gain.
+
+        None if none gains at this one.
+        """
         free = [max(0, each) for each in self._room.free]
         values = [_dot(price, free) for price in self._prices]
         self._adds = [
@@ -272,7 +283,7 @@ class _Search:
             self._come(index + 1, left, gain + number * self._worth[shape])
 
     def _without_gain(self, gain: float) -> float:
-        """The factor at which an exchange with this gain has none: its price stays, and the worths shrink."""
+        """Return the factor at which an exchange with this gain has none: its price stays, and the worths shrink."""
         paid = sum(group.price * number for group, number in zip(self._room.groups, self._gone, strict=True))
         return self._scale * paid / (paid + gain) * (1 - 1e-9)
 
@@ -287,7 +298,7 @@ def _dot(price: Sequence[float], amounts: Sequence[int]) -> float:
 def single_exchanges(
     rooms: Sequence[NodeRoom], shapes: ShapeNeeds, demand: Sequence[int], worth: Sequence[float], most: int
 ) -> list[tuple[str, Combination, tuple[int, ...]]]:
-    """Nodes where one resident leaves for pods of these shapes, no more than three: those that gain most first.
+    """Return nodes where one resident leaves for at most three pods of these shapes, starting with the largest gain.
 
     Of those for the same pods there are no more than `_ALIKE`.
     """
@@ -315,7 +326,7 @@ def single_exchanges(
 
 
 def _threes(some: Sequence[int], needs: dict[int, list[int]], free: Sequence[int]) -> Iterator[dict[int, int]]:
-    """The combinations of one to three pods that fit, but for those that are part of another."""
+    """Yield the combinations of one to three pods that fit, except those that are part of another."""
     stack: list[tuple[int, list[int], dict[int, int]]] = [(0, list(free), {})]
     while stack:
         start, left, comes = stack.pop()

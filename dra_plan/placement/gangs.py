@@ -1,7 +1,7 @@
 """Pods that run only together: gangs of scheduling.k8s.io, and groups that have to stay in one domain.
 
-First what is asked of each group, then goals (by priority the gangs that start, then pods), then what keeps a placement
-that was carried out free of parts of a gang.
+The requirements of each group come first, then goals (by priority the gangs that start, then pods), then the removal of
+incomplete gangs from a placement that was carried out.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Domains = tuple[frozenset[str], ...]
 
 @dataclass(frozen=True)
 class GroupToPlace:
-    """What a placement keeps to with the waiting pods of a group: `least` of them, or none; all in one of the domains.
+    """The constraints on a group's waiting pods: `least` of them are placed, or none; all in one of the domains.
 
-    `pods` says how many wait, `priority` is the highest among them, at whose place the scheduler takes the group.
+    `pods` is the number of waiting pods, `priority` the highest among them, which determines when the scheduler takes
+    the group.
     """
 
     key: GroupKey
@@ -34,16 +35,16 @@ class GroupToPlace:
 
     @property
     def is_gang(self) -> bool:
-        """Whether the group has yet to start."""
+        """Return whether the group has yet to start."""
         return self.least > 0
 
     @property
     def is_short(self) -> bool:
-        """Whether too few of its pods are there for a start, wherever they would run."""
+        """Return whether too few of its pods exist for a start, on any nodes."""
         return self.pods < self.least
 
     def inside(self, node: str) -> frozenset[str] | None:
-        """The nodes that are left to the group when one of its pods is on the node; None for all."""
+        """Return the nodes left to the group when one of its pods is on the node; None for all."""
         if self.domains is None:
             return None
         return next((domain for domain in self.domains if node in domain), frozenset())
@@ -53,7 +54,7 @@ NO_GROUPS: Mapping[GroupKey, GroupToPlace] = {}
 
 
 def groups_of(ground: PlacementCluster, candidates: Iterable[PodToPlace]) -> dict[GroupKey, GroupToPlace]:
-    """The groups of the candidates that a placement has to keep to, gates of the release considered."""
+    """Return the groups of the candidates that constrain a placement, under the gates of the release."""
     waiting: dict[GroupKey, list[PodToPlace]] = {}
     for each in candidates:
         if each.info.group is not None:
@@ -82,12 +83,12 @@ def _domains(ground: PlacementCluster, key: GroupKey) -> Domains | None:
 
 
 def apart(groups: Iterable[GroupToPlace]) -> list[frozenset[str]]:
-    """All domains of the groups, each once: nodes inside and outside one of them are not alike."""
+    """Return all domains of the groups, each once: nodes inside and outside one of them are not alike."""
     return list(dict.fromkeys(domain for group in groups for domain in group.domains or ()))
 
 
 def gang_of(group: GroupToPlace, kinds: Sequence[PodKind], node_kinds: Mapping[str, int]) -> Gang:
-    """The group as the program has it; `node_kinds` are the positions of the nodes' kinds."""
+    """Return the group in the form of the program; `node_kinds` are the positions of the nodes' kinds."""
     own = frozenset(i for i, kind in enumerate(kinds) if kind.first.info.group == group.key)
     domains = group.domains
     inside = None if domains is None else tuple(frozenset(node_kinds[name] for name in domain) for domain in domains)
@@ -97,7 +98,10 @@ def gang_of(group: GroupToPlace, kinds: Sequence[PodKind], node_kinds: Mapping[s
 def goals_of(
     kinds: Sequence[PodKind], groups: Sequence[GroupToPlace] = (), *, by_priority: bool = False
 ) -> tuple[Goal, ...]:
-    """As many pods as possible; by priority, highest first, as many gangs that start, and then as many pods."""
+    """Return the goals: by default, as many pods as possible.
+
+    If `by_priority`, the goals are for each priority, highest first: as many gangs that start, and then as many pods.
+    """
     if not by_priority:
         return (Goal(kinds=tuple(range(len(kinds)))),)
     found = []
@@ -111,7 +115,7 @@ def goals_of(
 
 @dataclass(frozen=True)
 class PodShapes:
-    """Kinds of pods merged that take the same place on a node, and may go to the same nodes.
+    """Kinds of pods merged that have the same requirements of a node, and may run on the same nodes.
 
     `of_kinds` has the position of the shape of each kind.
     """
@@ -121,7 +125,7 @@ class PodShapes:
 
     @classmethod
     def of(cls, kinds: Sequence[PodKind], groups: Mapping[GroupKey, GroupToPlace]) -> PodShapes:
-        """Kinds that are copied are shapes of their own."""
+        """Merge the kinds; kinds that are copied are shapes of their own."""
         positions: dict[Hashable, int] = {}
         merged: list[PodKind] = []
         found = []
@@ -139,13 +143,16 @@ class PodShapes:
 
 
 class WholeGroups:
-    """The groups of a placement that is carried out: who may go where beside whom, and who has to go again."""
+    """The groups of a placement that is carried out: the nodes allowed next to other pods, and pods to remove again."""
 
     def __init__(self, groups: Mapping[GroupKey, GroupToPlace]) -> None:
         self._groups = groups
 
     def may_be(self, placed: Iterable[tuple[PodToPlace, str]]) -> Callable[[PodToPlace, str], bool]:
-        """Whether a pod may be added on a node: not of a gang that does not run by now, nor in another domain."""
+        """Return a function that says whether a pod may be added on a node.
+
+        It may not belong to a gang that does not run yet, nor be in another domain.
+        """
         first: dict[GroupKey, str] = {}
         for candidate, node in placed:
             if candidate.info.group is not None:
@@ -163,12 +170,12 @@ class WholeGroups:
         return allowed
 
     def started(self, placed: Iterable[PodToPlace]) -> set[GroupKey]:
-        """The gangs of which enough pods are placed."""
+        """Return the gangs of which enough pods are placed."""
         numbers = _numbers(placed)
         return {key for key, group in self._groups.items() if group.is_gang and numbers.get(key, 0) >= group.least}
 
     def parts(self, placed: Collection[PodToPlace]) -> list[PodToPlace]:
-        """The pods of gangs of which some are placed, and too few."""
+        """Return the pods of gangs of which some are placed, and too few."""
         started = self.started(placed)
         return [each for each in placed if self._is_of_gang(each) and each.info.group not in started]
 

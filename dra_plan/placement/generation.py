@@ -1,10 +1,10 @@
-"""Columns made when the program needs them, where a node can hold too many combinations to ask about all of them.
+"""Columns created when the program needs them, for nodes that can hold too many combinations to check all of them.
 
-Solved with fractions, a program says what one more pod of each shape would be worth, and what a node of each kind
-costs. For each kind of node the combination that is worth most is sought (`placement/pricing.py`): if it is worth more
-than the node costs, it is a new column. When there is none, no combination that was never looked at could improve the
-program, so that the value with fractions bounds every placement; before that, the worth of what was found bounds it
-less tightly (the Lagrangian bound). Then the program is solved in whole numbers with the columns that were made.
+Solved with fractions, a program gives the value of one more pod of each shape, and the cost of a node of each kind. For
+each kind of node, the most valuable combination is searched (`placement/pricing.py`): if its value exceeds the cost of
+the node, it is a new column. When there is none, no unchecked combination could improve the program, so the value with
+fractions bounds every placement; before that, the value of the combinations found bounds it less tightly (the
+Lagrangian bound). Then the program is solved in whole numbers with the created columns.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from .program import Column, Program, Rows, Solution
 from .solver import relax, solve
 
 MOST_ROUNDS = 60
-"""So often a program is solved with fractions for one goal."""
+"""The maximum number of times a program is solved with fractions for one goal."""
 MOST_BRANCHES = 300
-"""Nodes of the search tree for a program in whole numbers; what is missed shows in the bounds."""
+"""The nodes of the search tree for a program in whole numbers; the bounds show what is missed."""
 _NOTHING = 1e-6
 
 
 @dataclass(frozen=True)
 class Priced:
-    """The combination that is worth most of those found; whatever could fit is worth no more than `bound`."""
+    """The most valuable combination found; no combination that could fit has a value above `bound`."""
 
     holds: Combination
     bound: float
 
 
 class Pricer(Protocol):
-    """Seeks combinations that are worth much."""
+    """A search for valuable combinations."""
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """The best combination on a node of the kind, if pods of each shape are worth so much, and the node `price`."""
+        """Return the best combination on a node of the kind, with these values of pods and this `price` of the node."""
 
 
 class ColumnGeneration:
-    """Programs that differ in goals and needs, with the columns that were made for all of them."""
+    """Programs that differ in goals and needs, with the columns created for all of them."""
 
     def __init__(self, pricer: Pricer, columns: Sequence[Column]) -> None:
         self._pricer = pricer
         self._columns = dict.fromkeys(columns)
 
     def is_excluded(self, program: Program) -> bool:
-        """Whether it is proved that the needs can't be met."""
+        """Return whether it is proved that the needs can't be met."""
         rows, bound = self._made(program, 0, [])
         return bound < rows.most(rows.goals()[0])
 
     def best(self, program: Program) -> tuple[Solution, Program]:
-        """The best solution that was found, with the program that has its columns."""
+        """Return the best solution found, with the program that has its columns."""
         held: list[int] = []
         bounds: list[int] = []
         values: list[int] | None = None
@@ -86,7 +86,7 @@ class ColumnGeneration:
         return rows
 
     def _made(self, program: Program, position: int, held: Sequence[int]) -> tuple[Rows, int]:
-        """The program with all columns that improve this goal, and the bound on it that is proved."""
+        """Return the program with all columns that improve this goal, and the proved bound on it."""
         rows = self._rows(program, held)
         bound = rows.most(rows.goals()[position])
         for _ in range(MOST_ROUNDS):
@@ -103,7 +103,7 @@ class ColumnGeneration:
         return rows, bound
 
     def _priced(self, program: Program, rows: Rows, prices: Sequence[float]) -> tuple[list[Column], float]:
-        """The columns that are worth more than their node costs, and how much more all nodes could be worth."""
+        """Return the columns whose value exceeds the cost of their node, and the possible excess value of all nodes."""
         new, more = [], 0.0
         for node_kind, number in enumerate(program.nodes):
             worth = _worth(rows, node_kind, prices, 1 + max(program.shapes))
@@ -118,7 +118,7 @@ class ColumnGeneration:
 
 
 def _worth(rows: Rows, node_kind: int, prices: Sequence[float], shapes: int) -> list[float]:
-    """What a pod of each shape is worth on a node of the kind: more where a gang waits for room in its domain."""
+    """Return the value of a pod of each shape on a node of the kind: higher if a gang needs nodes in its domain."""
     worth = [0.0] * shapes
     for shape, row in rows.shape_rows.items():
         worth[shape] += max(0.0, prices[row])

@@ -1,9 +1,9 @@
-"""What a node can hold once some of the pods that run there have left: asked of the filters and the allocator.
+"""The capacity of a node once some of its running pods have left, found with the filters and the allocator.
 
-`Vacancies` answers whether pods fit beside those that stay, and which pods have to leave so that they do. Nodes that
-have the same devices, held by pods in the same way, share the allocator's answers. Where an answer stays open, or a
-defect of the release decides by the order of pods, the pods fit: what is built on this is carried out before it is
-told, and a bound that comes of it is never too high.
+`Vacancies` decides whether pods fit next to those that stay, and which pods have to leave so that they do. Nodes that
+have the same devices, held by pods in the same way, share the allocator's answers. If an answer stays open, or a defect
+of the release decides by the order of pods, the pods count as fitting: a plan built on this is carried out before it is
+reported, and a resulting bound is never too high.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .node_capacity import BY_ORDER, Combination
 from .node_kinds import PlacementCluster, PodKind, PodToPlace, encoded
 
 MOST_SUBSETS = 8
-"""Of so many pods, of which none has to leave in any case, all sets are tried."""
+"""The number of pods, not certain to leave, of which all subsets are tried."""
 
 
 @dataclass(frozen=True, eq=False)
 class Resident:
-    """A pod that runs, and may leave: as it comes back, what shape it has, what it costs, and the claims it frees."""
+    """A running pod that may leave: its replacement, its shape, its cost, and the claims that it frees."""
 
     candidate: PodToPlace
     node: str
@@ -41,26 +41,26 @@ class Resident:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Namespace and name."""
+        """The namespace and name."""
         metadata = self.candidate.pod.metadata
         return metadata.namespace, metadata.name
 
 
 @dataclass(frozen=True)
 class Leavings:
-    """Sets of pods, by their positions on the node, that make room by leaving, and of which nobody can stay.
+    """Sets of pods, by their positions on the node, that must all leave so that others fit.
 
-    Without these sets, any that makes room costs at least `least`; None if nothing makes room.
+    Any other set that is enough costs at least `least`; None if no set is enough.
     """
 
     sets: tuple[tuple[int, ...], ...]
     least: int | None
     complete: bool = True
-    """Whether these are all."""
+    """True if these are all."""
 
 
 class Vacancies:
-    """Nodes with those who may leave them. `ground` is the cluster as if all of them had left."""
+    """Nodes with the pods that may leave them. `ground` is the cluster as if all of them had left."""
 
     def __init__(self, ground: PlacementCluster, shapes: Sequence[PodKind], residents: Iterable[Resident]) -> None:
         self._ground, self.shapes = ground, shapes
@@ -75,13 +75,13 @@ class Vacancies:
         self.apart = any(pod.info.terms.required_anti for kind in shapes for pod in kind.members) or any(
             info.terms.required_anti for node in ground.nodes for info in node.pods.values()
         )
-        """Whether any pod may not be beside others."""
+        """True if any pod may not share a node with certain others."""
         self.asked = 0
-        """How often the allocator was asked."""
+        """The number of calls of the allocator."""
 
     @cached_property
     def needed(self) -> ShapeNeeds:
-        """What pods of each shape need, in numbers."""
+        """The needs of pods of each shape, in numbers."""
         return ShapeNeeds(self._amounts.needs, self._amounts.parts)
 
     @cached_property
@@ -90,7 +90,7 @@ class Vacancies:
 
     @cached_property
     def rooms(self) -> list[NodeRoom]:
-        """The nodes in numbers, with those who may leave them."""
+        """The nodes in numbers, with the pods that may leave them."""
         return [self._room(node) for node in self.residents]
 
     def _room(self, name: str) -> NodeRoom:
@@ -128,7 +128,7 @@ class Vacancies:
         )
 
     def most_of(self, node: str, shape: int, most: int) -> int:
-        """How many pods of a shape fit if everybody leaves, at most this many."""
+        """Return the number of pods of a shape that fit if all residents leave, at most this many."""
         number = 0
         while number < most and self.fits(node, (), self._only(shape, number + 1)):
             number += 1
@@ -138,7 +138,7 @@ class Vacancies:
         return tuple(number if i == shape else 0 for i in range(len(self.shapes)))
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
-        """Whether these pods fit beside the residents that stay, given by their positions."""
+        """Return whether these pods fit next to the residents that stay, given by their positions."""
         coming = [shape for shape, number in enumerate(comes) if number]
         if any(self._is_refused(shape, node) for shape in coming):
             return False
@@ -157,7 +157,7 @@ class Vacancies:
         return not claims or self._has_devices(trial, [here[position] for position in stay], claims)
 
     def _standing(self, node: str, stay: Sequence[int]) -> NodeInfo:
-        """The node with the residents that stay; not to be changed."""
+        """Return the node with the residents that stay; not to be changed."""
         here, empty = self.residents[node], self._ground.cluster.nodes[node]
         if not stay:
             return empty
@@ -179,7 +179,7 @@ class Vacancies:
         return trial
 
     def _is_refused(self, shape: int, node: str) -> bool:
-        """Whether the node, with nobody on it who may leave, is no place for the shape, devices apart."""
+        """Return whether the node without its residents does not fit the shape, ignoring devices."""
         key = shape, node
         if key not in self._refused:
             ground = self._ground
@@ -187,7 +187,7 @@ class Vacancies:
         return self._refused[key]
 
     def _shun(self, node: NodeInfo, coming: Sequence[PodInfo]) -> bool:
-        """Whether one of those that come may not be beside another one, or beside who is there, by a required term."""
+        """Return whether a required term separates one of the new pods from another one, or from one on the node."""
         present = list(node.pods.values())
         for info in coming:
             if any(self._may_not_meet(node, info, other) for other in present if other is not info):
@@ -238,10 +238,10 @@ class Vacancies:
                 return None
         return self._layouts[node.name]
 
-    # Who has to leave
+    # Pods that have to leave
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Which residents have to leave so that these pods fit."""
+        """Return the residents that have to leave so that these pods fit."""
         here = self.residents[node]
         everybody = range(len(here))
         if not self.fits(node, (), comes):
@@ -266,7 +266,7 @@ class Vacancies:
     def _smallest(
         self, node: str, comes: Combination, needed: Sequence[int], others: Sequence[int]
     ) -> Iterator[tuple[int, ...]]:
-        """All sets that do and of which nobody can stay."""
+        """Yield all sets that are enough and of which no pod can stay."""
         found: list[set[int]] = []
         for number in range(1, len(others) + 1):
             for more in combinations(others, number):
@@ -277,7 +277,7 @@ class Vacancies:
                     yield tuple(sorted((*needed, *more)))
 
     def _reduced(self, node: str, comes: Combination, needed: Sequence[int], others: Sequence[int]) -> tuple[int, ...]:
-        """One such set: the dearest stay first, where the rest still does."""
+        """Return one such set: the most expensive stay first, if the rest is still enough."""
         here = self.residents[node]
         going = sorted(others, key=lambda each: (-here[each].price, -len(here[each].claims), each))
         for each in list(going):
@@ -289,16 +289,16 @@ class Vacancies:
 
 @dataclass(frozen=True)
 class _DeviceLayout:
-    """The devices of a node, and the claims on them of pods that stay in any case."""
+    """The devices of a node, and their claims by pods that stay in any case."""
 
     key: Hashable
     held: tuple[ResourceClaim, ...]
     places: Mapping[tuple[str, str], int]
-    """The positions of pools, under which their devices count as the same on nodes that are alike."""
+    """The positions of pools, under which devices of nodes that are alike count as the same."""
 
     @classmethod
     def of(cls, ground: PlacementCluster, node: NodeInfo) -> _DeviceLayout:
-        """Raises AllocationError as gathering does."""
+        """Create the layout. Raises AllocationError if gathering does."""
         pools = ground.view.gatherer.gather(node.node)
         held = tuple(ground.holding(node.name))
         places = {(pool.id.driver, pool.id.pool): index for index, pool in enumerate(pools)}
@@ -313,7 +313,7 @@ class _DeviceLayout:
         return cls(parts, held, places)
 
     def shape_of(self, claim: ResourceClaim) -> tuple[object, ...]:
-        """What the claim takes, the same for claims that take the same of nodes that are alike."""
+        """Return the devices of the claim, the same for claims that take the same of nodes that are alike."""
         results = claim.allocation.devices.results if claim.allocation is not None else ()
         return tuple(
             sorted(

@@ -1,7 +1,7 @@
-"""How long searches go on: the step budget of all together, and the time that the user gives them.
+"""The limits of searches: the step budget of all together, and the user's time limit.
 
-Steps, not seconds, bound an answer that nobody gave a time, so that it does not depend on the machine: when most steps
-are spent, later questions get few, or are not asked.
+Without a time limit, steps bound an answer, not seconds, so that it does not depend on the machine: when most steps are
+spent, later questions get few, or are skipped.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _CLAIMS = 8
-"""Up to twice as many claims a step costs about the same."""
+"""Up to twice as many claims, a step costs about the same."""
 
 
 @dataclass
 class StepBudget:
-    """What is left to be spent. A search takes `each` steps at most, and `brief` ones once `total` are spent.
+    """The remaining steps.
 
-    With `brief` the plain walk ends, and a question that pruning refutes at once is answered. Once that much again
-    has been spent as `brief_total` says, nothing is asked any more.
+    A search takes `each` steps at most, and `brief` ones once `total` are spent.
+
+    With `brief` the plain walk ends, and a question that pruning refutes at once is answered. Once `brief_total` more
+    steps have been spent, no further questions are examined.
     """
 
     each: int = 5_000
@@ -30,7 +32,7 @@ class StepBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing is to be asked any more."""
+        """Return whether no further questions are examined."""
         return self.spent >= self.total + self.brief_total
 
     @property
@@ -48,9 +50,9 @@ class StepBudget:
 
 @dataclass
 class SearchTime:
-    """When a search ends beside its steps: at a monotonic time, or when it is `stopped`.
+    """The end of a search apart from its steps: a monotonic time, or being `stopped`.
 
-    `progress` hears how many kinds of nodes have been asked about, and of how many.
+    `progress` is called with the number of examined kinds of nodes, and the total.
     """
 
     deadline: float | None = None
@@ -59,12 +61,12 @@ class SearchTime:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is to be asked any more."""
+        """Return whether no further questions are examined."""
         return self.stopped() or (self.deadline is not None and time.monotonic() > self.deadline)
 
     @property
     def seconds(self) -> float | None:
-        """What is left; None without a limit."""
+        """The remaining seconds; None without a limit."""
         if self.stopped():
             return 0.0
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

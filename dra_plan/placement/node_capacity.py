@@ -1,10 +1,10 @@
-"""What one node of a kind can hold: the largest combinations of pods, found by asking the allocator and the filters.
+"""The capacity of one node of a kind: the largest combinations of pods, found with the allocator and the filters.
 
-A combination says how many pods of each kind. If one fits, so does every smaller one; if one does not fit, no larger
-one does. So the largest that fit describe all that fit, and most answers follow from earlier ones without asking.
+A combination is a number of pods of each kind. If one fits, so does every smaller one; if one does not fit, no larger
+one does. So the largest that fit describe all that fit, and most answers follow from earlier ones.
 
 `inner` are the largest that fit, `outer` those beyond which nothing is possible: the same, unless a question stayed
-open or there were too many to ask.
+open or there were too many.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Combination = tuple[int, ...]
 
 MOST_QUESTIONS = 2_000
 MOST_VISITS = 20_000
-"""So many combinations are asked about, and looked at, on a kind of node; what is not known by then stays open."""
+"""The number of combinations examined on a kind of node; any others stay open."""
 _MOST_SHARED_CLAIMS = 6
-"""Of more shared claims than that only some of the sets that may be on a node are looked at."""
+"""The number of shared claims above which only some of the sets on a node are examined."""
 
 BY_ORDER: frozenset[Quirk] = frozenset(
     {"all_alternative_loses_index", "all_drops_exhausted", "capacity_of_wrong_device", "counters_by_pool_name"}
 )
-"""Defects by which pods may fit in another order, or on a node asked earlier, than the one that is asked about."""
+"""Defects by which pods may fit in another order, or on a node examined earlier."""
 
 
 class FitAnswer(enum.Enum):
-    """Whether a combination fits a node."""
+    """The answer whether a combination fits a node."""
 
     YES = "yes"
     NO = "no"
@@ -47,7 +47,7 @@ class FitAnswer(enum.Enum):
 
 @dataclass(frozen=True)
 class NodeCapacity:
-    """What a node of a kind can hold."""
+    """The capacity of a node of a kind."""
 
     inner: tuple[Combination, ...]
     outer: tuple[Combination, ...]
@@ -56,7 +56,7 @@ class NodeCapacity:
 
 
 class NodeQuestions:
-    """Which combinations of these kinds of pods fit a node of a kind; what was answered is remembered."""
+    """The combinations of these kinds of pods that fit a node of a kind; answers are remembered."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class NodeQuestions:
         node_kind: AlikeNodes,
         budget: StepBudget | None = None,
     ) -> None:
-        """With a budget questions may stay open that could be answered."""
+        """Set up the questions. With a budget, some that could be answered may stay open."""
         self._ground, self._kinds, self._node, self._budget = ground, kinds, node_kind.first, budget
         limit = max(0, self._node.allowed_pods - len(self._node.pods))
         self._allowed = [
@@ -84,7 +84,10 @@ class NodeQuestions:
 
     @cached_property
     def most_of(self) -> list[int]:
-        """By kind: no combination has more of it. What does not fit alone fits in none; an open question is room."""
+        """The largest number by kind in any combination: 0 if it does not fit alone.
+
+        An open question counts as fitting.
+        """
         nothing = [0] * len(self._allowed)
         return [
             self._most_beside(nothing, index, most, (FitAnswer.YES, FitAnswer.OPEN)) if most else 0
@@ -93,11 +96,11 @@ class NodeQuestions:
 
     @property
     def combinations(self) -> int:
-        """How many combinations there are at most."""
+        """The maximum number of combinations."""
         return math.prod(most + 1 for most in self.most_of)
 
     def room(self) -> NodeCapacity:
-        """All largest combinations, or as many as the questions allow."""
+        """Return all largest combinations, or as many as the questions allow."""
         inner: dict[Combination, None] = {}
         outer: dict[Combination, None] = {}
         complete = True
@@ -110,24 +113,25 @@ class NodeQuestions:
                 continue
             possible = list(self._candidates(bounds, (FitAnswer.YES, FitAnswer.OPEN)))
             complete = complete and not self._is_exhausted
-            # The candidates of a walk that was cut short don't bound anything.
+            # The candidates of a walk that was cut short bound nothing.
             outer.update(dict.fromkeys([tuple(bounds)] if self._is_exhausted else possible))
         return NodeCapacity(self._largest(inner), self._largest(outer), complete)
 
     def _largest(self, candidates: Iterable[Combination]) -> tuple[Combination, ...]:
-        """Those that are below no other one with the same shared claims.
+        """Return the combinations that are below no other one with the same shared claims.
 
-        A claim can be on this node or on another. So a combination without it is kept beside a larger one that uses it.
+        A claim can be on this node or on another. So a combination without it is kept in addition to a larger one that
+        uses it.
         """
         kept: dict[frozenset[str], list[Combination]] = {}
-        for each in sorted(set(candidates), reverse=True):  # whatever is above another one comes before it
+        for each in sorted(set(candidates), reverse=True):  # larger combinations come first
             others = kept.setdefault(claims_of(self._kinds, each), [])
             if not any(_is_below(each, other) for other in others):
                 others.append(each)
         return tuple(each for others in kept.values() for each in others)
 
     def _kinds_by_shared_claims(self) -> list[frozenset[int]]:
-        """The sets of kinds that may be together on a node: one for each set of shared claims that may be there.
+        """Return the sets of kinds that may be together on a node: one for each set of shared claims that may be there.
 
         Of more than `_MOST_SHARED_CLAIMS` claims: the sets of the first ones, and all.
         """
@@ -135,7 +139,7 @@ class NodeQuestions:
         plain = frozenset(i for i, kind in enumerate(self._kinds) if not kind.shared)
         found = {plain: None}
         claims = sorted({claim for i in sharing for claim in self._kinds[i].shared})
-        for number in range(1, 2 ** min(len(claims), _MOST_SHARED_CLAIMS)):  # its bits say which claims are there
+        for number in range(1, 2 ** min(len(claims), _MOST_SHARED_CLAIMS)):  # its bits are the claims
             here = {claim for bit, claim in enumerate(claims) if number >> bit & 1}
             found[plain | {i for i in sharing if self._kinds[i].shared <= here}] = None
         if len(claims) > _MOST_SHARED_CLAIMS:
@@ -143,7 +147,7 @@ class NodeQuestions:
         return list(found)
 
     def _candidates(self, bounds: Sequence[int], answers: tuple[FitAnswer, ...]) -> Iterator[Combination]:
-        """Combinations within the bounds that have such an answer, all of the largest among them."""
+        """Yield combinations within the bounds that have one of these answers, including all of the largest."""
         used = [index for index, bound in enumerate(bounds) if bound]
         if not used:
             yield tuple([0] * len(bounds))
@@ -153,10 +157,10 @@ class NodeQuestions:
     def _completed(
         self, chosen: list[int], left: Sequence[int], bounds: Sequence[int], answers: tuple[FitAnswer, ...]
     ) -> Iterator[Combination]:
-        """For each number of every kind left but the last that can be chosen: as many of the last as then fit.
+        """Yield, for each number of every remaining kind but the last, the combination with as many of the last as fit.
 
-        A largest combination has as many of its last kind as fit beside the others, so it is one of these. `chosen`
-        is worked on in place, and as it was in the end.
+        A largest combination has as many of its last kind as fit next to the others, so it is one of these. `chosen` is
+        changed in place, and restored in the end.
         """
         self._visited += 1
         index, *others = left
@@ -174,10 +178,10 @@ class NodeQuestions:
         chosen[index] = 0
 
     def _most_beside(self, chosen: Sequence[int], index: int, bound: int, answers: tuple[FitAnswer, ...]) -> int:
-        """How many of a kind fit beside what is chosen.
+        """Return the number of a kind that fit next to the chosen ones.
 
-        Steps that double until one fails, then halving what is left: few fit on most nodes, whatever the bound is, and
-        a question about many pods costs more than one about few.
+        Steps double until one fails, then the remaining range is halved: few fit on most nodes, whatever the bound is,
+        and a question about many pods costs more than one about few.
         """
 
         def fits(number: int) -> bool:
@@ -201,7 +205,7 @@ class NodeQuestions:
     # One combination
 
     def answer(self, wanted: Combination) -> FitAnswer:
-        """Whether the combination fits, asked only if no earlier answer implies it."""
+        """Return whether the combination fits, examined only if no earlier answer implies it."""
         if not any(wanted) or any(_is_below(wanted, known) for known in self._fits):
             return FitAnswer.YES
         if any(_is_below(known, wanted) for known in self._fails):
@@ -238,14 +242,14 @@ class NodeQuestions:
         return self._without_defects(pods)
 
     def _is_doubtful(self, claims: Sequence[ResourceClaim], found: NodeOutcome) -> bool:
-        """Whether a defect of the release may keep pods that come one after the other from what was found."""
+        """Return whether a defect of the release may keep pods that arrive one after the other from this result."""
         has = set(self._ground.target.quirks.among(found.sighted))
         if "admin_take_blocks" in has and not any(map(_is_privileged, claims)):
             has.remove("admin_take_blocks")
         return bool(has)
 
     def _without_defects(self, pods: Sequence[PodToPlace]) -> FitAnswer:
-        """The answer where an error ended the search for several pods: one pod alone need not come by it."""
+        """Return the answer if an error ended the search for several pods: one pod alone may avoid it."""
         claims = self._ground.joint_claims(pods, self._node)
         promised = self._ground.allocate(claims, self._node, self._ground.promised, self._budget)
         if promised.outcome is Outcome.FITS:
@@ -253,7 +257,7 @@ class NodeQuestions:
         return FitAnswer.OPEN
 
     def _tried(self, pods: Sequence[PodToPlace], outcome: NodeOutcome) -> FitAnswer:
-        """Whether the release takes the pods one after the other, each with the devices that were found for it."""
+        """Return whether the release accepts the pods one after the other, each with the devices found for it."""
         claims = self._ground.joint_claims(pods, self._node)
         hint = {claim.metadata.uid: got for claim, got in zip(claims, outcome.allocations, strict=True)}
         trial = CarriedOut(self._ground, self._node.name)
@@ -261,17 +265,17 @@ class NodeQuestions:
 
 
 def _is_privileged(claim: ResourceClaim) -> bool:
-    """Whether a request of the claim asks for admin access."""
+    """Return whether a request of the claim asks for admin access."""
     return any(request.exactly is not None and request.exactly.admin_access for request in claim.spec.devices.requests)
 
 
 def pods_of(kinds: Sequence[PodKind], wanted: Combination) -> list[PodToPlace]:
-    """The first pods of each kind, as many as the combination says."""
+    """Return the first pods of each kind, in the numbers of the combination."""
     return [pod for kind, number in zip(kinds, wanted, strict=True) for pod in kind.take(number)]
 
 
 def claims_of(kinds: Sequence[PodKind], combination: Combination) -> frozenset[str]:
-    """The shared claims that the pods of a combination use."""
+    """Return the shared claims that the pods of a combination use."""
     return frozenset(claim for kind, number in zip(kinds, combination, strict=True) if number for claim in kind.shared)
 
 

@@ -1,8 +1,8 @@
-"""The cluster that pods are placed on, which of its pods and nodes are alike, and what is asked about one node.
+"""The cluster that pods are placed on, its kinds of pods and nodes, and the questions about one node.
 
-First the pods to be placed, then `PlacementCluster`: questions about one node, answered by the
-scheduler's plugins and the allocator. Nothing is scheduled: the simulation only keeps nodes, pods and claims. Then
-errors, marks on devices, and nodes by kind. What a node of a kind can hold is in `placement/node_capacity.py`.
+The pods to be placed come first, then `PlacementCluster`: questions about one node, answered by the scheduler's plugins
+and the allocator. Nothing is scheduled: the simulation only stores nodes, pods and claims. Then come errors, marks on
+devices, and nodes by kind. The capacity of a node of a kind is in `placement/node_capacity.py`.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from dra_plan.scheduler.simulation import Simulation
 
 from .limits import SearchTime, StepBudget
 
-# -- pods to be placed, and which are alike ----------------------------------------------------------------------------
+# -- pods to be placed, and their kinds --------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
 class PodToPlace:
-    """A pod after PreFilter: what the filters keep of it, or why it is refused on all nodes.
+    """A pod after PreFilter: the state of its filters, or the reason why all nodes reject it.
 
-    `filters` look at nothing but node and pod; `only` are the names of the nodes that may be asked, None for all.
+    `filters` depend only on node and pod; `only` are the names of the nodes to examine, None for all.
     """
 
     info: PodInfo
@@ -74,7 +74,7 @@ class PodToPlace:
 
     @property
     def pending(self) -> list[ResourceClaim]:
-        """The claims for which devices are to be found, the one for extended resources left out."""
+        """The claims that need devices, without the one for extended resources."""
         return [] if self.devices is None or self.devices.empty else self.devices.pending
 
     @property
@@ -85,10 +85,12 @@ class PodToPlace:
 
 @dataclass(eq=False)
 class PodKind:
-    """Pods that are alike. `more` makes another one where a question is about copies; `count` is how many are wanted.
+    """Pods that are alike.
 
-    `shared` are the keys of the pending claims that these pods share with pods of whatever kind. Kinds of one `shape`
-    take the same place on a node: they differ in priority and group alone.
+    `more` creates another one for questions about copies; `count` is the wanted number.
+
+    `shared` are the keys of the pending claims that these pods share with pods of any kind. Kinds of one `shape` have
+    the same requirements of a node: they differ only in priority and group.
     """
 
     members: list[PodToPlace]
@@ -99,7 +101,7 @@ class PodKind:
 
     @property
     def first(self) -> PodToPlace:
-        """The one that stands for all."""
+        """The pod that represents all."""
         return self.members[0]
 
     @property
@@ -108,14 +110,14 @@ class PodKind:
         return self.first.info.priority
 
     def take(self, number: int, start: int = 0) -> list[PodToPlace]:
-        """The next `number` pods of the kind from `start` on; copies that do not exist yet are made."""
+        """Return the next `number` pods of the kind from `start`; missing copies are created."""
         while self.more is not None and len(self.members) < start + number:
             self.members.append(self.more(len(self.members)))
         return self.members[start : start + number]
 
 
 def kinds_of(candidates: Iterable[PodToPlace], groups: Collection[GroupKey] = ()) -> list[PodKind]:
-    """The candidates by kind, in order of priority, highest first, then as they come.
+    """Return the candidates by kind, in order of priority, highest first, then in their own order.
 
     Pods of one of these `groups` and pods outside it are never of one kind.
     """
@@ -145,7 +147,7 @@ NODE_AND_POD = (
     plugin_names.NODE_PORTS,
     plugin_names.FIT,
 )
-"""The filters that are part of the program: they look at a node, the pods on it and the pod alone."""
+"""The filters that are part of the program: they depend only on a node, the pods on it and the pod."""
 COUNTING = (plugin_names.NODE_PORTS, plugin_names.FIT)
 """Those of them whose answer changes with the pods on the node."""
 IN_ONE_SEARCH: tuple[Quirk, ...] = (
@@ -154,12 +156,12 @@ IN_ONE_SEARCH: tuple[Quirk, ...] = (
     "rejection_leaks_counters",
     "shared_undo_keeps_counters",
 )
-"""Defects that end with the search: they make it miss what pods asking one after the other would get."""
+"""Defects that end with the search: they make it miss devices that pods arriving one after the other would get."""
 _NOT_NAMED = MISMATCH.by(plugin_names.NODE_AFFINITY)
 
 
 class PlacementCluster:
-    """Nodes with the pods that run on them, and claims. `view` is what the allocator sees of it, in-use devices too."""
+    """Nodes with their running pods, and claims. `view` is the allocator's view of it, including devices in use."""
 
     def __init__(
         self,
@@ -170,7 +172,10 @@ class PlacementCluster:
         view: View | None = None,
         time: SearchTime | None = None,
     ) -> None:
-        """`common` is shared with grounds of related inventories; the `view`, if it is given, is the inventory's."""
+        """Set up the cluster; `common` is shared with those of related inventories.
+
+        The `view`, if given, is the inventory's.
+        """
         self.time = time if time is not None else SearchTime()
         self.simulation = Simulation(
             inventory, target=target, max_steps=max_steps, chosen=lambda _pod: False, common=common, view=view
@@ -189,21 +194,21 @@ class PlacementCluster:
 
     @cached_property
     def joint(self) -> View:
-        """As `view`, for questions about several pods: defects within one search do not affect the next pod."""
+        """The view for questions about several pods: defects within one search do not affect the next pod."""
         return self.cluster.view.repaired(*IN_ONE_SEARCH).with_state(self.view.state)
 
     @cached_property
     def promised(self) -> View:
-        """As `view`, without the known defects of the release."""
+        """The view without the known defects of the release."""
         return self.cluster.view.repaired().with_state(self.view.state)
 
     @cached_property
     def nodes(self) -> list[NodeInfo]:
-        """The nodes, by the order of the input."""
+        """The nodes, in input order."""
         return [self.cluster.nodes[node.metadata.name] for node in self.simulation.inventory.nodes]
 
     def holding(self, node: str) -> list[ResourceClaim]:
-        """The claims that have devices in pools of the node."""
+        """Return the claims that have devices in pools of the node."""
         pools = self.view.gatherer.gather(self.cluster.nodes[node].node)
         return list({claim.metadata.uid: claim for pool in pools for claim in self._holders.get(pool.id, ())}.values())
 
@@ -220,11 +225,11 @@ class PlacementCluster:
     # Pods
 
     def add(self, pod: Pod) -> Pod:
-        """Create a pod, with its claims, that is on no node. Returns it as it was admitted."""
+        """Create a pod, with its claims, that is on no node. Return it as it was admitted."""
         return self.simulation.arrive(pod).pod
 
     def ready(self, pod: Pod) -> PodToPlace:
-        """The pod after PreFilter of the plugins that count here."""
+        """Return the pod after PreFilter of the plugins that count here."""
         info, state, nodes = self.cluster.info(pod), CycleState(), self.nodes
         made = PodToPlace(info, state)
         filters: list[FilterPlugin] = []
@@ -254,7 +259,7 @@ class PlacementCluster:
         made.devices = made.state.get(DynamicResources.name)
 
     def _key(self, made: PodToPlace) -> object:
-        """What all answers about the pod depend on; None if that can't be said in a key."""
+        """Return the values that all answers about the pod depend on; None if they can't be put into a key."""
         kept = made.devices
         if kept is not None and not kept.empty and kept.key is None:
             return None
@@ -267,7 +272,7 @@ class PlacementCluster:
 
     @contextmanager
     def holding_pods(self, placed: Iterable[tuple[PodToPlace, str, Sequence[ResourceClaim]]]) -> Iterator[Simulation]:
-        """A context in which pods are on nodes and their claims in flight in the simulation."""
+        """Return a context in which pods are on nodes and their claims in flight in the simulation."""
         placed = list(placed)
         for candidate, node, claims in placed:
             self.cluster.assume(candidate.info, node)
@@ -284,7 +289,7 @@ class PlacementCluster:
     # One node
 
     def refusal(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """What keeps the pod off the node as it is, devices apart; None if nothing does."""
+        """Return the reason that keeps the pod off the current node, ignoring devices; None if there is none."""
         if candidate.refusal is not None:
             return candidate.refusal
         if candidate.only is not None and node.name not in candidate.only:
@@ -303,7 +308,7 @@ class PlacementCluster:
         return usable(claim, DEFAULT_BINDING_TIMEOUT, self.simulation.clock.now)
 
     def counted(self, candidates: Sequence[PodToPlace], node: NodeInfo) -> tuple[NodeInfo, Status | None]:
-        """The node with as many of these pods as fit, one after the other, and what rejects the next."""
+        """Return the node with as many of these pods as fit, one after the other, and the rejection of the next."""
         trial = node.clone()
         for candidate in candidates:
             status = self.lack(candidate, trial)
@@ -313,7 +318,7 @@ class PlacementCluster:
         return trial, None
 
     def lack(self, candidate: PodToPlace, node: NodeInfo) -> Status | None:
-        """What the pod lacks on the node beside those that are there, devices apart."""
+        """Return the pod's shortage on the node next to the pods already there, ignoring devices."""
         for plugin in candidate.filters:
             if plugin.name in COUNTING:
                 status = plugin.filter(candidate.state, candidate.pod, node)
@@ -322,7 +327,7 @@ class PlacementCluster:
         return None
 
     def claims_on(self, candidate: PodToPlace, node: NodeInfo) -> list[ResourceClaim]:
-        """The claims for which the pod needs devices if it goes to the node."""
+        """Return the claims for which the pod needs devices if it runs on the node."""
         kept = candidate.devices
         if self._devices is None or kept is None or kept.empty:
             return []
@@ -330,7 +335,7 @@ class PlacementCluster:
         return [claim for claim in asked if claim.allocation is None and claim.spec.devices.requests]
 
     def joint_claims(self, candidates: Iterable[PodToPlace], node: NodeInfo) -> list[ResourceClaim]:
-        """The claims of all these pods on the node, each once."""
+        """Return the claims of all these pods on the node, each once."""
         found = {claim.metadata.uid: claim for each in candidates for claim in self.claims_on(each, node)}
         return list(found.values())
 
@@ -343,9 +348,10 @@ class PlacementCluster:
         *,
         timed: bool = True,
     ) -> NodeOutcome:
-        """The allocator's answer for all these claims together, within the steps that the budget has left.
+        """Return the allocator's answer for all these claims together, within the remaining steps of the budget.
 
-        What is not `timed` is answered when the time is over, too: a placement that was found is always verified.
+        Calls that are not `timed` are also answered when the time is over: a placement that was found is always
+        verified.
         """
         steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
         allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
@@ -356,7 +362,7 @@ class PlacementCluster:
 
 
 def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
-    """What the claims ask for, as a key."""
+    """Return the requests of the claims as a key."""
     return tuple(msgspec.json.encode(claim.spec) for claim in claims)
 
 
@@ -364,45 +370,44 @@ def encoded(claims: Iterable[ResourceClaim]) -> tuple[bytes, ...]:
 
 
 class UnverifiedPlacementError(DraPlanError):
-    """A placement was found that the allocator or a filter refuses: a defect of dra-plan, never an answer."""
+    """A placement was found that the allocator or a filter rejects: a defect of dra-plan, never an answer."""
 
     def __init__(self, pod: str, node: str, why: str) -> None:
         super().__init__(f"internal error: the placement of pod {pod} on node {node} could not be verified: {why}")
 
 
 # -- marks on devices --------------------------------------------------------------------------------------------------
-# Requests can ask for a mark: so the allocator is asked about some devices alone.
+# Requests can require a mark, so that the allocator considers only some devices.
 
 _DOMAIN = "placement.dra-plan"
 _MARKED = DeviceAttribute(bool_value=True)
 
 
 def selector_of(mark: str) -> DeviceSelector:
-    """A selector that matches the devices with the mark."""
+    """Return a selector that matches the devices with the mark."""
     return DeviceSelector(cel=CELDeviceSelector(expression=f'"{mark}" in device.attributes["{_DOMAIN}"]'))
 
 
 def attributes_with(device: Device, marks: Iterable[str]) -> dict[str, DeviceAttribute]:
-    """The attributes of the device with these marks added."""
+    """Return the attributes of the device with these marks added."""
     return {**device.attributes, **{f"{_DOMAIN}/{mark}": _MARKED for mark in marks}}
 
 
 def asking(claim: ResourceClaim, changed: Callable[[DeviceRequest], DeviceRequest]) -> ResourceClaim:
-    """The claim with each of its requests changed."""
+    """Return the claim with each of its requests changed."""
     requests = [changed(request) for request in claim.spec.devices.requests]
     return replace(claim, spec=replace(claim.spec, devices=replace(claim.spec.devices, requests=requests)))
 
 
 # -- nodes that are alike ----------------------------------------------------------------------------------------------
-# Nodes that look the same to the pods to be placed: what one of a kind can hold, all of it can. Devices are compared
-# as the allocator compares them (`allocator/appearance.py`). Beyond devices, nodes are compared by what filters on
-# node and pod read: whether they let each kind of pod pass, and how much room there is, as far as the pods could use
-# it up.
+# Nodes that look the same to the pods to be placed: all nodes of a kind have the same capacity. Devices are compared as
+# in the allocator (`allocator/appearance.py`). Apart from devices, nodes are compared by the data that filters on node
+# and pod read: whether they pass each kind of pod, and their free resources, as far as the pods could use them up.
 
 
 @dataclass(eq=False)
 class AlikeNodes:
-    """Nodes that look the same, in the order of the input. `refusals` says of each kind of pod what keeps it away."""
+    """Nodes that look the same, in input order. `refusals` has the rejection of each kind of pod."""
 
     nodes: list[NodeInfo]
     refusals: tuple[Status | None, ...]
@@ -411,14 +416,17 @@ class AlikeNodes:
 
     @property
     def first(self) -> NodeInfo:
-        """The one that stands for all."""
+        """The node that represents all."""
         return self.nodes[0]
 
 
 def node_kinds(
     ground: PlacementCluster, kinds: Sequence[PodKind], apart: Sequence[Collection[str]] = ()
 ) -> list[AlikeNodes]:
-    """The nodes by kind, in the order of the first of each; those in one of the sets `apart`, and others, differ."""
+    """Return the nodes by kind, in the order of the first of each.
+
+    Nodes in one of the sets `apart` differ from others.
+    """
     sorter = _Sorter(ground, kinds)
     looks = [(node, *sorter.look(node)) for node in ground.nodes]
     sides = {node.name: tuple(i for i, names in enumerate(apart) if node.name in names) for node in ground.nodes}
@@ -431,7 +439,7 @@ def node_kinds(
 
 
 class _Sorter:
-    """Looks at nodes with the eyes of all kinds of pods."""
+    """The comparison of nodes from the view of all kinds of pods."""
 
     def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind]) -> None:
         self._ground, self._kinds, self._view = ground, kinds, ground.joint
@@ -447,7 +455,7 @@ class _Sorter:
         self._mapped = ground.cluster.extended_names()
 
     def look(self, node: NodeInfo) -> tuple[Hashable, tuple[Status | None, ...], list[PoolSlice]]:
-        """What the kinds can tell of the node, what refuses them there, and the slices that are not the node's own."""
+        """Return the properties of the node that the kinds can distinguish, their rejections, and foreign slices."""
         refusals = tuple(self._ground.refusal(kind.first, node) for kind in self._kinds)
         if all(refusal is not None for refusal in refusals):
             return tuple((r.plugin, r.message) for r in refusals if r is not None), refusals, []
@@ -456,7 +464,10 @@ class _Sorter:
         return (passes, self._room(node), devices), refusals, slices
 
     def _room(self, node: NodeInfo) -> Hashable:
-        """What is left of what the pods ask for, as far as they could take it, and which names devices serve."""
+        """Return the free amounts of requested resources, and the names that devices serve.
+
+        Amounts count only as far as the pods could use them.
+        """
         left = {name: node.allocatable.get(name, 0) - node.requested.get(name, 0) for name in self._wanted}
         left[PODS] = node.allowed_pods - len(node.pods)
         amounts = tuple(min(max(left[name], -1), self._wanted[name]) for name in sorted(self._wanted))

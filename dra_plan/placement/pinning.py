@@ -1,8 +1,8 @@
 """Pinning requests to given devices.
 
-The allocator takes the first devices that fit. To learn whether given other devices fit as well, it is offered only
-these: devices that no request is meant to get are left out, each of the others carries a mark, and each request asks
-for its mark. Requests for all devices are left as they are, and so is everything that they would take.
+The allocator takes the first devices that fit. To learn whether other given devices fit as well, it is offered only
+these: devices not intended for any request are left out, each of the others has a mark, and each request requires its
+mark. Requests for all devices stay unchanged, and so do all devices that they would take.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dra_plan.api.resource import AllocationResult, DeviceRequest, ResourceClaim
 from .node_kinds import asking, attributes_with, selector_of
 
 Marks = Mapping[DeviceID, Collection[str]]
-"""The marks of each device that is meant for somebody."""
+"""The marks of each device that is intended for a request."""
 
 
 def marks_of(allocations: Iterable[AllocationResult]) -> Marks:
-    """The marks of each device: one for each request that is meant to get it."""
+    """Return the marks of each device: one for each request that is intended to get it."""
     found: dict[DeviceID, dict[str, None]] = {}
     for claim, allocation in enumerate(allocations):
         for each in allocation.devices.results:
@@ -37,7 +37,7 @@ def _mark(claim: int, request: str) -> str:
 
 
 def pinned(claims: Sequence[ResourceClaim], allocations: Sequence[AllocationResult]) -> list[ResourceClaim]:
-    """The claims with every request asking for its mark, and with only the alternatives that were allocated."""
+    """Return the claims with every request requiring its mark, and with only the allocated alternatives."""
     return [_pinned(index, *each) for index, each in enumerate(zip(claims, allocations, strict=True))]
 
 
@@ -63,7 +63,10 @@ def _request(claim: int, request: DeviceRequest, meant: Collection[str]) -> Devi
 
 
 def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Collection[Want]) -> ResourceSlice:
-    """The slice reduced to devices with marks, devices in use (counters need them), and those that All would take."""
+    """Return the slice reduced to devices with marks, devices in use, and those that All would take.
+
+    Counters need the devices in use.
+    """
     left = []
     for device in slice_.devices:
         names = marks.get(device.id)
@@ -75,7 +78,7 @@ def marked(slice_: PoolSlice, marks: Marks, state: AllocatedState, greedy: Colle
 
 
 def _takes(want: Want, device: PoolDevice) -> bool:
-    """Whether the request's selectors are true of the device, or can't be told."""
+    """Return whether the request's selectors are true of the device, or can't be evaluated."""
     try:
         return want.selector_refusal(device) is None
     except SelectorError:

@@ -1,9 +1,9 @@
-"""The combination of pods that is worth most on a node: sought with the solver, confirmed by the allocator.
+"""The most valuable combination of pods on a node: searched with the solver, confirmed by the allocator.
 
-What is known of a node is a small program: how many of each shape fit alone, what cpu, memory and number of pods allow,
-how many devices of a sort there are for requests that ask for at least that, and which combinations were refused. The
-solver names the best that this leaves; the allocator and the filters are asked about it. If it does not fit, the
-smallest part of it that does not is known from then on, and the next best is named.
+The known facts about a node form a small program: the number of pods of each shape that fit alone, the limits by cpu,
+memory and number of pods, the number of devices of a sort for requests that require at least that sort, and the refused
+combinations. The solver proposes the best remaining combination; the allocator and the filters check it. If it does not
+fit, its smallest part that does not fit is excluded from then, and the next best is proposed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .node_kinds import AlikeNodes, PlacementCluster, PodKind
 from .solver import Model, solve
 
 MOST_NAMED = 25
-"""So many combinations are asked about for one price of a node; then the best known one has to do."""
+"""The number of combinations examined for one price of a node; after that, the best known one is used."""
 _UNITS = 100_000
-"""The solver counts in whole numbers: what pods are worth is rounded up to this part of a pod."""
+"""The resolution of the solver's whole numbers: the value of pods is rounded up to this part of a pod."""
 _MOST_DEVICES = 128
-"""Where a node could need more devices of a sort, it is not asked how many it has."""
+"""The number of devices of a sort that a node could need, above which the available number is not determined."""
 
 
 class NodePricer:
@@ -55,7 +55,7 @@ class NodePricer:
         ]
 
     def best(self, node_kind: int, worth: Sequence[float], price: float) -> Priced:
-        """The best combination on a node of the kind; where none is worth the price, only a bound that shows it."""
+        """Return the best combination on a node of the kind; if none is worth the price, only a bound that shows it."""
         return self._nodes[node_kind].best(worth, price)
 
 
@@ -95,7 +95,7 @@ class _NodePricer:
         return max(self._fitting, key=lambda known: _value(units, known), default=nothing)
 
     def _smallest_part(self, named: Combination, answer: FitAnswer) -> Combination:
-        """A part of the combination with the same answer, of which any smaller part has another."""
+        """Return a part of the combination with the same answer, whose smaller parts all have a different one."""
         part = list(named)
         for index in sorted(range(len(part)), key=lambda i: -part[i]):
             low, high = 0, part[index]
@@ -109,10 +109,10 @@ class _NodePricer:
             part[index] = high
         return tuple(part)
 
-    # What is known, as a program
+    # The known facts as a program
 
     def _named(self, units: Sequence[int], without: Sequence[Combination]) -> tuple[Combination | None, int]:
-        """The best combination that is not excluded, and what none is worth more than."""
+        """Return the best combination that is not excluded, and an upper bound on the value of all."""
         most_of = self._questions.most_of
         used = [index for index, most in enumerate(most_of) if most and units[index]]
         if not used:
@@ -139,7 +139,7 @@ class _NodePricer:
     def _switch(
         self, model: Model, switches: dict[tuple[int, int], int], places: dict[int, int], part: tuple[int, int]
     ) -> int:
-        """A variable that is 1 where there are at least so many of a shape."""
+        """Return a variable that is 1 if there are at least this many of a shape."""
         if part not in switches:
             index, number = part
             switches[part] = len(model.upper)
@@ -150,7 +150,7 @@ class _NodePricer:
 
     @cached_property
     def _limits(self) -> list[tuple[dict[int, int], int]]:
-        """Sums over all pods of a combination, and what they can't exceed. They save questions, and decide nothing."""
+        """Return sums over all pods of a combination, and their bounds. They save questions, and decide nothing."""
         most_of = self._questions.most_of
         here = {index: self._shapes[index] for index, most in enumerate(most_of) if most}
         found = [(dict.fromkeys(here, 1), self._node.allowed_pods - len(self._node.pods))]
@@ -166,7 +166,7 @@ class _NodePricer:
         return [({i: need for i, need in needs.items() if need}, max(0, limit)) for needs, limit in found]
 
     def _sorts(self, here: dict[int, PodKind]) -> list[_Sort]:
-        """The sorts of devices that requests ask for, with their selectors, and of their class alone."""
+        """Return the sorts of devices that requests require, with their selectors, and of their class alone."""
         found: dict[_Sort, None] = {}
         for shape in here.values():
             for request in _requests(shape):
@@ -175,7 +175,10 @@ class _NodePricer:
         return list(found)
 
     def _most_devices(self, sort: _Sort, wanted: int) -> int | None:
-        """How many devices of the sort the node has at the same time; None if that is not known, or enough for all."""
+        """Return the number of devices of the sort that the node has at the same time.
+
+        Return None if that is unknown, or enough for all.
+        """
         low, high, step = 0, wanted + 1, 1  # `low` fit, `high` do not
         while low + 1 < high:
             middle = (low + high) // 2 if high <= wanted else min(low + step, wanted)
@@ -195,7 +198,7 @@ _AMOUNTS = ("cpu", "memory", "ephemeral-storage")
 
 
 class _Sort:
-    """Devices of a class that selectors match and tolerations let take, as a request for them."""
+    """Devices of a class that match selectors and whose taints are tolerated, as a request for them."""
 
     def __init__(self, request: ExactDeviceRequest) -> None:
         self._request = request
@@ -209,7 +212,7 @@ class _Sort:
         return isinstance(other, _Sort) and (self._selectors, self._rest) == (other._selectors, other._rest)
 
     def devices(self, shape: PodKind) -> int:
-        """How many devices a pod of the shape takes that are of the sort for certain."""
+        """Return the number of devices of the sort that a pod of the shape takes for certain."""
         return sum(
             request.count
             for request in _requests(shape)
@@ -217,7 +220,7 @@ class _Sort:
         )
 
     def claims(self, number: int) -> Iterator[ResourceClaim]:
-        """So many claims, each for one device, of which nothing else is asked: one claim can't share a device."""
+        """Yield this many claims, each for one device without further requirements: one claim can't share a device."""
         exact = replace(self._request, count=1)
         spec = ResourceClaimSpec(devices=DeviceClaim(requests=[DeviceRequest(name="r", exactly=exact)]))
         for index in range(number):
@@ -225,7 +228,7 @@ class _Sort:
 
 
 def _requests(shape: PodKind) -> Iterator[ExactDeviceRequest]:
-    """The requests of a pod that take devices for themselves alone, as many as they say."""
+    """Yield the requests of a pod that take devices exclusively, in their numbers."""
     for claim in shape.first.pending:
         for request in claim.spec.devices.requests:
             exact = request.exactly

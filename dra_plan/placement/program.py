@@ -1,7 +1,7 @@
-"""The integer program: how many nodes of each kind take which combination of pods.
+"""The integer program: the number of nodes of each kind with each combination of pods.
 
-What a combination is, and that it fits a node, comes from `placement/node_capacity.py`; here are only numbers. A
-solution is checked in integers before it counts, so that only the bound rests on the solver's arithmetic.
+The combinations, and the fact that they fit a node, come from `placement/node_capacity.py`; this module has only
+numbers. A solution is checked in integers before it counts, so that only the bound depends on the solver's arithmetic.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Need:
-    """The number of pods of these kinds that a placement must have at least."""
+    """The minimum number of pods of these kinds in a placement."""
 
     kinds: frozenset[int]
     number: int
@@ -32,7 +32,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Gang:
-    """Pods of these kinds run only together: at least `least` of them, or none.
+    """Pods of these kinds that run only together: at least `least` of them, or none.
 
     With `domains`, sets of kinds of nodes, all of them are on nodes of one domain.
     """
@@ -44,7 +44,7 @@ class Gang:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a placement is to have as much of as possible: pods of these kinds, or these gangs, by their positions."""
+    """A number that a placement maximizes: pods of these kinds, or these gangs, by their positions."""
 
     kinds: tuple[int, ...] = ()
     gangs: tuple[int, ...] = ()
@@ -59,11 +59,13 @@ class Clash:
 
 @dataclass(frozen=True)
 class Program:
-    """`nodes` says how many nodes of each kind there are, `wanted` how many pods of each kind.
+    """The program.
 
-    `shapes` has the shape of each kind: pods of one shape take the same place, whatever their priority and group.
-    Of the `goals` the most important comes first: more of an earlier one is worth more than any number of a later one.
-    With `mix`, pods count in these proportions only, as whole sets. The solver ends when the `time` is over.
+    `nodes` has the number of nodes of each kind, `wanted` the number of pods of each kind.
+
+    `shapes` has the shape of each kind: pods of one shape have the same requirements, whatever their priority and
+    group. The most important of the `goals` comes first: more of an earlier one is worth more than any number of a
+    later one. With `mix`, pods count only in these proportions, as whole sets. The solver ends when the `time` is over.
     """
 
     nodes: tuple[int, ...]
@@ -80,9 +82,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Solution:
-    """`placed` pods of each kind, by `taken`: column index to number of nodes; `only` are the kinds of nodes of some.
+    """The `placed` pods of each kind, by `taken`: column index to number of nodes.
 
-    `reached` and `bounds` are of each goal (with a mix, of whole sets): what is placed, and what can't be exceeded.
+    `only` are the kinds of nodes of some. `reached` and `bounds` are of each goal (with a mix, of whole sets): the
+    placed number, and the upper bound.
     """
 
     placed: tuple[int, ...] = ()
@@ -97,7 +100,7 @@ class Solution:
 
 
 def best(program: Program) -> Solution:
-    """The best solution that was found within the solver's steps, and how much better one may be."""
+    """Return the best solution found within the solver's steps, with a bound on any better one."""
     if not program.wanted:
         nothing = tuple(0 for _ in program.goals)
         possible = not any(need.number for need in program.needs)
@@ -107,7 +110,7 @@ def best(program: Program) -> Solution:
 
 
 def _without_solver(program: Program) -> Solution | None:
-    """Where there is one kind of pods, and nothing couples the nodes, each node is filled on its own."""
+    """Return the solution for one kind of pods on independent nodes, each of which is filled separately."""
     is_simple = len(program.wanted) == 1 and not program.gangs and not program.clashes
     if not is_simple or any(column.claims for column in program.columns):
         return None
@@ -132,19 +135,19 @@ def _without_solver(program: Program) -> Solution | None:
 
 
 class Rows:
-    """The program as a model for the solver: a variable for each column, then one for the pods placed of each kind.
+    """The program as a model for the solver: a variable for each column, then one for the placed pods of each kind.
 
-    Then one for the sets of a mix, and those of gangs: switches, and with domains the pods of a kind in each. At last,
-    where needs are a goal and no bounds, how far each is met.
+    Then one for the sets of a mix, and those of gangs: switches, and with domains the pods of a kind in each. If needs
+    are a goal and not bounds, the extent to which each is met comes last.
     """
 
     def __init__(self, program: Program, *, meets: bool = False) -> None:
-        """With `meets` needs may be missed, and to meet them is the first goal."""
+        """Build the model. With `meets`, needs may be missed, and meeting them is the first goal."""
         self.program = program
         self._columns = len(program.columns)
         kinds = len(program.wanted)
         self._sets = self._columns + kinds
-        # A column's own bound never binds: what another node of its kind is worth is the price of one row alone.
+        # A column's own bound is never active: the price of one row alone is the value of another node of its kind.
         self._model = Model([program.nodes[column.node_kind] + 1 for column in program.columns] + list(program.wanted))
         self.node_rows = list(range(len(program.nodes)))
         """The rows of the kinds of nodes, and of shapes: all, and inside a domain."""
@@ -180,11 +183,11 @@ class Rows:
             self._model.at_most({met: 1, **{self._columns + kind: -1 for kind in need.kinds}}, 0)
 
     def _pods(self, shape: int) -> list[int]:
-        """The variables of the pods of a shape."""
+        """Return the variables of the pods of a shape."""
         return [self._columns + kind for kind, own in enumerate(self.program.shapes) if own == shape]
 
     def _held(self, shape: int, sign: int, domain: Collection[int] | None = None) -> dict[int, int]:
-        """How many pods of a shape the columns hold, those of a domain, or all."""
+        """Return the number of pods of a shape in the columns, those of a domain, or all."""
         return {
             i: sign * column.holds[shape]
             for i, column in enumerate(self.program.columns)
@@ -192,7 +195,7 @@ class Rows:
         }
 
     def _gang(self, gang: Gang) -> list[int]:
-        """The switches of a gang, one for each domain: at most one is on, and where none is, none of its pods runs."""
+        """Return the switches of a gang, one for each domain: at most one is on; if none is, none of its pods runs."""
         if gang.domains is None:
             switch = self._variable(1)
             self._only_with(switch, {kind: self._columns + kind for kind in gang.kinds}, gang.least)
@@ -212,7 +215,7 @@ class Rows:
         return switches
 
     def _only_with(self, switch: int, pods: Mapping[int, int], least: int) -> None:
-        """Pods, a variable for each kind, only with the switch; with it, at least so many."""
+        """Allow pods, a variable for each kind, only with the switch; with it, require at least this many."""
         for kind, variable in sorted(pods.items()):
             self._model.at_most({variable: 1, switch: -self.program.wanted[kind]}, 0)
         self._model.at_most({**dict.fromkeys(pods.values(), -1), switch: least}, 0)
@@ -222,7 +225,7 @@ class Rows:
         return len(self._model.upper) - 1
 
     def _avoid(self, clash: Clash) -> None:
-        """Not all of the clash's nodes can be found: of some of them, there are fewer than it takes.
+        """Forbid finding all of the clash's nodes: of some of them, there must be fewer than needed.
 
         By Hall's theorem there are distinct nodes for all of it if and only if any part of it finds as many nodes as it
         has; a switch for each part says that this one does not, and one of them has to be on.
@@ -236,7 +239,7 @@ class Rows:
         self._model.at_most(dict.fromkeys(switches, -1), -1)
 
     def _switch(self, node_kind: int, part: Sequence[tuple[int, ...]], number: int) -> int:
-        """A variable that is 1 only if fewer than so many nodes of the kind hold at least one of these."""
+        """Return a variable that is 1 only if fewer than `number` nodes of the kind hold at least one of these."""
         switch, most = self._variable(1), self.program.nodes[node_kind]
         row = {
             index: 1
@@ -249,15 +252,15 @@ class Rows:
 
     @property
     def model(self) -> Model:
-        """The model as it is."""
+        """The current model."""
         return self._model
 
     def hold(self, goal: Mapping[int, int], reached: int) -> None:
-        """From now on there is at least so much of the goal."""
+        """Require at least this much of the goal from now on."""
         self._model.at_most({i: -weight for i, weight in goal.items()}, -reached)
 
     def goals(self) -> list[dict[int, int]]:
-        """The goals, as factors of variables; the first of them is to meet the needs where that is a goal."""
+        """Return the goals, as factors of variables; if the needs are a goal, it is the first."""
         first = [dict.fromkeys(self._met, 1)] if self._met else []
         return first + self._goals()
 
@@ -273,7 +276,10 @@ class Rows:
         ]
 
     def best(self) -> Solution:
-        """Goal after goal; then, of what is as good, the one with the fewest nodes, by a fixed order."""
+        """Solve goal after goal.
+
+        Among equally good solutions, choose the one with the fewest nodes, by a fixed order.
+        """
         bounds: list[int] = []
         values: list[int] | None = None
         for goal in self._goals():
@@ -296,11 +302,11 @@ class Rows:
         return [self.most(goal) for goal in self._goals()[len(bounds) :]]
 
     def most(self, goal: Mapping[int, int]) -> int:
-        """More of the goal is not asked for."""
+        """Return the upper limit of the goal; more is not useful."""
         return sum(self._model.upper[i] for i in goal)
 
     def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:
-        """What the values of the variables mean; `bounds` are of the program's goals."""
+        """Return the meaning of the variables' values; `bounds` are of the program's goals."""
         taken = {i: values[i] for i in range(self._columns) if values[i]}
         placed = tuple(values[self._columns + kind] for kind in range(len(self.program.wanted)))
         if self.program.mix is not None:
@@ -310,7 +316,7 @@ class Rows:
         return Solution(placed, taken, self._only(values), reached, best)
 
     def _only(self, values: Sequence[int]) -> dict[int, frozenset[int]]:
-        """The kinds of nodes that each kind of pods keeps to, which has to stay in one domain."""
+        """Return the kinds of nodes for each kind of pods that has to stay in one domain."""
         found: dict[int, frozenset[int]] = {}
         for gang, switches in zip(self.program.gangs, self._switches, strict=True):
             if gang.domains is not None:
@@ -319,10 +325,10 @@ class Rows:
         return found
 
     def _is_right(self, values: Sequence[int]) -> bool:
-        """Whether whole numbers keep every row."""
+        """Return whether whole numbers keep every row."""
         return self._model.keeps(values)
 
 
 def _weight(index: int) -> int:
-    """The price of using a column once: about the same for all, and never the same for two small sets of them."""
+    """Return the price of using a column once: about the same for all, and never equal for two small sets of them."""
     return 10_000 + index * 7_919 % 4_999

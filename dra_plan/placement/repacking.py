@@ -1,11 +1,12 @@
-"""The fewest moves that make room: an integer program over what each node may hold after moves.
+"""The fewest moves that free enough capacity: an integer program over the contents of each node after moves.
 
-A column says of one node which pods come and which leave. Every pod that leaves has to come somewhere, pods of one
-shape for each other, and the room that is wanted has to be there; the price of those that leave is as low as possible.
-First comes a program that takes for granted that who leaves has a place, but for shapes that no node takes as it is:
-nothing can cost less. To those a place has a worth, which they cost besides (`placement/exchanges.py`). Columns are
-made in rounds until that is reached: nodes where room costs least, nodes that take who leaves there, nodes where
-somebody leaves for that; at last, on small clusters, all there are: then the program's own bound is the answer's.
+A column lists the pods that arrive at one node and those that leave it. Every pod that leaves has to arrive somewhere,
+pods of one shape in place of each other, and the wanted capacity must exist; the price of the leaving pods is as low as
+possible. The first program assumes that leaving pods always have a node, except for shapes that no node fits now:
+nothing can cost less. A node for one of those has a worth, which is added to their price (`placement/exchanges.py`).
+Columns are created in rounds until that price is reached: nodes where capacity costs least, nodes that fit the pods
+leaving there, nodes where pods leave for that; at last, on small clusters, all columns: then the program's own bound is
+the answer's.
 """
 
 from __future__ import annotations
@@ -24,27 +25,28 @@ from .node_capacity import Combination
 from .solver import Model, Solved, SolverEnd, solve
 
 MOST_COLUMNS = 6_000
-"""Where there would be more, not all are made."""
+"""The number of columns above which not all are created."""
 MOST_LOOKS = 2_000
-"""So many combinations of pods on nodes are looked at for all columns, and on one node for the wanted pods alone."""
+"""The number of combinations of pods on nodes examined for all columns, and on one node for the wanted pods alone."""
 FEW_ROOMY = 24
 MOST_ROOMY = 60
-"""So many nodes more than are needed for the room are looked at, the cheapest first, more where few do not do."""
+"""The number of nodes examined in addition to those needed for the capacity, the cheapest first; more if few are not
+enough."""
 SPARE = 12
-"""For each shape that has to come somewhere, so many more places are looked for."""
+"""The number of additional places searched for each shape that has to be moved."""
 MOST_TIGHT = 5_000
-"""The bound reckons with so many pairs of a node and a shape that no node takes as it is."""
+"""The number of pairs, of a node and a shape that no node fits now, in the bound."""
 MOST_SINGLE = 300
-"""So many exchanges are looked at by which one pod leaves for several."""
+"""The number of exchanges tried in which one pod leaves for several."""
 _UNITS = 1_000
-"""Prices with parts are counted in these parts, rounded down."""
+"""The parts in which fractional prices are counted, rounded down."""
 MOST_DEEP = 1_000
-"""So often a node is asked who would have to leave for a pod of a shape."""
+"""The number of times a node is examined for the pods that would have to leave for a pod of a shape."""
 
 
 @dataclass(frozen=True)
 class MoveColumn:
-    """What happens on one node: so many pods of each shape come, and these residents leave."""
+    """The changes on one node: the number of pods of each shape that arrive, and the residents that leave."""
 
     node: str
     comes: Combination
@@ -53,9 +55,9 @@ class MoveColumn:
 
 @dataclass(frozen=True)
 class RoomWanted:
-    """The room that is wanted: so many pods of each shape.
+    """The wanted capacity: a number of pods of each shape.
 
-    With `most` it is as much of it as possible; no more than `moves` pods may leave.
+    With `most`, as much of it as possible; at most `moves` pods may leave.
     """
 
     pods: Combination
@@ -65,10 +67,10 @@ class RoomWanted:
 
 @dataclass(frozen=True)
 class Repacking:
-    """What the program found: columns, the price of their moves, and what is proved of all others.
+    """The result of the program: columns, the price of their moves, and the proved bounds on all others.
 
-    `columns` are None if it found nothing. `possible` is False where that is proved; `least` is the lowest price that
-    is not excluded, `rooms` and `most_rooms` are how much of the wanted room there is, and can be at most.
+    `columns` are None if it found nothing. `possible` is False if that is proved; `least` is the lowest price that is
+    not excluded, `rooms` and `most_rooms` are the available part of the wanted capacity, and its upper bound.
     """
 
     columns: tuple[MoveColumn, ...] | None
@@ -99,11 +101,11 @@ class Repacker:
     _bound: Repacking | None = None
 
     def exclude(self, columns: Iterable[MoveColumn]) -> None:
-        """These columns are not all chosen again."""
+        """Forbid choosing all of these columns together again."""
         self._cuts.append(frozenset(columns))
 
     def best(self) -> Repacking:
-        """The cheapest moves among the columns, after as many rounds as it takes to find some."""
+        """Return the cheapest moves among the columns, after as many rounds as needed to find some."""
         if self._bound is None:
             self._bound = self._relaxed()
             if self._bound.possible and self._bound.columns is not None:
@@ -119,7 +121,7 @@ class Repacker:
         bound = self._bound
         if not bound.possible:
             return bound
-        # with less room than there may be, less may have to move
+        # with less than the possible capacity, fewer pods may have to move
         is_all = found.columns is None or found.rooms == bound.most_rooms
         return replace(found, least=bound.least if is_all else 0, most_rooms=bound.most_rooms, possible=True)
 
@@ -131,14 +133,14 @@ class Repacker:
     # Columns
 
     def leavings(self, node: str, comes: Combination) -> Leavings:
-        """Who has to leave the node so that these fit."""
+        """Return the pods that have to leave the node so that these fit."""
         key = node, comes
         if key not in self._leavings:
             self._leavings[key] = self.vacancies.leavings(node, comes)
         return self._leavings[key]
 
     def _all_columns(self) -> bool:
-        """Makes all columns; False if there are too many, or not all are known."""
+        """Create all columns; return False if there are too many, or not all are known."""
         vacancies, made, looked = self.vacancies, dict[MoveColumn, int | None](), 0
         demand = self._demand
         if len(vacancies.residents) * len(demand) > MOST_LOOKS:
@@ -164,7 +166,7 @@ class Repacker:
         return True
 
     def _relaxed(self) -> Repacking:
-        """The program in which who leaves has a place, but for the shapes that no node takes as it is."""
+        """Solve the program in which leaving pods have a node, except for the shapes that no node fits now."""
         tight = {shape for shape, number in enumerate(self.wanted.pods) if number}
         known = set(tight)
         while True:
@@ -183,17 +185,20 @@ class Repacker:
 
     @cached_property
     def _stuck(self) -> frozenset[int]:
-        """The shapes that no node takes as it is."""
+        """Return the shapes that no node fits now."""
         return stuck_shapes(self.vacancies.rooms, self.vacancies.needed)
 
     @cached_property
     def _worths(self) -> list[list[float]]:
-        """What a place for each shape is worth, in several ways."""
+        """Return the worth of a place for each shape, in several ways."""
         stuck = frozenset(shape for shape in self._stuck if not self.wanted.pods[shape])
         return worths(self.vacancies.rooms, self.vacancies.needed, stuck) if stuck else []
 
     def _priced(self) -> int:
-        """A price that nothing is below: who leaves for the room costs what the place is worth that it needs."""
+        """Return a lower bound on the price: pods that leave cost the worth of the place that they need.
+
+        They are the pods that leave for the wanted capacity.
+        """
         if not self._room_columns or self.time.is_over:
             return 0
         least = 0
@@ -208,7 +213,10 @@ class Repacker:
         return least
 
     def _with_worth(self, column: MoveColumn, price: int, worth: Sequence[float]) -> float:
-        """What a column costs at least, with what its leavers need elsewhere, and less what others may find here."""
+        """Return the minimum cost of a column.
+
+        It includes the places that its leaving pods need elsewhere, minus the places that others may find here.
+        """
         room = self._rooms_by_name[column.node]
         needs = self.vacancies.needed.needs
         left = list(room.total)
@@ -227,7 +235,7 @@ class Repacker:
         return Counter(here[position].shape for position in column.leaves)
 
     def _has_taker(self, shape: int) -> bool:
-        """Whether some node takes a pod of the shape as it is."""
+        """Return whether a pod of the shape fits on some node now."""
         if shape not in self._takes:
             alone, residents = self._alone(shape), self.vacancies.residents
             self._takes[shape] = any(
@@ -236,13 +244,13 @@ class Repacker:
         return self._takes[shape]
 
     def _taking(self, shape: int) -> Iterator[NodeRoom]:
-        """The nodes that take a pod of the shape as they are, as far as the numbers say."""
+        """Yield the nodes that fit a pod of the shape now, according to the numbers."""
         for room in self.vacancies.rooms:
             if shape in room.shapes and room.takers(self.vacancies.needed, shape):
                 yield room
 
     def _tight_columns(self, tight: Collection[int]) -> dict[MoveColumn, int]:
-        """All that nodes can hold of these shapes, with a price that is not above the true one."""
+        """Return all combinations of these shapes on nodes, with a price that is at most the true one."""
         prices: dict[MoveColumn, int] = {}
         for node in self.vacancies.residents:
             for comes in self._rooms_on(node, tight):
@@ -251,18 +259,18 @@ class Repacker:
                     column = MoveColumn(node, comes, leaves)
                     prices[column] = self._price(column)
                 if not found.complete and found.least is not None:
-                    # who leaves is not known, nor whether they have places
+                    # it is unknown which pods leave, and whether they fit elsewhere
                     prices[MoveColumn(node, comes, ())] = found.least
         return prices
 
     def _rooms_on(self, node: str, shapes: Collection[int]) -> Iterator[Combination]:
-        """The combinations of these shapes that the node can hold if everybody leaves."""
+        """Yield the combinations of these shapes that the node can hold if all residents leave."""
         number = len(self.wanted.pods)
         most = [self.vacancies.most_of(node, i, self._demand[i]) if i in shapes else 0 for i in range(number)]
         size = 1
         for each in most:
             size *= each + 1
-        if size > MOST_LOOKS:  # no more than one of each shape, or all of one
+        if size > MOST_LOOKS:  # at most one of each shape, or all of one
             most = [min(each, 1) for each in most]
         for comes in product(*(range(number + 1) for number in most)):
             if any(comes) and self.vacancies.fits(node, (), comes):
@@ -270,7 +278,7 @@ class Repacker:
 
     @cached_property
     def _demand(self) -> list[int]:
-        """How many pods there are of each shape: those that are wanted, and those that may leave."""
+        """The number of pods of each shape: wanted ones, and those that may leave."""
         found = list(self.wanted.pods)
         for here in self.vacancies.residents.values():
             for resident in here:
@@ -278,9 +286,9 @@ class Repacker:
         return found
 
     def _by_price(self, prices: Mapping[MoveColumn, int], tight: Collection[int]) -> list[str]:
-        """The nodes by what a pod costs there, with those who have to leave for pods that no node takes as it is.
+        """Return the nodes by the price of a pod there, including the pods displaced by pods that fit nowhere now.
 
-        Last come nodes that shapes leave of which the bound says already how dear they are.
+        Nodes with leaving pods of shapes that the bound already prices come last.
         """
         cost: dict[str, tuple[int, float]] = {}
         for column, price in prices.items():
@@ -293,14 +301,14 @@ class Repacker:
         return sorted(cost, key=lambda node: (cost[node], node))
 
     def _take_roomy(self, number: int) -> None:
-        """The columns of so many of the cheapest nodes."""
+        """Add the columns of this number of the cheapest nodes."""
         nodes = set(self._roomy[: sum(self.wanted.pods) + number])
         for (node, comes), found in self._leavings.items():
             if node in nodes:
                 self._columns.update((MoveColumn(node, comes, leaves), None) for leaves in found.sets)
 
     def _more(self, *, is_found: bool) -> bool:
-        """Makes more columns; False if there is nothing more to make, or the time is over."""
+        """Create more columns; return False if there are none left, or the time is over."""
         self._round += 1
         if self.time.is_over:
             return False
@@ -330,7 +338,7 @@ class Repacker:
             self._columns.update(dict.fromkeys(self._takers(shape, number, demand)))
 
     def _leaving(self) -> Counter[int]:
-        """How many pods of each shape may have to come somewhere: no more than leave the needed number of nodes."""
+        """Return the maximum number of pods of each shape to move: no more than leave the needed number of nodes."""
         found: Counter[int] = Counter()
         each: dict[str, Counter[int]] = {}
         for column in self._columns:
@@ -341,7 +349,7 @@ class Repacker:
         return Counter({shape: number * max(1, sum(self.wanted.pods)) for shape, number in found.items()})
 
     def _takers(self, shape: int, number: int, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Nodes that take pods of the shape as they are, and others beside them as far as there is room."""
+        """Yield nodes on which pods of the shape fit now, with others as far as they fit too."""
         places = 0
         comes = self._alone(shape)
         for room in self._taking(shape):
@@ -354,7 +362,7 @@ class Repacker:
                 yield column
 
     def _filled(self, node: str, comes: Combination, first: int, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """One pod, more of its shape, and then of the others as many as fit."""
+        """Yield one pod, more of its shape, and then as many of the others as fit."""
         stay = range(len(self.vacancies.residents[node]))
         yield MoveColumn(node, comes, ())
         for shape in (first, *(each for each in demand if each != first)):
@@ -366,7 +374,7 @@ class Repacker:
                 yield MoveColumn(node, comes, ())
 
     def _single(self, demand: Mapping[int, int]) -> Iterator[tuple[str, Combination, tuple[int, ...]]]:
-        """Exchanges by which one pod leaves: for those who leave the cheapest nodes, then for all."""
+        """Yield exchanges in which one pod leaves: first for pods that leave the cheapest nodes, then for all."""
         leaving = [{s for column in found.columns or () for s in self._gone(column)} for found in self._cheapest]
         for shapes in (*leaving, set(demand)) if self._worths else ():
             stuck = sorted(shapes & self._stuck - self._tight)
@@ -375,7 +383,7 @@ class Repacker:
             )
 
     def _exchanges(self, demand: Mapping[int, int]) -> Iterator[MoveColumn]:
-        """Nodes that take a pod of a shape once somebody has left, and several where the numbers say so."""
+        """Yield nodes on which pods of a shape fit once others have left, several if the numbers allow it."""
         vacancies, asked = self.vacancies, 0
         for node, comes, leaves in self._single(demand):
             stay = [each for each in range(len(vacancies.residents[node])) if each not in leaves]
@@ -399,9 +407,12 @@ class Repacker:
         return sum(here[each].price for each in column.leaves)
 
     def _solved(self, columns: Mapping[MoveColumn, int | None], tight: Collection[int] | None = None) -> Repacking:
-        """The program of these columns; with `tight`, who leaves has to come somewhere only if of these shapes."""
+        """Solve the program of these columns.
+
+        With `tight`, leaving pods have to arrive somewhere only if they are of these shapes.
+        """
         chosen = list(columns)
-        if not chosen:  # the solver takes no empty model
+        if not chosen:  # the solver does not accept an empty model
             everything = self.wanted.most or not any(self.wanted.pods)
             return Repacking(() if everything else None, 0, 0, 0, 0, possible=everything)
         model = Model([1] * len(chosen))
@@ -417,7 +428,7 @@ class Repacker:
             model.at_most(dict.fromkeys(rooms, -1), -reached)
             all_rooms = reached
         own = [self._price(each) if price is None else price for each, price in columns.items()]
-        # first the price; of what costs the same, that of the fewest nodes
+        # the price first; among equal prices, the fewest nodes
         scale = len(chosen) + 1
         cheap = solve(model, {i: -price * scale - 1 for i, price in enumerate(own)}, model.keeps, seconds=seconds)
         return self._told(cheap, chosen, own, scale, (all_rooms, most))
@@ -468,17 +479,17 @@ class Repacker:
 
 @dataclass(frozen=True)
 class Move:
-    """A pod that leaves its node for another one, which may be its own where it gets other devices."""
+    """A pod that leaves its node for another one; it may be the same one if it gets other devices there."""
 
     resident: Resident
     to_node: str
 
 
 def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequence[int]) -> list[Move]:
-    """The moves of a solution: who comes where, pods of one shape in the order of nodes.
+    """Return the moves of a solution: the pods that arrive, pods of one shape in node order.
 
-    A pod goes to its own node only if nobody else of its shape could. What is left of the columns is room for the
-    wanted pods.
+    A pod moves to its own node only if no other of its shape could. The rest of the columns is capacity for the wanted
+    pods.
     """
     coming: dict[int, list[str]] = {}
     for column in columns:
@@ -497,5 +508,5 @@ def moves_of(vacancies: Vacancies, columns: Sequence[MoveColumn], wanted: Sequen
 
 
 def _roomy(columns: Sequence[MoveColumn], wanted: Sequence[int]) -> set[str]:
-    """The nodes with room for the wanted pods; some of them may take others of the same shape."""
+    """Return the nodes with capacity for the wanted pods; some of them may take others of the same shape."""
     return {column.node for column in columns if any(a and b for a, b in zip(column.comes, wanted, strict=True))}

@@ -1,8 +1,8 @@
-"""The best placement of pods on a cluster, a bound on any better one, and why some pods can't be placed.
+"""The best placement of pods on a cluster, a bound on any better one, and the reasons why some pods can't be placed.
 
-First repairing a placement that filters refuse, then the search, which joins kinds of nodes, what each can hold, the
-integer program, and the placement carried out pod by pod. `seek` is for existing pods, `seek_copies` for copies of
-some. At the end: the smallest set of pods that can't be placed.
+Repairing a placement that filters reject comes first, then the search, which joins kinds of nodes, the capacity of
+each, the integer program, and the placement carried out pod by pod. `seek` is for existing pods, `seek_copies` for
+copies of some. The smallest set of pods that can't be placed is at the end.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from .together import MOST_COLUMNS, OPEN, Assigned, Coupling, JointAnswer, combi
 from .verify import Afterwards, Carrying, Found, LateRefusal, PlacedPod, PodsInside
 
 # -- repairing a placement ---------------------------------------------------------------------------------------------
-# Where filters outside the program refuse pods, these are tried on other nodes; the others stay. First come, first
-# served, so that what is left in the end may still have a place in another placement.
+# If filters outside the program reject pods, these are tried on other nodes; the others stay. First come, first served,
+# so pods that are left in the end may still fit in another placement.
 
 MOST_TRIES = 5_000
-"""So many times a pod is tried on a node."""
+"""The number of times a pod is tried on a node."""
 
 
 class Repair:
-    """Adds pods to a placement that all filters let in, those of groups beside the others of their group."""
+    """The addition of pods to a placement that all filters admit; pods of groups join the others of their group."""
 
     def __init__(self, ground: PlacementCluster, placed: Sequence[PlacedPod], whole: WholeGroups) -> None:
         self._ground, self._placed = ground, list(placed)
@@ -47,20 +47,20 @@ class Repair:
         self._tries = 0
 
     def with_more(self, left: Sequence[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """The placement with those of the pods that fit on some node, the most important first; and the pods left."""
+        """Return the placement with the pods that fit on some node, the most important first; and the pods left."""
         waiting = sorted(left, key=lambda candidate: -candidate.info.priority)
         with Afterwards(self._ground).inside() as inside:
             if not self._stands(inside):
                 return self._placed, list(left)
             before = len(waiting) + 1
-            while len(waiting) < before:  # who came in may be whom others wait to be beside of
+            while len(waiting) < before:  # a new pod may be one that others have affinity to
                 before = len(waiting)
                 for candidate in list(waiting):
                     self._add(candidate, inside, waiting)
         return self._placed, waiting
 
     def _stands(self, inside: PodsInside) -> bool:
-        """Puts the placement up as it is, with its devices."""
+        """Apply the current placement, with its devices."""
         again: list[PlacedPod] = []
         for each in self._placed:
             found = {claim.metadata.uid: claim.allocation for claim in each.claims if claim.allocation is not None}
@@ -68,7 +68,7 @@ class Repair:
         return len(again) == len(self._placed) and not inside.let_in([(e.candidate, e.node) for e in self._placed])
 
     def _add(self, candidate: PodToPlace, inside: PodsInside, waiting: list[PodToPlace]) -> None:
-        """The pod is no longer among those that wait, if there is a node for it."""
+        """Remove the pod from the waiting ones if there is a node for it."""
         for node in self._ground.nodes:
             if self._tries >= MOST_TRIES:
                 return
@@ -91,11 +91,11 @@ class Repair:
 
 @dataclass(frozen=True)
 class BestPlacement:
-    """Pods that can run at the same time, verified one by one, and what is proved about any other placement.
+    """Pods that can run at the same time, verified one by one, and the proved bounds on any other placement.
 
-    `reached` and `bounds` are numbers of each goal (with a mix: of whole sets); where they are equal nothing better
-    exists. `late` are refusals by filters outside the program (`Afterwards`): without these pods, which are
-    `left`, it holds.
+    `reached` and `bounds` are numbers of each goal (with a mix: of whole sets); if they are equal, nothing better
+    exists. `late` are rejections by filters outside the program (`Afterwards`): the placement holds without these pods,
+    which are `left`.
     """
 
     placed: tuple[PlacedPod, ...]
@@ -103,21 +103,21 @@ class BestPlacement:
     reached: tuple[int, ...]
     bounds: tuple[int, ...]
     is_possible: bool = True
-    """False if what is needed can't be placed, which is proved."""
+    """False if the needed pods can't be placed, which is proved."""
     late: tuple[LateRefusal, ...] = ()
 
     @property
     def is_best(self) -> bool:
-        """Whether nothing better exists."""
+        """Return whether nothing better exists."""
         return self.reached == self.bounds
 
 
 MOST_COMBINATIONS = 1_000
-"""Where a node could hold more combinations than that, only those are asked about that the program has use for."""
+"""The number of combinations on a node above which only those that the program uses are examined."""
 
 
 class PlacementQuestion:
-    """Kinds of pods on the nodes of a ground, with what each kind of node can hold of them."""
+    """Kinds of pods on the nodes of a ground, with the capacity of each kind of node."""
 
     def __init__(
         self,
@@ -126,7 +126,12 @@ class PlacementQuestion:
         budget: StepBudget | None = None,
         groups: Mapping[GroupKey, GroupToPlace] = NO_GROUPS,
     ) -> None:
-        """With a step budget, pods on nodes that share devices are not checked together. `groups` are kept to."""
+        """Set up the question.
+
+        With a step budget, pods on nodes that share devices are not checked together.
+
+        The constraints of `groups` are kept.
+        """
         self.ground, self.kinds, self._budget = ground, tuple(kinds), budget
         self.groups = groups
 
@@ -141,11 +146,11 @@ class PlacementQuestion:
 
     @cached_property
     def rooms(self) -> list[NodeCapacity]:
-        """What a node of each kind can hold of each shape."""
+        """The capacity of a node of each kind for each shape."""
         return [asked.room() for asked in self._heard()]
 
     def _heard(self) -> Iterator[NodeQuestions]:
-        """The questions about each kind of node, while somebody hears how many of them were asked."""
+        """Yield the questions about each kind of node, reporting the progress."""
         for index, asked in enumerate(self._questions):
             if self.ground.time.progress is not None:
                 self.ground.time.progress(index, len(self._questions))
@@ -158,7 +163,7 @@ class PlacementQuestion:
 
     @cached_property
     def _generation(self) -> ColumnGeneration | None:
-        """Makes columns where nodes can hold too many combinations; None where all of them are asked about."""
+        """A generator of columns if nodes can hold too many combinations; None if all of them are examined."""
         kinds = self._shapes.kinds
         if self.is_coupled or self._budget is not None or any(kind.shared or kind.more for kind in kinds):
             return None
@@ -174,12 +179,15 @@ class PlacementQuestion:
 
     @property
     def has_one_shape(self) -> bool:
-        """Whether all pods take the same place, so that a node is filled by counting."""
+        """Return whether all pods have the same requirements, so that a node is filled by counting."""
         return len(self._shapes.kinds) == 1
 
     @property
     def is_coupled(self) -> bool:
-        """Whether nodes share devices that these pods could get: then what one node takes, others lack."""
+        """Return whether nodes share devices that these pods could get.
+
+        Devices taken on one node are then missing on others.
+        """
         return any(node_kind.shared for node_kind in self.node_kinds)
 
     def program(
@@ -191,7 +199,10 @@ class PlacementQuestion:
         mix: Sequence[int] | None = None,
         whole: bool = True,
     ) -> Program:
-        """The program of what fits for certain, or of what is not excluded (`outer`); else with parts of gangs."""
+        """Return the program of the combinations that fit, or of those not excluded (`outer`).
+
+        If not `whole`, gangs may be incomplete.
+        """
         return Program(
             nodes=tuple(len(node_kind.nodes) for node_kind in self.node_kinds),
             wanted=tuple(kind.count for kind in self.kinds),
@@ -220,11 +231,11 @@ class PlacementQuestion:
 
     @cached_property
     def coupling(self) -> Coupling:
-        """What is known of pods on several nodes that share devices."""
+        """The known facts about pods on several nodes that share devices."""
         return Coupling(self.ground, self._shapes.kinds, self.node_kinds)
 
     def _coupled(self, **asked: Any) -> tuple[Solution, Assigned, JointAnswer]:
-        """The best solution whose pods have their devices together, or the last one that was not excluded."""
+        """Return the best solution whose pods have their devices together, or the last one that was not excluded."""
         while True:
             program = self.program(outer=True, **asked)
             solution = best(program)
@@ -240,7 +251,7 @@ class PlacementQuestion:
 
     @property
     def is_exact(self) -> bool:
-        """Whether inner and outer rooms are the same, and nothing couples the nodes."""
+        """Return whether inner and outer capacities are the same, and the nodes are independent."""
         return not self.is_coupled and all(room.inner == room.outer for room in self.rooms)
 
     def best(
@@ -251,7 +262,7 @@ class PlacementQuestion:
         *,
         worth: Callable[[int], bool] = lambda _pods: True,
     ) -> BestPlacement:
-        """The best placement by these goals, the most important first.
+        """Return the best placement by these goals, the most important first.
 
         If a placement of this many pods is not `worth` carrying out, nothing is placed: the bounds are the answer.
         """
@@ -285,13 +296,16 @@ class PlacementQuestion:
         return [member for kind in self.kinds if kind.more is None for member in kind.members]
 
     def _solved(self, program: Program) -> tuple[Solution, Program]:
-        """The best solution, and the program with its columns."""
+        """Return the best solution, and the program with its columns."""
         return self._generation.best(program) if self._generation is not None else (best(program), program)
 
     def _best_coupled(
         self, goals: Sequence[Goal], needs: Sequence[Need], mix: Sequence[int] | None
     ) -> tuple[list[PlacedPod], list[PodToPlace], tuple[int, ...], bool]:
-        """With the devices that were found together; where they were not, or do not hold, node after node."""
+        """Place the pods with the devices that were found together.
+
+        If none were found together, or these do not hold, place them node after node.
+        """
         solution, assigned, told = self._coupled(goals=goals, needs=needs, mix=mix)
         if self.ground.time.is_over:
             return [], self._everybody(), solution.bounds, solution.is_possible
@@ -305,14 +319,14 @@ class PlacementQuestion:
         return placed, left, solution.bounds, solution.is_possible
 
     def _whole(self, placed: list[PlacedPod], left: list[PodToPlace]) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """The placement without parts of gangs, which are there where a filter or a lack of devices left pods out."""
+        """Return the placement without incomplete gangs, which occur if a filter or a lack of devices excluded pods."""
         parts = WholeGroups(self.groups).parts([each.candidate for each in placed])
         return self._without(parts, placed, left) if parts else (placed, left)
 
     def _without(
         self, refused: Sequence[PodToPlace], placed: Sequence[PlacedPod], left: Sequence[PodToPlace]
     ) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """The placement without the pods that are refused; claims that they brought are their next users' to bring."""
+        """Return the placement without the rejected pods; the next users of their claims then allocate these."""
         gone = {id(candidate) for candidate in refused}
         orphans = {c.metadata.uid: c for each in placed if id(each.candidate) in gone for c in each.claims}
         kept = []
@@ -324,7 +338,7 @@ class PlacementQuestion:
         return kept, [*left, *refused]
 
     def is_excluded(self, needs: Sequence[Need]) -> bool:
-        """Whether it is proved that no placement has all that is needed, whatever else is left out, gangs or parts."""
+        """Return whether it is proved that no placement has all needed pods, with anything else left out."""
         every = goals_of(self.kinds)
         if self.is_coupled:
             solution, _, _ = self._coupled(goals=every, needs=needs, whole=False)
@@ -335,7 +349,7 @@ class PlacementQuestion:
         return not best(program).is_possible
 
     def most_pods(self) -> int:
-        """How many pods can't be exceeded, whatever their priority, gangs whole."""
+        """Return the upper bound on the number of pods, whatever their priority, with complete gangs."""
         every = goals_of(self.kinds)
         if self.is_coupled and self._budget is None:
             solution, _, _ = self._coupled(goals=every)
@@ -346,7 +360,7 @@ class PlacementQuestion:
     def reached(
         self, placed: Sequence[PlacedPod], goals: Sequence[Goal], mix: Sequence[int] | None = None
     ) -> tuple[int, ...]:
-        """How much of each goal a placement has; with a mix, how many whole sets."""
+        """Return the number of each goal in a placement; with a mix, the number of whole sets."""
         there = {id(each.candidate) for each in placed}
         numbers = [sum(id(member) in there for member in kind.members) for kind in self.kinds]
         if mix is not None:
@@ -362,7 +376,7 @@ class PlacementQuestion:
     def _carried_out(
         self, solution: Solution, assigned: Assigned, found: Found | None = None
     ) -> tuple[list[PlacedPod], list[PodToPlace]]:
-        """The pods of a solution on their nodes, each verified; and those that are left."""
+        """Return the pods of a solution on their nodes, each verified; and the pods left."""
         carrying = Carrying(self.ground, may_find_devices_gone=self.is_coupled)
         placed = [each for node, pods in assigned for each in carrying.on_node(node, pods, found)]
         there = {id(each.candidate) for each in placed}
@@ -378,7 +392,7 @@ class PlacementQuestion:
         return placed, left
 
     def _assignment(self, solution: Solution, program: Program) -> list[tuple[str, list[PodToPlace]]]:
-        """Which node takes which pods: nodes and pods in their order."""
+        """Return the pods of each node: nodes and pods in their order."""
         holds: dict[str, tuple[int, tuple[int, ...]]] = {}
         for index, number in sorted(solution.taken.items()):
             column = program.columns[index]
@@ -403,7 +417,10 @@ class PlacementQuestion:
 
 
 def seek(ground: PlacementCluster, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
-    """A placement of as many of these pods as possible; with `by_priority`, pods of high priority count first."""
+    """Return a placement of as many of these pods as possible.
+
+    With `by_priority`, pods of high priority count first.
+    """
     candidates = [ground.ready(pod) for pod in pods]
     groups = groups_of(ground, candidates)
     question = PlacementQuestion(ground, kinds_of(candidates, groups), groups=groups)
@@ -421,14 +438,14 @@ def seek_copies(
     worth: Callable[[int], bool] = lambda _pods: True,
     view: View | None = None,
 ) -> BestPlacement:
-    """The most copies of pods besides those that run: at most `limit` sets, each with a number of copies per template.
+    """Return the most copies of pods in addition to the running ones: at most `limit` sets, by numbers per template.
 
-    What a node can hold is found within the `budget`, if there is one. A number of pods that is not `worth` it is not
-    placed: `bounds` are all there is then. The `view`, if it is given, is the inventory's.
+    The capacity of a node is found within the `budget`, if there is one. A number of pods that is not `worth` it is not
+    placed: then only `bounds` are set. The `view`, if given, is the inventory's.
 
-    `reached` is the number of whole sets in the placement, `bounds` what can't be exceeded. Claims that the templates
-    name, instead of making them, are shared by all copies. Raises SolverMissingError where there is more than one
-    template and no solver.
+    `reached` is the number of whole sets in the placement, `bounds` the upper bound. Claims that the templates name,
+    instead of creating them, are shared by all copies. Raises SolverMissingError if there is more than one template and
+    no solver.
     """
     ground = PlacementCluster(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]
@@ -446,18 +463,18 @@ def _copies(ground: PlacementCluster, template: Pod, count: int) -> PodKind:
 
 
 # -- the smallest set that can't be placed -----------------------------------------------------------------------------
-# Without any one of these pods the others can be placed, as far as that can be told.
+# Without any one of these pods the others can be placed, as far as that is known.
 
 
 def smallest(question: PlacementQuestion, needs: Sequence[Need]) -> list[Need]:
-    """The smallest needs that are still excluded: pods of low priority are left out first.
+    """Return the smallest needs that are still excluded: pods of low priority are left out first.
 
-    What fits stays so with fewer pods, so each number is found by halving, one need after the other.
+    Needs that fit still fit with fewer pods, so each number is found by halving, one need after the other.
     """
     left = list(needs)
     for index in reversed(range(len(left))):
         if question.ground.time.is_over:
-            break  # what is left is proved, if it may be more than need be
+            break  # the rest is proved, although it may not be minimal
         low, high = 0, left[index].number
         while low < high:
             middle = (low + high) // 2

@@ -1,7 +1,7 @@
 """The solver, HiGHS, through its C interface: docs/decisions/0020-highsbox.md.
 
 Its steps are bounded by counts, never by time, and its seed and threads are fixed, so that the same model has the same
-answer on every machine. The library is loaded when a model is solved; package `highsbox` brings it.
+answer on every machine. The library is loaded when a model is solved; package `highsbox` provides it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from functools import cache
 from dra_plan.errors import UsageError
 
 MOST_BRANCHES = 20_000
-"""Nodes of the search tree after which the solver gives up."""
+"""The nodes of the search tree after which the solver gives up."""
 
 MOST_PIVOTS = 1_000_000
-"""Steps of the simplex algorithm after which it gives up."""
+"""The steps of the simplex algorithm after which it gives up."""
 
 
 @dataclass
@@ -32,11 +32,11 @@ class Model:
     rows: list[tuple[dict[int, int], int]] = field(default_factory=list)
 
     def at_most(self, row: Mapping[int, int], bound: int) -> None:
-        """The sum of the variables, each times its factor, is at most the bound."""
+        """Add a row: the sum of the variables, each times its factor, is at most the bound."""
         self.rows.append((dict(row), bound))
 
     def keeps(self, values: Sequence[int]) -> bool:
-        """Whether the values keep all bounds."""
+        """Return whether the values keep all bounds."""
         return all(0 <= value <= most for value, most in zip(values, self.upper, strict=True)) and all(
             sum(factor * values[index] for index, factor in row.items()) <= bound for row, bound in self.rows
         )
@@ -53,7 +53,7 @@ class SolverMissingError(UsageError):
 
 
 class SolverEnd(enum.Enum):
-    """How solving ended."""
+    """The ways in which solving can end."""
 
     BEST = "best"
     CUT_SHORT = "cut short"
@@ -62,7 +62,7 @@ class SolverEnd(enum.Enum):
 
 @dataclass(frozen=True)
 class Solved:
-    """The values found, if any, and the bound on the goal that is proved."""
+    """The values found, if any, and the proved bound on the goal."""
 
     outcome: SolverEnd
     bound: int = 0
@@ -71,7 +71,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The best goal with fractions, and what a unit more of each row's bound would add to it."""
+    """The best goal with fractions, and the gain from one unit more of each row's bound."""
 
     goal: float
     prices: list[float]
@@ -86,7 +86,7 @@ def solve(
     branches: int = MOST_BRANCHES,
     seconds: float | None = None,
 ) -> Solved:
-    """Makes the goal as large as the rows allow. Values that are not `is_right` as integers are discarded."""
+    """Maximize the goal within the rows. Values that are not `is_right` as integers are discarded."""
     count = len(model.upper)
     most = sum(max(0, factor * model.upper[index]) for index, factor in goal.items())
     with _Highs() as highs:
@@ -108,7 +108,7 @@ def solve(
 
 
 def relax(model: Model, goal: Mapping[int, int], *, seconds: float | None = None) -> Relaxed | None:
-    """The model solved with fractions allowed; None if that was cut short, or the rows can't be kept."""
+    """Solve the model with fractions allowed; None if that was cut short, or the rows can't be kept."""
     with _Highs() as highs:
         highs.give(model, goal, whole=False)
         highs.limit(MOST_BRANCHES, seconds)
@@ -132,7 +132,7 @@ _AMOUNTS = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.5}
 
 
 class _Highs:
-    """One run of HiGHS. Used with `with`, which frees what the library holds."""
+    """One run of HiGHS. A context manager that frees the library's memory."""
 
     def __init__(self) -> None:
         self._library = _library()
@@ -154,7 +154,7 @@ class _Highs:
         self._library.Highs_destroy(self._handle)
 
     def give(self, model: Model, goal: Mapping[int, int], *, whole: bool) -> None:
-        """Hands over the model, row by row."""
+        """Pass the model, row by row."""
         count, rows = len(model.upper), len(model.rows)
         starts, indices, factors = array("i"), array("i"), array("d")
         for row, _ in model.rows:
@@ -178,28 +178,28 @@ class _Highs:
         )
 
     def limit(self, branches: int, seconds: float | None) -> None:
-        """Nodes of the search tree, and seconds if there is a limit, after which it gives up."""
+        """Set the number of search tree nodes, and the seconds if there is a limit, after which it gives up."""
         if seconds is not None:
             self._library.Highs_setDoubleOptionValue(self._handle, b"time_limit", ctypes.c_double(seconds))
         self._library.Highs_setIntOptionValue(self._handle, b"mip_max_nodes", ctypes.c_int(branches))
 
     def begin(self, values: Sequence[int]) -> None:
-        """The solution to begin with."""
+        """Set the initial solution."""
         self._library.Highs_setSolution(self._handle, _doubles(array("d", values)), None, None, None)
 
     def run(self) -> int:
-        """Solves, and returns the status of the model."""
+        """Solve, and return the status of the model."""
         self._library.Highs_run(self._handle)
         return int(self._library.Highs_getModelStatus(self._handle))
 
     def figure(self, name: str) -> float:
-        """A number that HiGHS tells about the solution."""
+        """Return a number that HiGHS reports about the solution."""
         value = ctypes.c_double(math.inf)
         self._library.Highs_getDoubleInfoValue(self._handle, name.encode(), ctypes.byref(value))
         return value.value
 
     def solution(self, columns: int, rows: int) -> tuple[list[float], list[float]]:
-        """The value of each variable, and the dual value of each row."""
+        """Return the value of each variable, and the dual value of each row."""
         values, duals = (ctypes.c_double * columns)(), (ctypes.c_double * rows)()
         spare_of_columns, spare_of_rows = (ctypes.c_double * columns)(), (ctypes.c_double * rows)()
         self._library.Highs_getSolution(self._handle, values, spare_of_columns, spare_of_rows, duals)
@@ -216,7 +216,7 @@ def _integers(values: array[int]) -> ctypes.Array[ctypes.c_int]:
 
 @cache
 def _library() -> ctypes.CDLL:
-    """HiGHS. Raises SolverMissingError where it can't be loaded."""
+    """Return HiGHS. Raises SolverMissingError if it can't be loaded."""
     try:
         import highsbox
 

@@ -1,8 +1,8 @@
-"""Nodes that share devices: whether pods on several nodes can have their devices at the same time.
+"""Nodes that share devices: checks whether pods on several nodes can have their devices at the same time.
 
-The allocator answers for one node. Here it is asked about a node that stands for several: it sees the devices of each,
-marked with the nodes that reach them, and every request asks for the mark of its own node. Then the clashes: what does
-not fit together is forbidden in the integer program.
+The allocator answers for one node. Here it is called for a node that represents several: it sees the devices of each,
+marked with the nodes that reach them, and every request requires the mark of its own node. Then come the clashes:
+combinations that do not fit together are forbidden in the integer program.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .node_kinds import AlikeNodes, PlacementCluster, PodKind, PodToPlace, askin
 from .program import Clash
 
 Assigned = Sequence[tuple[str, Sequence[PodToPlace]]]
-"""Nodes, each with the pods that are meant for it."""
+"""Nodes, each with the pods that are planned for it."""
 
 UsedClaim = tuple[ResourceClaim, list[int]]
-"""A claim, and the places of the nodes whose pods use it."""
+"""A claim, and the positions of the nodes whose pods use it."""
 
 MOST_PODS = 200
-"""So many pods at most are asked about together."""
+"""The maximum number of pods that are checked together."""
 _MOST_BASES = 32
 
 
@@ -45,13 +45,16 @@ _OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Together:
-    """Asks whether pods on several nodes can have their devices together."""
+    """The check whether pods on several nodes can have their devices together."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
 
     def ask(self, assigned: Assigned) -> JointAnswer:
-        """Whether all of these pods can have devices on their nodes at the same time; devices alone are looked at."""
+        """Return whether all of these pods can have devices on their nodes at the same time.
+
+        Only devices are examined.
+        """
         ground = self._ground
         if sum(len(pods) for _, pods in assigned) > MOST_PODS or ground.target.features.node_allocatable:
             return _OPEN
@@ -70,7 +73,7 @@ class Together:
         return _OPEN if is_open else JointAnswer(FitAnswer.NO, {})
 
     def _claims(self, assigned: Assigned) -> list[UsedClaim]:
-        """The claims, each with the places of the nodes whose pods use it."""
+        """Return the claims, each with the positions of the nodes whose pods use it."""
         found: dict[str, tuple[ResourceClaim, list[int]]] = {}
         for index, (name, pods) in enumerate(assigned):
             for claim in self._ground.joint_claims(pods, self._ground.cluster.nodes[name]):
@@ -78,7 +81,7 @@ class Together:
         return list(found.values())
 
     def _asked(self, seen: _Seen, claims: Sequence[UsedClaim], bases: Sequence[int]) -> JointAnswer:
-        """The answer if each claim is allocated on its base, one of the nodes of its pods."""
+        """Return the answer if each claim is allocated on its base, one of the nodes of its pods."""
         marked = [_marked(claim, nodes, base) for (claim, nodes), base in zip(claims, bases, strict=True)]
         outcome = seen.allocated(marked, self._ground.joint)
         if outcome.outcome not in (Outcome.FITS, Outcome.DOES_NOT_FIT):
@@ -96,7 +99,10 @@ class Together:
 
 
 def _bases(claims: Sequence[UsedClaim]) -> Iterator[tuple[int, ...]]:
-    """For each claim the node that it is allocated on: it matters where pods elsewhere use it, and it asks for All."""
+    """Yield for each claim the node that it is allocated on.
+
+    It matters if pods on other nodes use the claim, and it has a request for All.
+    """
     return product(*(nodes if len(nodes) > 1 and _takes_all(claim) else nodes[:1] for claim, nodes in claims))
 
 
@@ -113,7 +119,7 @@ def _marked(claim: ResourceClaim, nodes: Collection[int], base: int) -> Resource
 
 
 def _request(request: DeviceRequest, nodes: Collection[int], base: int) -> DeviceRequest:
-    """The request, asking for devices that all nodes reach; those for All take what the base alone makes of it."""
+    """Return the request for devices that all nodes reach; requests for All take their meaning on the base alone."""
     if request.exactly is not None:
         marks = _selectors([base] if request.exactly.allocation_mode == "All" else nodes)
         return replace(request, exactly=replace(request.exactly, selectors=[*marks, *request.exactly.selectors]))
@@ -131,7 +137,7 @@ def _selectors(nodes: Collection[int]) -> list[DeviceSelector]:
 
 
 class _Seen:
-    """The devices that nodes see, as one node would that stands for them. Raises AllocationError as gathering does."""
+    """The devices that nodes see, as for one node that represents them. Raises AllocationError if gathering does."""
 
     def __init__(self, ground: PlacementCluster, names: Sequence[str]) -> None:
         self._ground = ground
@@ -172,12 +178,12 @@ class _Seen:
         return replace(slice_.object, spec=spec)
 
     def allocated(self, claims: Sequence[ResourceClaim], view: View) -> NodeOutcome:
-        """What the allocator says."""
+        """Return the allocator's answer."""
         there = view.with_slices(self._slices).with_state(self._ground.view.state)
         return self._ground.allocate(claims, self._nodes[0], there)
 
     def reaches(self, nodes: Collection[int], allocation: AllocationResult) -> bool:
-        """Whether all of these nodes reach the devices."""
+        """Return whether all of these nodes reach the devices."""
         return all(
             set(nodes) <= set(self._by.get(DeviceID(result.driver, result.pool, result.device), ()))
             for result in allocation.devices.results
@@ -185,20 +191,19 @@ class _Seen:
 
 
 # -- clashes between nodes that share devices --------------------------------------------------------------------------
-# The program first takes the nodes as independent. Its solution is then asked about as a whole (`Together`); if that
-# does not fit, the smallest part of it that does not is forbidden in the program from then on, for all nodes of the
-# same kinds.
+# The program first treats the nodes as independent. Its solution is then checked as a whole (`Together`); if that does
+# not fit, its smallest part that does not fit is forbidden in the program from then, for all nodes of the same kinds.
 
 MOST_CLASHES = 300
 MOST_COLUMNS = 4_000
 _MOST_SHAPES = 5
-"""Different combinations on nodes of one kind, in one clash."""
+"""The number of different combinations on nodes of one kind, in one clash."""
 
 OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Coupling:
-    """The clashes that are known of these kinds of pods on these kinds of nodes."""
+    """The known clashes of these kinds of pods on these kinds of nodes."""
 
     def __init__(self, ground: PlacementCluster, kinds: Sequence[PodKind], node_kinds: Sequence[AlikeNodes]) -> None:
         self._together, self._kinds = Together(ground), kinds
@@ -207,7 +212,7 @@ class Coupling:
         self.clashes: list[Clash] = []
 
     def ask(self, assigned: Assigned) -> JointAnswer:
-        """Whether these pods have their devices on these nodes at the same time."""
+        """Return whether these pods have their devices on these nodes at the same time."""
         key = tuple(sorted((self._node_kinds[name], self._combination(pods)) for name, pods in assigned))
         known = self._known.get(key)
         if known is None or known.answer is FitAnswer.YES:
@@ -215,7 +220,7 @@ class Coupling:
         return known
 
     def learn(self, assigned: Assigned) -> bool:
-        """Forbids the smallest part of this that does not fit. False if no new clash expresses it."""
+        """Forbid the smallest part of this that does not fit. Return False if no new clash expresses it."""
         left = [(name, list(pods)) for name, pods in assigned]
         for index in reversed(range(len(left))):
             trial = [*left[:index], *left[index + 1 :]]
@@ -242,7 +247,7 @@ class Coupling:
 
 
 def combinations_below(room: NodeCapacity) -> Iterator[Combination]:
-    """All that fit, or are not excluded: each combination below one of the largest."""
+    """Yield all that fit, or are not excluded: each combination below one of the largest."""
     seen: set[Combination] = set()
     for largest in room.outer:
         for each in product(*(range(number, -1, -1) for number in largest)):

@@ -1,8 +1,8 @@
-"""A placement carried out: pods are put on their nodes one by one, each verified as the scheduler would take it.
+"""The execution of a placement: pods are put on their nodes one by one, each verified as by the scheduler.
 
-What the allocator found for several pods together is only a hint, which devices to leave to each of them: what counts
-is its answer for one pod, with what the pods before it have in use. First one pod on one node, then the filters that
-the integer program leaves out, then a whole placement.
+The allocator's result for several pods together is only a hint for the devices of each: its answer for one pod counts,
+with the devices of the earlier pods in use. One pod on one node comes first, then the filters that the integer program
+leaves out, then a whole placement.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ from . import pinning
 from .node_kinds import NODE_AND_POD, PlacementCluster, PodToPlace, UnverifiedPlacementError
 
 Found = Mapping[str, AllocationResult]
-"""Claim uid to what the claim gets."""
+"""Claim uid to the claim's allocation."""
 
 
 class CarriedOut:
     """The cluster while pods are put on it. `claims` are those that got devices, by uid, with their allocation."""
 
     def __init__(self, ground: PlacementCluster, only: str = "") -> None:
-        """`only` is the one node that pods will be put on, if there is but one: that is cheaper."""
+        """Set up the cluster.
+
+        `only` is the one node that pods will be put on, if there is only one: that is cheaper.
+        """
         self._ground = ground
         self._consumable = ground.target.features.consumable_capacity
         claims = ground.holding(only) if only else ground.cluster.claims.seen()
@@ -43,17 +46,20 @@ class CarriedOut:
         self.claims: dict[str, ResourceClaim] = {}
 
     def node(self, name: str) -> NodeInfo:
-        """The node as it is by now."""
+        """Return the node in its current state."""
         if name not in self.nodes:
             self.nodes[name] = self._ground.cluster.nodes[name].clone()
         return self.nodes[name]
 
     def newest(self, number: int) -> tuple[ResourceClaim, ...]:
-        """The last claims that got devices, at most this many, in the order in which they got them."""
+        """Return the last claims that got devices, at most this many, in the order in which they got them."""
         return tuple(reversed([*islice(reversed(self.claims.values()), number)]))
 
     def hint(self, candidates: Sequence[PodToPlace], name: str) -> Found:
-        """What the claims of all these pods could get on the node together; empty if they can't be there together."""
+        """Return possible allocations for the claims of all these pods on the node together.
+
+        The result is empty if there are none.
+        """
         node = self.node(name)
         claims = [c for c in self._ground.joint_claims(candidates, node) if c.metadata.uid not in self.claims]
         for view in (self._ground.joint, self._ground.promised) if claims else ():
@@ -63,7 +69,7 @@ class CarriedOut:
         return {}
 
     def place(self, candidate: PodToPlace, name: str, hint: Found) -> str:
-        """Puts the pod on the node; if it does not fit there, nothing changes, and the reason is returned."""
+        """Put the pod on the node; if it does not fit there, nothing changes, and the reason is returned."""
         node = self.node(name)
         refusal = self._ground.refusal(candidate, node)
         if refusal is not None:
@@ -82,7 +88,7 @@ class CarriedOut:
         return ""
 
     def _allocated(self, node: NodeInfo, claims: Sequence[ResourceClaim], hint: Found) -> NodeOutcome:
-        """The allocator's answer: with the devices of the hint, if all claims have one."""
+        """Return the allocator's answer: with the devices of the hint, if all claims have one."""
         meant = [hint[claim.metadata.uid] for claim in claims if claim.metadata.uid in hint]
         if len(meant) < len(claims):
             return self._ground.allocate(claims, node, self._view, timed=False)
@@ -103,13 +109,13 @@ class CarriedOut:
 
 
 # -- filters outside the program ---------------------------------------------------------------------------------------
-# Filters that look at other pods and at volumes, asked when the placement is known. A placement passes if there is an
-# order in which these filters let each pod in, with the pods before it in place.
+# Filters that depend on other pods and on volumes, called when the placement is known. A placement passes if there is
+# an order in which these filters admit each pod, with the pods before it in place.
 
 
 @dataclass(frozen=True)
 class LateRefusal:
-    """A filter outside the program that does not let a pod in on its node."""
+    """A filter outside the program that rejects a pod on its node."""
 
     candidate: PodToPlace
     node: str
@@ -117,7 +123,7 @@ class LateRefusal:
 
 
 class Afterwards:
-    """Asks the filters that are not part of the program."""
+    """The filters that are not part of the program."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
@@ -129,13 +135,13 @@ class Afterwards:
         ]
 
     def refusals(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """The pods that no order lets in; none if all can be let in. The cluster is unchanged afterwards."""
+        """Return the pods that no order admits; none if all can be admitted. The cluster is unchanged afterwards."""
         with self.inside() as inside:
             return inside.let_in(placed)
 
     @contextmanager
     def inside(self) -> Iterator[PodsInside]:
-        """A context in which pods can be let in; they are removed again at the end."""
+        """Return a context in which pods can be admitted; they are removed again at the end."""
         inside = PodsInside(self)
         try:
             yield inside
@@ -144,7 +150,7 @@ class Afterwards:
                 inside.take_back()
 
     def assume(self, candidate: PodToPlace, name: str, state: CycleState) -> Status | None:
-        """Puts the pod on the node, or returns what refuses it."""
+        """Put the pod on the node, or return the rejection."""
         cluster = self._ground.cluster
         status = self._refusal(candidate, cluster.nodes[name], state)
         if status is None:
@@ -152,7 +158,7 @@ class Afterwards:
         return status
 
     def forget(self, candidate: PodToPlace, name: str, state: CycleState) -> None:
-        """The pod is gone from the node."""
+        """Remove the pod from the node."""
         self._unreserve(candidate, name, state)
         self._ground.cluster.forget(candidate.info, name)
 
@@ -174,7 +180,7 @@ class Afterwards:
         return self._reserve(candidate, node.name, state)
 
     def _reserve(self, candidate: PodToPlace, node: str, state: CycleState) -> Status | None:
-        """What the pod takes beside devices, volumes that is, so that the next one does not get it."""
+        """Reserve the pod's resources other than devices, that is volumes, so that the next one does not get them."""
         for plugin in self._plugins:
             if isinstance(plugin, ReservePlugin) and plugin.name not in state.skip_filter:
                 status = plugin.reserve(state, candidate.pod, node)
@@ -189,14 +195,14 @@ class Afterwards:
 
 
 class PodsInside:
-    """Pods that were let in, one after the other; `done` has them in that order."""
+    """Pods that were admitted, one after the other; `done` has them in that order."""
 
     def __init__(self, afterwards: Afterwards) -> None:
         self._afterwards = afterwards
         self.done: list[tuple[PodToPlace, str, CycleState]] = []
 
     def add(self, candidate: PodToPlace, name: str) -> Status | None:
-        """Lets a pod in on a node, beside those before it, or returns what refuses it."""
+        """Admit a pod on a node, next to those before it, or return the rejection."""
         state = CycleState()
         status = self._afterwards.assume(candidate, name, state)
         if status is None:
@@ -204,11 +210,11 @@ class PodsInside:
         return status
 
     def take_back(self) -> None:
-        """The last one is out again."""
+        """Remove the last one again."""
         self._afterwards.forget(*self.done.pop())
 
     def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
-        """Lets in all pods that can be let in, in any order, and returns the others."""
+        """Admit all pods that can be admitted, in any order, and return the others."""
         waiting, refused = list(placed), list[LateRefusal]()
         while waiting:
             answers = [(candidate, name, self.add(candidate, name)) for candidate, name in waiting]
@@ -225,18 +231,19 @@ class PodsInside:
 
 @dataclass(frozen=True)
 class PlacedPod:
-    """A pod, its node, and the allocations of its claims, except those that a pod placed before it has already."""
+    """A pod, its node, and the allocations of its claims, except those that a pod placed before it already has."""
 
     candidate: PodToPlace
     node: str
     claims: tuple[ResourceClaim, ...] = ()
-    """With their allocations."""
+    """The claims with their allocations."""
 
 
 class Carrying:
     """The cluster while a placement is carried out.
 
-    Where nodes share devices, pods may find theirs gone (`may_find_devices_gone`); else that is an internal error.
+    If nodes share devices, the devices of pods may already be taken (`may_find_devices_gone`); otherwise that is an
+    internal error.
     """
 
     def __init__(self, ground: PlacementCluster, *, may_find_devices_gone: bool) -> None:
@@ -244,7 +251,7 @@ class Carrying:
         self._may_find_devices_gone = may_find_devices_gone
 
     def on_node(self, name: str, pods: Sequence[PodToPlace], found: Found | None = None) -> Iterator[PlacedPod]:
-        """Puts pods on a node, with the devices that were found for them, or others that they can have together."""
+        """Put pods on a node, with the devices that were found for them, or others that they can have together."""
         hint = self._standing.hint(pods, name) if found is None else found
         for candidate in pods:
             why = self._place(candidate, name, hint)
@@ -254,11 +261,11 @@ class Carrying:
                 raise UnverifiedPlacementError(candidate.pod.key, name, why)
 
     def know(self, name: str) -> None:
-        """Notes the node as it is now: pods on it count, whoever put them there."""
+        """Note the node's current state: pods on it count, whatever put them there."""
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:
-        """Puts pods whose devices were gone on the first allowed node that takes them, and removes them from `left`."""
+        """Put pods whose devices were taken on the first allowed node that fits them, and remove them from `left`."""
         for candidate in list(left):
             nodes = (node.name for node in self._ground.nodes if allowed(candidate, node.name))
             tried = (self._place(candidate, name, {}) for name in nodes)
@@ -268,7 +275,7 @@ class Carrying:
                 yield placed
 
     def _place(self, candidate: PodToPlace, name: str, hint: Found) -> PlacedPod | str:
-        """The pod on the node, or why it can't be there."""
+        """Return the pod on the node, or the reason why it can't be there."""
         before = len(self._standing.claims)
         why = self._standing.place(candidate, name, hint)
         return why or PlacedPod(candidate, name, self._standing.newest(len(self._standing.claims) - before))

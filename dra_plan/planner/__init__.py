@@ -1,1 +1,1 @@
-"""What the answers of several questions are made of: who is asked about, claim sets on nodes, pools, warnings."""
+"""The building blocks of the answers to several questions: named owners, claim sets on nodes, pools, warnings."""

@@ -1,4 +1,4 @@
-"""Kinds of the input that can refuse, hold back or end pods and that nobody simulates: named where they matter."""
+"""Kinds of the input that can reject, delay or end pods and are not simulated: named where they matter."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ENDING = (
     "ScaledObject.keda.sh",
     "NodePool.karpenter.sh",
 )
-"""Ends of KIND.GROUP."""
+"""Suffixes of KIND.GROUP."""
 
 
 def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, settles: bool) -> list[Notice]:
-    """What of the input is not simulated and may change the answer.
+    """Return notices about parts of the input that are not simulated and may change the answer.
 
-    `pods` are those that are planned. With `creates` objects are created for the answer, which admission may refuse;
-    with `settles` it goes on until nothing changes, in which time others may end pods.
+    `pods` are the planned ones. With `creates`, objects are created for the answer, which admission may reject; with
+    `settles`, the simulation continues until nothing changes, and other components may end pods meanwhile.
     """
     if not inventory.skipped:
         return []
@@ -56,7 +56,7 @@ def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, s
 
 
 def _present(inventory: Inventory, ends: tuple[str, ...]) -> Iterator[str]:
-    """How many objects of these kinds there are, by kind."""
+    """Yield the number of objects of these kinds, by kind."""
     for name, number in sorted(inventory.skipped.items()):
         if name.endswith(ends):
             yield f"{number} {name.partition('.')[0]}"

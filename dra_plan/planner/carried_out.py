@@ -1,4 +1,4 @@
-"""A suggested change carried out: its patches made in the objects of an input."""
+"""The application of a suggested change: its patches are made in the objects of an input."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _HOLDERS = {
     "ResourceClaimTemplate": "templates",
     "ResourceSlice": "slices",
 }
-"""Where the inventory has objects of a kind."""
+"""The attribute of the inventory for each kind."""
 
 
 def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Inventory | None:
-    """The inventory with these patches made; None if they are of other objects, or of one that it does not have.
+    """Return the inventory with these patches made; None if an object is of another kind or does not exist.
 
     Paths are those of the object as the inventory has it.
     """
@@ -48,7 +48,10 @@ def carried_out(inventory: Inventory, patches: Sequence[ObjectPatch]) -> Invento
 
 
 def _apply(document: Any, operation: PatchOperation) -> None:
-    """An operation of RFC 6902 on a path below the document's top; objects that an `add` goes through are made."""
+    """Apply an operation of RFC 6902 on a path below the document's top.
+
+    Objects on the path of an `add` are created.
+    """
     *above, last = [part.replace("~1", "/").replace("~0", "~") for part in operation.path.split("/")[1:]]
     inside = document
     for part in above:

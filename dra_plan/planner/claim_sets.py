@@ -1,4 +1,4 @@
-"""One claim set on all nodes: the search, with its time and its defects told, and what stands in the way first."""
+"""One claim set on all nodes: the search, with warnings about its time and defects, and the leading reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class AllocatedClaim(NamedTuple):
-    """A pending claim, and what it gets."""
+    """A pending claim, and its allocation."""
 
     claim: ResourceClaim
     allocation: AllocationResult
@@ -46,9 +46,9 @@ class AllocatedClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClaimSetPlan:
-    """The answers for one claim set, by node in input order: what `for` goes through.
+    """The answers for one claim set, by node in input order, which is the order of iteration.
 
-    The allocator's word about a node is its outcome; `excluded` are the nodes that other rules keep the pod off.
+    The allocator's answer for a node is its outcome; `excluded` are the nodes that other rules exclude.
     """
 
     claim_set: ClaimSet
@@ -56,14 +56,14 @@ class ClaimSetPlan:
     explanation: SetExplanation | None = None
     excluded: Mapping[str, list[NodeExclusion]] = field(default_factory=dict)
     leading: tuple[LeadingReason, ...] = ()
-    """What is in the way of a set that fits nowhere, on the nodes that were looked at for that."""
+    """The leading reasons of a set that fits nowhere, on the nodes that were examined for that."""
     lacking: frozenset[str] = frozenset()
-    """Kinds of which the input has nothing, and without which a set that does not fit is Unknown."""
+    """The kinds that the input lacks entirely, and without which a set that does not fit is Unknown."""
     refused: tuple[RefusedOwner, ...] = ()
-    """Those of whom it is made that the API server does not let be: the set fits nowhere then."""
+    """The owners of the set that the API server rejects: the set then fits nowhere."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it comes from another process, which may have asked about many nodes."""
+        """Return the form in which it comes from another process, which may have examined many nodes."""
         packed = pack(self.nodes)
         rest = self.explanation, self.excluded, self.leading, self.lacking, self.refused
         if packed is None:
@@ -82,7 +82,7 @@ class ClaimSetPlan:
 
     @property
     def name(self) -> str:
-        """KIND NAMESPACE/NAME of the owner or, without one, of the claims."""
+        """Return KIND NAMESPACE/NAME of the owner or, without one, of the claims."""
         if self.claim_set.owner is not None:
             part = self.claim_set.part
             return f"{self.claim_set.owner} ({part})" if part else str(self.claim_set.owner)
@@ -90,9 +90,9 @@ class ClaimSetPlan:
 
     @property
     def outcome(self) -> Outcome:
-        """The set's outcome: an error on any node ends the scheduling attempt upstream, whatever fits elsewhere.
+        """The set's outcome: an error on any node ends the scheduling attempt upstream, even if the set fits on others.
 
-        Excluded nodes are not asked there. What the API server refuses comes to no attempt at all.
+        Excluded nodes are not examined there. Rejected objects never reach an attempt.
         """
         if self.refused:
             return Outcome.REFUSED
@@ -102,7 +102,7 @@ class ClaimSetPlan:
 
     @property
     def _found(self) -> Outcome:
-        """The outcome by what is in the input."""
+        """The outcome by the contents of the input."""
         found = [node.outcome for node in self.nodes if node.node not in self.excluded]
         if self.claim_set.error is not None:
             return Outcome.ERROR
@@ -113,13 +113,19 @@ class ClaimSetPlan:
 
     @property
     def fitting_nodes(self) -> list[str]:
-        """The names of the nodes on which all claims fit, and which no rule excludes; none of what is refused."""
+        """The names of the nodes on which all claims fit, and which no rule excludes.
+
+        Empty if the API server rejects the objects.
+        """
         if self.refused:
             return []
         return [node.node for node in self.nodes if node.outcome is Outcome.FITS and node.node not in self.excluded]
 
     def claims_on(self, node: str) -> list[AllocatedClaim]:
-        """The pending claims with what they get on a node; none where the set does not fit. KeyError: no such node."""
+        """Return the pending claims with their allocations on a node; none if the set does not fit.
+
+        Raises KeyError if there is no such node.
+        """
         for outcome in self.nodes:
             if outcome.node == node:
                 return _allocated(self.claim_set.claims, outcome)
@@ -137,12 +143,12 @@ def _allocated(claims: Sequence[ResourceClaim], outcome: NodeOutcome) -> list[Al
 
 
 def set_summary(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Whose claims these are, whether they fit and where: the fields that every document has of a claim set."""
+    """Return the owner of the claims, and the outcome and nodes: the fields that every document has of a claim set."""
     return {**set_name(plan), "outcome": plan.outcome, "fitting_nodes": plan.fitting_nodes}
 
 
 def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
-    """Whose claims these are."""
+    """Return the owner of the claims."""
     owner = plan.claim_set.owner
     return {
         "owner": ObjectName(kind=owner.kind, namespace=owner.namespace, name=owner.name) if owner is not None else None,
@@ -156,25 +162,25 @@ def set_name(plan: ClaimSetPlan) -> dict[str, Any]:
 
 
 class PlannedSet(NamedTuple):
-    """The plan of a claim set, and what is to be said about it."""
+    """The plan of a claim set, with its notices."""
 
     plan: ClaimSetPlan
     notices: tuple[Notice, ...] = ()
 
     @property
     def tells_of_all_alike(self) -> bool:
-        """Whether it holds for all sets that ask for the same: an error names the claim that it is about."""
+        """Return whether it holds for all sets with the same requests: an error names its claim."""
         return self.plan.claim_set.error is None and all(node.error is None for node in self.plan.nodes)
 
     def told_of(self, claim_set: ClaimSet) -> PlannedSet:
-        """The same, of a set that asks for the same."""
+        """Return the same plan for a set with the same requests."""
         about, source = notices.about(claim_set)
         told = tuple(structs.replace(notice, object=about, source=source) for notice in self.notices)
         return PlannedSet(ClaimSetPlan(claim_set, self.plan.nodes), told)
 
 
 class SetPlanner:
-    """Plans claim set after claim set, each on its own."""
+    """The planning of claim sets, one after the other and each alone."""
 
     def __init__(
         self, view: View, nodes: Sequence[Node], question: Question, deadline: float | None, total: int = 0
@@ -184,7 +190,7 @@ class SetPlanner:
         self._question, self._total, self._done = question, total, 0
 
     def plan(self, claim_set: ClaimSet) -> PlannedSet:
-        """The answers for one claim set on all chosen nodes."""
+        """Return the answers for one claim set on all chosen nodes."""
         if claim_set.error is not None:
             names = [node.metadata.name for node in self.nodes]
             refused = [NodeOutcome(name, Outcome.ERROR, message=str(claim_set.error)) for name in names]
@@ -202,14 +208,14 @@ class SetPlanner:
         return PlannedSet(ClaimSetPlan(claim_set, tuple(outcomes)), (*watch.notices(), *clock.notices()))
 
     def answered(self, questions: int) -> None:
-        """Tells of progress."""
+        """Report progress."""
         self._done += questions
         if self._question.progress is not None:
             self._question.progress(self._done, self._total)
 
 
 def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> NodeOutcome:
-    """Allocated claims of the set exclude nodes that their node selector does not match."""
+    """Return the outcome; allocated claims of the set exclude nodes that their node selector does not match."""
     if outcome.outcome is not Outcome.FITS or not claim_set.out_of_reach(node):
         return outcome
     return NodeOutcome(
@@ -218,7 +224,7 @@ def _with_allocated(outcome: NodeOutcome, claim_set: ClaimSet, node: Node) -> No
 
 
 class Admissions:
-    """Adds what was found to one plan after the other."""
+    """The addition of admission suggestions to one plan after the other."""
 
     def __init__(self, nodes: Sequence[Node], inventory: Inventory, target: Target) -> None:
         self._nodes = {node.metadata.name: node for node in nodes}
@@ -227,9 +233,9 @@ class Admissions:
         self._workloads = {owner_of(workload): workload for workload in inventory.workloads}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
-        """The plan with what would let its pods onto excluded nodes on which all claims fit.
+        """Return the plan with the changes that would admit its pods to excluded nodes on which all claims fit.
 
-        Nothing for one that fits already, or whose attempt an error ends.
+        Nothing is added to a plan that already fits, or whose attempt ended with an error.
         """
         if plan.explanation is None or plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNDECIDED):
             return plan
@@ -249,7 +255,7 @@ class Admissions:
         return NodeRules(nodes, self._target).exclusions(pods)
 
     def _tolerating(self, claim_set: ClaimSet) -> list[Tolerating]:
-        """Where the tolerations of all its pods stand; nothing where that is not known of one of them."""
+        """Return the locations of the tolerations of all its pods; nothing if one of them is unknown."""
         owners = [claim_set.owner] if claim_set.owner is not None else list(map(owner_of, claim_set.pods))
         found = [self._place(owner) for owner in owners]
         known = [place for place in found if place is not None]
@@ -260,29 +266,29 @@ class Admissions:
         if pod is not None:
             return Tolerating(owner, pod.api_version, _path(pod.kind), tuple(pod.spec.tolerations))
         if workload is None or isinstance(workload, CustomWorkload):
-            return None  # where such a kind keeps its template, and in which form, is its own affair
+            return None  # where such a kind keeps its template, and in which form, is unknown
         tolerations = tuple(pod_template(workload).spec.tolerations)
         is_fixed = isinstance(workload, Job)
         return Tolerating(owner, workload.api_version, _path(workload.kind), tolerations, recreate=is_fixed)
 
 
 def _path(kind: str) -> str:
-    """Where objects of the kind have the tolerations of pods."""
+    """Return the path of the pods' tolerations in objects of the kind."""
     found = kinds.named(kind)
     assert found is not None, "an object of a kind that planning reads"
     return "/".join(("", *found.pod_spec, "tolerations"))
 
 
 MOST_NODES = 50
-"""Nodes that are looked at for one claim set."""
+"""The number of nodes that are examined for one claim set."""
 
 
 MOST_LOOKS = 1_000
-"""Nodes that are looked at for all claim sets."""
+"""The number of nodes that are examined for all claim sets."""
 
 
 class Leading:
-    """Looks at claim sets one after the other; those that ask for the same share what is found."""
+    """The search for leading reasons of one claim set after the other; sets with the same requests share findings."""
 
     def __init__(self, view: View, nodes: Sequence[Node]) -> None:
         self._view, self._nodes = view, nodes
@@ -290,7 +296,10 @@ class Leading:
         self._known: dict[Any, tuple[LeadingReason, ...]] = {}
 
     def of(self, plan: ClaimSetPlan) -> tuple[LeadingReason, ...]:
-        """What is in the way of a set that fits on no node; nothing for others, and after too many looks."""
+        """Return the leading reasons of a set that fits on no node.
+
+        Return nothing for other sets, or after too many examinations.
+        """
         if plan.outcome not in (Outcome.DOES_NOT_FIT, Outcome.UNKNOWN):
             return ()
         from dra_plan.explanation.document import of_nodes
@@ -307,7 +316,10 @@ class Leading:
         return self._known[key]
 
     def _chosen(self, plan: ClaimSetPlan) -> list[int]:
-        """Nodes that refuse and are not excluded, spread over all of them; those with devices of their own first."""
+        """Return nodes that refuse and are not excluded, spread over all of them.
+
+        Nodes with devices of their own come first.
+        """
         refusing = [
             at
             for at, answer in enumerate(plan.nodes)

@@ -1,7 +1,7 @@
-"""What quotas and limits leave of the pods that an answer creates, one after the other, with their claims.
+"""The effects of quotas and limits on the pods that an answer creates, one after the other, with their claims.
 
-For answers about pods that are not there yet and that no simulation of controllers creates. Which pods of a workload
-are created first is chance in a cluster; how many there are is not.
+For answers about pods that do not exist yet and that no simulation of controllers creates. In a cluster, chance decides
+which pods of a workload are created first, but not how many.
 """
 
 from __future__ import annotations
@@ -31,20 +31,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NotCreated:
-    """A pod that the API server does not create, or not a claim of it, and what is said of that."""
+    """A pod, or a claim of it, that the API server does not create, with the message."""
 
     pod: Pod
     message: str
     claim: str = ""
-    """The pod's entry whose claim it is, or the name of its claim on a volume."""
+    """The pod's entry of the claim, or the name of its claim on a volume."""
+    reason: str = ""
+    """The message without the name of the pod: most pods get theirs when they are created."""
+    over: tuple[str, ...] = ()
+    """The resources of which a quota has too little."""
 
     @property
     def record(self) -> PodRecord:
-        """What a simulation says of the pod."""
+        """The record of the pod in a simulation."""
         return PodRecord(self.pod, message=self.message, refused=True)
 
     def as_refused(self) -> RefusedOwner:
-        """The same as a finding, which answers tell with those of `validate`."""
+        """Return the same as a finding, which answers report with those of `validate`."""
         from dra_plan.validation.quotas import BEYOND_QUOTA
         from dra_plan.validation.rule import Finding
 
@@ -53,12 +57,12 @@ class NotCreated:
 
 
 def has_quotas(inventory: Inventory) -> bool:
-    """Whether admission may refuse what controllers create, so that nothing is there from the start."""
+    """Return whether admission may reject objects that controllers create, so that none exist from the start."""
     return bool(inventory.quotas or inventory.limit_ranges)
 
 
 def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
-    """The cluster with its new pods as the API server creates them, in that order; and those that it refuses."""
+    """Return the cluster with its new pods as the API server creates them, in that order; and the rejected ones."""
     if not has_quotas(inventory):
         return inventory, []
     from dra_plan.controllers.quota import Quotas
@@ -77,18 +81,18 @@ def _name(pod: Pod) -> tuple[str, str]:
 
 
 def _is_new(pod: Pod) -> bool:
-    """Whether no cluster has the pod yet."""
+    """Return whether no cluster has the pod yet."""
     return not (pod.metadata.is_stored or pod.spec.node_name or pod.status.phase)
 
 
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
-    """Those of the pods that quotas and limits refuse: what the input does not have yet is created in their order.
+    """Return the pods that quotas and limits reject; pods not yet in the input are created in their order.
 
-    Then come their claims, unless it is about pods without `claims`. What the input has is charged before.
+    Their claims follow, unless the question is about pods without `claims`. Objects of the input are charged first.
     """
     if not has_quotas(inventory):
         return []
-    from dra_plan.controllers.quota import QuotaLedger, Quotas
+    from dra_plan.controllers.quota import QuotaLedger, Quotas, without_name
 
     quotas = Quotas(inventory)
     there = {pod.key for pod in inventory.pods if not _is_new(pod)}
@@ -97,16 +101,17 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
     ledger = QuotaLedger(quotas)
     found, taken = [], []
     for pod in pods:
-        said = ledger.refuses(quotas.limited(pod)) if pod.key in created else ""
+        limited = quotas.limited(pod)
+        said = ledger.refuses(limited) if pod.key in created else ""
         if said:
-            found.append(NotCreated(pod, said))
+            found.append(NotCreated(pod, said, reason=without_name(pod, said), over=ledger.over(limited)))
         else:
             taken.append(pod)
     return [*found, *_without_claims(inventory, taken, ledger)] if claims else found
 
 
 def _volume_claims(index: Index, pod: Pod) -> Iterator[PersistentVolumeClaim]:
-    """The claims on volumes that are made for the pod: those of its StatefulSet, and of its own ephemeral volumes."""
+    """Yield the claims on volumes that are created for the pod: by its StatefulSet, and for its ephemeral volumes."""
     of, name, namespace = index.controllers.of(pod.metadata), pod.metadata.name, pod.metadata.namespace
     templates = of.spec.volume_claim_templates if isinstance(of, Workload) and of.kind == "StatefulSet" else []
     for each in templates:
@@ -127,7 +132,7 @@ def _without_volumes(inventory: Inventory, index: Index, pod: Pod, ledger: Quota
 
 
 def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedger) -> Iterator[NotCreated]:
-    """Of a pod's claims the first that fails stops the rest."""
+    """Yield the pods whose claims are rejected; the first claim of a pod that fails stops the rest."""
     from dra_plan.controllers.settle import claim_failure
 
     index, given = Index(inventory), {pod.key: pod for pod in inventory.pods}
@@ -149,7 +154,7 @@ def _without_claims(inventory: Inventory, pods: Iterable[Pod], ledger: QuotaLedg
 
 
 def _charged(inventory: Inventory, namespace: str, created: Set[str]) -> Iterator[object]:
-    """The objects of a namespace that are there before anything is created."""
+    """Yield the objects of a namespace that exist before anything is created."""
     from dra_plan.controllers.quota import CHARGED
 
     for holder in CHARGED:

@@ -1,4 +1,4 @@
-"""Which nodes a text means, wherever nodes are named: one by its name, those of a pattern, or all with labels."""
+"""The selection of nodes by a text, wherever nodes are named: a name, a pattern, or a label selector."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from dra_plan.api.selectors import labels_match, parse_selector
 from dra_plan.errors import UsageError
 
 MOST_OF_PATTERN = 253
-"""Characters of a pattern: as many as a name may have."""
+"""The maximum length of a pattern: that of a name."""
 
 _OF_PATTERNS = frozenset("*?[")
-"""What stands in a pattern and in no name of a node."""
+"""Characters that occur in a pattern and in no node name."""
 
 _OF_SELECTORS = frozenset("=!(), ")
-"""What stands in a label selector and in no name of a node."""
+"""Characters that occur in a label selector and in no node name."""
 
 
 def is_selector(text: str) -> bool:
-    """Whether the text is no name of a node, but a label selector such as `rack=r2` or `rack in (r1,r2)`."""
+    """Return whether the text is a label selector such as `rack=r2` or `rack in (r1,r2)` instead of a node name."""
     return not _OF_SELECTORS.isdisjoint(text)
 
 
 def meant(nodes: Iterable[Node], text: str) -> list[str]:
-    """The names of the nodes that a selector or a pattern chooses, in input order; a name stands for itself.
+    """Return the names of the nodes that a selector or a pattern chooses, in input order; a name chooses itself.
 
-    `*`, `?` and `[...]` in a pattern are those of a shell. Raises UsageError for a selector that can't be read, and for
-    one, or a pattern, that no node meets.
+    `*`, `?` and `[...]` in a pattern have the same meaning as in a shell. Raises UsageError for a selector that can't
+    be read, and for one, or a pattern, that matches no node.
     """
     if not is_selector(text):
         return _like(nodes, text) if not _OF_PATTERNS.isdisjoint(text) else [text]
@@ -52,14 +52,14 @@ def _like(nodes: Iterable[Node], pattern: str) -> list[str]:
 
 
 def all_meant(nodes: Sequence[Node], texts: Iterable[str]) -> list[str]:
-    """The names of all nodes that the texts mean, each once. Raises as `meant`."""
+    """Return the names of all nodes that the texts choose, each once. Raises like `meant`."""
     return list(dict.fromkeys(name for text in texts for name in meant(nodes, text)))
 
 
 def split_list(text: str) -> Iterator[str]:
-    """The names and selectors of a list; commas inside brackets belong to a selector, as do those behind one.
+    """Yield the names and selectors of a list; commas inside brackets, or after a selector, belong to the selector.
 
-    `a,b` are two names, `rack=r1,zone=z1` is one selector, as kubectl reads it.
+    `a,b` are two names, `rack=r1,zone=z1` is one selector, as in kubectl.
     """
     if is_selector(text.replace(",", "")):
         yield text
@@ -68,7 +68,7 @@ def split_list(text: str) -> Iterator[str]:
 
 
 def by_label(nodes: Iterable[Node], label: str) -> tuple[dict[str, list[str]], list[str]]:
-    """The names of the nodes by the value of a label, in input order, and of those without it.
+    """Return the names of the nodes by the value of a label, in input order, and of those without it.
 
     Raises UsageError for a label that no node has.
     """

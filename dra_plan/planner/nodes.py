@@ -1,4 +1,4 @@
-"""Which nodes are looked at, and what an input lacks that would change the answer."""
+"""The choice of nodes, and the missing parts of an input that would change the answer."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index, missing_templates, owner_of
 from dra_plan.claims.owners import ended
 from dra_plan.claims.sets import Owner
-from dra_plan.documents.base import bringing
+from dra_plan.documents.base import bringing, listing
 from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest
 
 
 def _no_nodes(inventory: Inventory) -> InputError:
-    """That nothing can be said, and the command that brings all that is missing."""
+    """Return the error for an input without nodes, with the command that fetches all missing objects."""
     if inventory.cluster_info is not None and not was_listed(inventory, "Node"):
         return InputError(
             "the input has no Node objects, because the user who took the snapshot may not list "
@@ -34,13 +34,13 @@ def _no_nodes(inventory: Inventory) -> InputError:
 
 
 NODES = "kubectl get nodes -o yaml"
-"""What brings the nodes, if nothing else is missing."""
+"""The command that fetches the nodes, if nothing else is missing."""
 
 
 def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[Notice]]:
-    """The inventory, with nodes made from the slices' node names if it has none and `infer` is set.
+    """Return the inventory, with nodes created from the slices' node names if it has none and `infer` is set.
 
-    Raises InputError when it has none otherwise.
+    Raises InputError if it has none and `infer` is not set.
     """
     if inventory.nodes:
         return inventory, []
@@ -55,9 +55,9 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
 
 
 def choose_nodes(nodes: Sequence[Node], names: Sequence[str] | None) -> list[Node]:
-    """The nodes that names and label selectors choose, in input order; all of them without any.
+    """Return the nodes that names and label selectors choose, in input order; all of them if there are none.
 
-    Raises UsageError for an unknown name, and for a selector that can't be read or that no node has.
+    Raises UsageError for an unknown name, and for a selector that can't be read or that matches no node.
     """
     if not names:
         return list(nodes)
@@ -79,7 +79,7 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def was_listed(inventory: Inventory, kind: str) -> bool:
-    """Whether a snapshot has all objects of the kind that there are: then none that is not in it is missing."""
+    """Return whether a snapshot has all existing objects of the kind: then none outside it is missing."""
     info, known = inventory.cluster_info, kinds.named(kind)
     if info is None or known is None:
         return False
@@ -88,17 +88,17 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
 
 
 def of_devices(inventory: Inventory) -> list[Notice]:
-    """Claims of running pods, slices and classes that are not in the input, while something there needs them.
+    """Return notices about claims of running pods, slices and classes that are needed and missing from the input.
 
-    And pods that have their node, but not their devices: the scheduler has done with them.
+    They also cover pods that have their node, but not their devices: the scheduler has finished with them.
     """
     return [*_claims(inventory), *_slices(inventory), *_classes(inventory), *_without_devices(inventory)]
 
 
 def deciding(inventory: Inventory) -> frozenset[str]:
-    """The kinds of which there is no object, though claims can't be judged without: DeviceClass, ResourceSlice.
+    """Return the kinds without any object, though claims can't be checked without them: DeviceClass, ResourceSlice.
 
-    That a claim does not fit is then not known. A snapshot knows what there is not.
+    It is then unknown whether a claim fits. A snapshot records which objects do not exist.
     """
     lacking = {
         "DeviceClass": not inventory.classes and any(True for _ in _classes(inventory)),
@@ -108,7 +108,7 @@ def deciding(inventory: Inventory) -> frozenset[str]:
 
 
 def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
-    """PriorityClasses that pods name and that are not in the input, and disruption budgets where pods are evicted."""
+    """Return notices about missing PriorityClasses that pods name, and disruption budgets where pods are evicted."""
     found = []
     unknown = sorted(_unknown_priorities(inventory, all_pods=evicts))
     if unknown and not was_listed(inventory, "PriorityClass"):
@@ -137,7 +137,7 @@ def of_preemption(inventory: Inventory, *, evicts: bool) -> list[Notice]:
 
 
 def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) -> list[Notice]:
-    """Pods that claims are reserved for and that the input lacks, where pods leave these nodes, or any node."""
+    """Return notices about missing pods that claims are reserved for, if pods leave these nodes, or any node."""
     from dra_plan.whatif.edits import absent_pods_notice
 
     absent = index.absent_pods
@@ -146,7 +146,7 @@ def of_leaving(index: Index, event: str, nodes: Iterable[Node] | None = None) ->
 
 
 def of_templates(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Claim templates that pods without a node need and that are not in the input; for a workload's pods told once."""
+    """Return notices about missing claim templates that pods without a node need; one for all pods of a workload."""
     asked = [pod for pod in pods if not pod.spec.node_name and not ended(pod) and pod.spec.resource_claims]
     if not asked:
         return []
@@ -162,12 +162,12 @@ def _controller(pod: Pod) -> Owner | None:
 
 
 def lacking_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[str]:
-    """The kinds of storage objects that these pods need, and of which not one is in the input."""
+    """Return the kinds of storage objects that these pods need, and of which not one is in the input."""
     return _lacking_volumes(inventory, _volume_claims(pods))
 
 
 def _volume_claims(pods: Iterable[Pod]) -> list[tuple[str, str]]:
-    """Namespace and name of the claims on volumes that pods name."""
+    """Return namespace and name of the claims on volumes that pods name."""
     from dra_plan.scheduler.cluster.volumes import pod_volumes
 
     return sorted({(pod.metadata.namespace, use.name) for pod in pods for use in pod_volumes(pod).claims})
@@ -189,7 +189,7 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
 
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
-    """Storage objects that the claims on volumes of these pods need, and of which not one is in the input."""
+    """Return notices about kinds of storage objects that these pods' volumes need and the input lacks entirely."""
     wanted = _volume_claims(pods)
     names = _lacking_volumes(inventory, wanted)
     if not names:
@@ -202,7 +202,7 @@ def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:
             (
                 f"{uses} used by pending pods ({_listed('/'.join(key) for key in wanted)}), and the "
                 f"input has no {' and no '.join(names)}: add the output of"
-                f" `kubectl get {','.join(plurals)} -A -o yaml`"
+                f" `{listing(plurals)}`"
             ),
             brings=tuple(plurals),
         )
@@ -257,7 +257,7 @@ def _without_devices(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _stuck(inventory: Inventory) -> set[str]:
-    """The pods that have a node, and a claim that is in the input and has no devices."""
+    """Return the pods that have a node, and a claim that is in the input and has no devices."""
     waiting = {
         owner_of(pod): pod
         for pod in inventory.pods
@@ -301,7 +301,7 @@ def _slices(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _unseen_pools(inventory: Inventory) -> list[str]:
-    """The pools of allocated devices that no slice is of, as DRIVER/POOL."""
+    """Return the pools of allocated devices without any slice, as DRIVER/POOL."""
     seen = {(slice_.spec.driver, slice_.spec.pool.name) for slice_ in inventory.slices}
     unseen: dict[tuple[str, str], None] = {}
     for claim in inventory.claims:
@@ -313,7 +313,7 @@ def _unseen_pools(inventory: Inventory) -> list[str]:
 
 
 def _uses(inventory: Inventory) -> bool:
-    """Whether any pod or workload uses claims."""
+    """Return whether any pod or workload uses claims."""
     specs = [pod.spec for pod in inventory.pods] + [pod_template(each).spec for each in inventory.workloads]
     return any(spec.resource_claims for spec in specs)
 
@@ -334,7 +334,7 @@ def _classes(inventory: Inventory) -> Iterator[Notice]:
 
 
 def _claim_specs(inventory: Inventory) -> Iterator[ResourceClaimSpec]:
-    """What is still to be allocated: pending claims, and templates."""
+    """Yield the specifications still to be allocated: pending claims, and templates."""
     yield from (claim.spec for claim in inventory.claims if claim.allocation is None)
     yield from (template.spec.spec for template in inventory.templates)
 
@@ -347,7 +347,7 @@ def _class_names(spec: ResourceClaimSpec) -> Iterator[str]:
 
 
 def _unknown_priorities(inventory: Inventory, *, all_pods: bool) -> set[str]:
-    """The PriorityClasses that are named and not known, by pods that say no priority themselves or by all."""
+    """Return the unknown PriorityClasses named by pods without a priority of their own, or by all pods."""
     from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
 
     known = {each.metadata.name for each in inventory.priority_classes} | SYSTEM_PRIORITIES.keys()

@@ -1,4 +1,4 @@
-"""Warnings that stand beside an answer: about the release, device taint rules, fields it does not know, time."""
+"""Warnings of an answer: about the release, device taint rules, unknown fields, and time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHER_KUBELETS = "kubelet-version"
 
 
 def about(claim_set: ClaimSet) -> tuple[str, str]:
-    """The object and the source of a notice about a claim set."""
+    """Return the object and the source of a notice about a claim set."""
     source = str(claim_set.origin) if claim_set.origin is not None else ""
     if claim_set.owner is not None:
         return str(claim_set.owner), source
@@ -28,7 +28,7 @@ def about(claim_set: ClaimSet) -> tuple[str, str]:
 
 
 def concerning(notices: Iterable[Notice], sets: Iterable[ClaimSet]) -> tuple[Notice, ...]:
-    """The notices without those that are about other pods, workloads, claims and templates than these sets'."""
+    """Return the notices without those about pods, workloads, claims and templates outside these sets."""
     related = {name for claim_set in sets for name in _objects(claim_set)}
     return tuple(each for each in notices if "/" not in each.object or each.object in related)
 
@@ -43,10 +43,10 @@ def _objects(claim_set: ClaimSet) -> Iterator[str]:
             yield f"ResourceClaimTemplate {pod.metadata.namespace}/{entry.resource_claim_template_name}"
 
 
-def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:
-    """What to know about the target itself: random order upstream, kubelets of another release."""
+def of_target(target: Target, inventory: Inventory) -> list[Notice]:
+    """Return notices about the target itself: random order upstream, kubelets of another release."""
     found = list(target.notices)
-    if not target.ordered:
+    if not target.ordered and inventory.slices:
         order = "name" if target.rules.sorted else "input"
         found.append(
             Notice(
@@ -57,7 +57,7 @@ def of_target(target: Target, nodes: Sequence[Node]) -> list[Notice]:
                 ),
             )
         )
-    found += _of_kubelets(target, nodes)
+    found += _of_kubelets(target, inventory.nodes)
     return found
 
 
@@ -83,7 +83,7 @@ def _some(names: list[str]) -> str:
 
 
 def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
-    """The defect that strikes when device taint rules of these names are made while the scheduler runs (E3)."""
+    """Return the defect of creating device taint rules of these names while the scheduler runs (E3)."""
     if not rules or not target.quirks.taint_rule_crashes or not target.features.device_taint_rules:
         return []
     text = (
@@ -94,7 +94,7 @@ def of_lost_rules(target: Target, rules: Sequence[str]) -> list[Notice]:
 
 
 def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
-    """Defects that strike as soon as a device taint rule exists (E1, E3), and rules that the gates ignore."""
+    """Return defects that occur once a device taint rule exists (E1, E3), and rules that the gates ignore."""
     rules = inventory.taint_rules
     if not rules:
         return []
@@ -131,7 +131,7 @@ def of_taint_rules(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
-    """A notice for each field that the release drops, or whose rules are not known, at the first object that has it."""
+    """Return a notice for each field that the release drops, or whose rules are unknown, at its first object."""
     users: dict[str, list[str]] = {}
     for name, user in _uses(inventory):
         users.setdefault(name, []).append(user)
@@ -146,7 +146,7 @@ def of_new_fields(inventory: Inventory, target: Target) -> list[Notice]:
 
 
 def _uses(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    """The fields of `FIELDS` that the input has, each with the objects that have it."""
+    """Yield the fields of `FIELDS` that the input has, each with the objects that have it."""
     for slice_ in inventory.slices:
         for name in _of_slice(slice_):
             yield name, f"ResourceSlice {slice_.metadata.name}"
@@ -192,22 +192,22 @@ FILTER_SECONDS = 10
 
 
 STEPS_PER_SECOND = 100_000
-"""What the real allocator does. The recorded searches that were cut off after 60 s had done 16,000 to 410,000."""
+"""The speed of the real allocator. The recorded searches that were cut off after 60 s had done 16,000 to 410,000."""
 
 
 NODES_JUDGED = 16
-"""Long searches of one claim set of which the length is estimated, each at the cost of a tenth of a second."""
+"""The number of long searches of one claim set whose length is estimated, each at the cost of a tenth of a second."""
 
 
 _NAMED = 3
 
 
 _MOST_STEPS = 10**15
-"""Beyond this, which would take the real allocator 300 years, a number of steps says no more."""
+"""The number of steps, 300 years for the real allocator, beyond which larger numbers mean nothing more."""
 
 
 class TimeoutWatch:
-    """Watches the answers for one claim set."""
+    """The estimates of search time for one claim set."""
 
     def __init__(self, target: Target, claim_set: ClaimSet, allocator: Allocator, deadline: float | None) -> None:
         self._target, self._claim_set, self._allocator = target, claim_set, allocator
@@ -216,7 +216,7 @@ class TimeoutWatch:
         self._late: dict[str, float] = {}
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Estimates how long the release searches for this answer, if the search was long."""
+        """Estimate the search time of the release for this answer, if the search was long."""
         if not self._target.features.filter_timeout or not _was_long(answer):
             return
         late = self._deadline is not None and time.monotonic() > self._deadline
@@ -229,7 +229,7 @@ class TimeoutWatch:
             self._late[answer.node] = steps
 
     def notices(self) -> list[Notice]:
-        """The warning, if any node is marked."""
+        """Return the warning, if any node is marked."""
         if not self._late:
             return []
         names = list(self._late)
@@ -244,12 +244,12 @@ class TimeoutWatch:
 
 
 def _was_long(answer: NodeOutcome) -> bool:
-    """Whether the plain search was given up; an error may have been met at any step of it."""
+    """Return whether the plain search was abandoned; an error may have occurred at any of its steps."""
     return answer.steps > ESCALATE_AFTER and answer.outcome is not Outcome.ERROR
 
 
 def _about(steps: float) -> str:
-    """One digit: the estimate is no better. An estimate may be infinite."""
+    """Return the number with one digit, the precision of the estimate. An estimate may be infinite."""
     if steps > _MOST_STEPS:
         return "more than 10^15"
     power = 10 ** math.floor(math.log10(steps))
@@ -258,15 +258,15 @@ def _about(steps: float) -> str:
 
 
 STEPS_EACH, STEPS_IN_ALL = 1_500, 30_000
-"""Steps of one search without a defect, and of all for a claim set: a warning must not cost more than the plan."""
+"""The steps of one search without a defect, and of all for a claim set: a warning must not cost more than the plan."""
 
 
 _FEW_STEPS = 200
-"""Searches up to this length cost nothing, so that defects are looked for on all nodes of a large cluster."""
+"""The length up to which searches cost nothing, so that defects are checked on all nodes of a large cluster."""
 
 
 class Watch:
-    """Watches the answers for one claim set."""
+    """The check of defects in the answers for one claim set."""
 
     def __init__(self, view: View, claim_set: ClaimSet, max_steps: int | None, deadline: float | None) -> None:
         self._view, self._claim_set, self._max_steps, self._deadline = view, claim_set, max_steps, deadline
@@ -275,9 +275,9 @@ class Watch:
         self._left = STEPS_IN_ALL
 
     def saw(self, node: Node, answer: NodeOutcome) -> None:
-        """Looks whether the defects sighted in an answer changed it; each defect is proven once for the set.
+        """Check whether the defects found in an answer changed it; each defect is proven once for the set.
 
-        An answer that is not found without the defect within a few steps proves nothing.
+        If no answer is found without the defect within a few steps, nothing is proven.
         """
         active = self._view.target.quirks.among(answer.sighted)
         if not active or all((name,) in self._proven for name in active):
@@ -313,7 +313,7 @@ class Watch:
         return differs
 
     def notices(self) -> list[Notice]:
-        """One warning for each defect that changed an answer."""
+        """Return one warning for each defect that changed an answer."""
         return [
             Notice(
                 "upstream-defect",
@@ -326,7 +326,7 @@ class Watch:
 
 
 def describe(names: tuple[Quirk, ...]) -> str:
-    """`Q4 (kubernetes#140436), a device ...`, for each named quirk."""
+    """Return `Q4 (kubernetes#140436), a device ...`, for each named quirk."""
     return "; ".join(_describe(defect) for defect in DEFECTS if defect.quirk in names)
 
 

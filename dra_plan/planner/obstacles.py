@@ -1,4 +1,4 @@
-"""What is in the way of one more pod, what runs out first, and what would let one more fit."""
+"""The obstacles of one more pod, the first scarce resource, and the changes with which one more would fit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 MOST_NODES = 50
-"""Nodes that are looked at closely."""
+"""The number of nodes that are examined closely."""
 
 
 def next_copy(
@@ -42,9 +42,12 @@ def next_copy(
     max_steps: int | None,
     own: Set[str] = frozenset(),
 ) -> NextCopy:
-    """Why the pod was refused, of which so many `copies` are on nodes by name; nothing of the simulation is changed.
+    """Explain why the pod was rejected; `copies` are the numbers of copies by node.
 
-    To give up what copies have is not suggested, nor claims, by key, that are the `own` ones of who is copied.
+    The simulation is not changed.
+
+    Changes that release the devices of copies are not suggested, nor are changes to claims, by key, that are the `own`
+    ones of the copied pods.
     """
     obstacles = _obstacles(found, copies)
     closely = _to_look_at(simulation, found, copies)
@@ -53,12 +56,12 @@ def next_copy(
     return _explained(simulation, refused, found, copies, obstacles, closely, max_steps, own)
 
 
-# -- all that filters say ----------------------------------------------------------------------------------------------
+# -- the filters' answers ----------------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Nodes:
-    """The nodes on which one reason is in the way, with what it is about on each."""
+    """The nodes with one reason, and its subject on each."""
 
     nodes: dict[str, Obstacle | None] = field(default_factory=dict)
     alone: list[str] = field(default_factory=list)
@@ -103,11 +106,11 @@ def _left(obstacle: Obstacle | None) -> int:
     return obstacle.left if isinstance(obstacle, ResourceShort) else 0
 
 
-# -- what of the devices ----------------------------------------------------------------------------------------------
+# -- devices -----------------------------------------------------------------------------------------------------------
 
 
 def _to_look_at(simulation: Simulation, found: Refusals, copies: Mapping[str, int]) -> list[Node]:
-    """Some nodes that devices are in the way on: if there are any, those where nothing else is.
+    """Return some nodes with device obstacles: if possible, nodes without any other obstacle.
 
     Those with copies come first, those without devices of their own last.
     """
@@ -130,7 +133,7 @@ def _is_about_devices(statuses: Sequence[Status]) -> bool:
 
 
 def _spread(names: list[str], most: int) -> list[str]:
-    """At most so many of them, from all over."""
+    """Return at most this many of the names, spread evenly."""
     if most <= 0:
         return []
     step = -(-len(names) // most) or 1
@@ -192,7 +195,7 @@ def _explained(
 
 
 def _of_templates(tried: TriedChanges, pod: Pod, claims: Iterable[ResourceClaim]) -> TriedChanges:
-    """The changes with the templates of claims that were made for the pod, and that the input does not have."""
+    """Return the changes with the templates of the pod's generated claims that are not in the input."""
     templates = {entry.name: entry.resource_claim_template_name for entry in pod.spec.resource_claims}
     made_from = {
         claim.key: template
@@ -211,7 +214,7 @@ def _of_template(change: SuggestedChange, made: Mapping[str, str]) -> SuggestedC
 
 
 def _in_use(told: SetExplanation, copies: Container[str]) -> list[DevicesInUse]:
-    """The devices that the requests' selectors pass and that somebody has, the commonest first."""
+    """Return the used devices that the requests' selectors pass, the most common first."""
     from dra_plan.explanation.funnel import wanted
 
     found: dict[DeviceID, pools.DeviceKind] = {}

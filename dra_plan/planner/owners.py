@@ -1,4 +1,4 @@
-"""Who is asked about: names as kubectl takes them, the objects that they mean, and what has become of these."""
+"""The owners of a question: names in kubectl's forms, the objects that they refer to, and the state of these."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ CLAIM, POD, NODE = "ResourceClaim", "Pod", "Node"
 
 
 _OWNERS = ("pods", "workloads", "claims")
-"""Where the inventory keeps what may be named."""
+"""The attributes of the inventory with objects that may be named."""
 
 
 _MOST_PODS = 3
-"""So many pods are named at most of what the input lacks."""
+"""The number of pods that are named of an owner missing from the input."""
 
 
 class UnknownOwnerError(UsageError):
-    """A name that nothing has."""
+    """A name that no object has."""
 
 
 class OwnerName(NamedTuple):
-    """One way to read what was given: lower-case kind and namespace, each empty if none was said, and name."""
+    """One way to read a name: lower-case kind and namespace, each empty if not given, and name."""
 
     kind: str
     namespace: str
@@ -57,7 +57,7 @@ class Known:
     """The objects of an input that may be named."""
 
     def __init__(self, inventory: Inventory, made: Iterable[ObjectKey] = ()) -> None:
-        """`made` are claims that are not in the input, but would be made for pods of it."""
+        """Collect the objects; `made` are claims that are not in the input, but would be created for its pods."""
         self._by_name: dict[str, list[ObjectKey]] = defaultdict(list)
         objects = (*inventory.pods, *inventory.workloads, *inventory.claims)
         keys = [(found.kind, found.metadata.namespace, found.metadata.name) for found in objects]
@@ -73,18 +73,18 @@ class Known:
         }
 
     def kind(self, word: str) -> str:
-        """The kind that kubectl means by a word (name, plural, short name, perhaps with group), lower-case, or ""."""
+        """Return the kind for a word of kubectl (name, plural, short name, perhaps with group), lower-case, or ""."""
         found = kinds.named(word)
         if found is not None:
             return found.name.lower()
         return self._kinds.get(word.lower().partition(".")[0], "")
 
     def named(self, name: str) -> list[ObjectKey]:
-        """All objects of that name, in any case."""
+        """Return all objects of that name, in any case."""
         return self._by_name.get(name.lower(), [])
 
     def pods_of(self, reading: OwnerName, namespace: str | None) -> list[Pod]:
-        """The pods whose controller is named like that, be it in the input or not; of a Deployment, too."""
+        """Return the pods whose controller has that name, whether it is in the input or not; also for a Deployment."""
         wanted = reading.namespace or (namespace or "").lower()
         return [
             pod
@@ -98,7 +98,7 @@ class Known:
 
 
 def split(given: Iterable[str], known: Known) -> Iterator[tuple[str, list[OwnerName]]]:
-    """What was given, piece by piece, each with the ways to read it, the likeliest first.
+    """Yield the arguments one by one, each with the ways to read it, the most likely first.
 
     `po x y` are the pods x and y; `x`, `pod/x`, `NAMESPACE/x` and `pod/NAMESPACE/x` name one object each.
     """
@@ -125,11 +125,11 @@ def _readings(word: str, kind: str, known: Known) -> Iterator[OwnerName]:
 
 
 def find(given: Iterable[str], known: Known, namespace: str | None) -> list[ObjectKey]:
-    """The objects that are meant, each once, in the order of the input.
+    """Return the named objects, each once, in input order.
 
-    `namespace` is that of names which do not say theirs; without it a name stands for the objects of all namespaces.
-    Raises UnknownOwnerError, with a line for each name that nothing has: it says where there is one of that name, or
-    which name is near.
+    `namespace` applies to names without one; if it is empty, such a name refers to objects of all namespaces. Raises
+    UnknownOwnerError, with a line for each name that no object has: it gives the namespace of an object with that name,
+    or a similar name.
     """
     found: set[ObjectKey] = set()
     unknown: list[str] = []
@@ -174,7 +174,7 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
 
 
 def _pods_told(pods: Sequence[Pod]) -> str:
-    """Which pods there are of what the input lacks: those that wait by name, as they may be named instead."""
+    """Return the text about existing pods of a missing owner: waiting ones by name, which may be used instead."""
     waiting = [f"pod/{pod.metadata.name}" for pod in pods if is_waiting(pod)]
     number = len(pods)
     told = f"{number} pod{'' if number == 1 else 's'} that it controls {'is' if number == 1 else 'are'} in the input"
@@ -185,7 +185,7 @@ def _pods_told(pods: Sequence[Pod]) -> str:
 
 
 def _near(text: str, reading: OwnerName, known: Known, namespace: str | None) -> str:
-    """A near name that would be found as it is told: of the kind and namespace asked for, else with its own."""
+    """Return a similar name that would be found as written: of the requested kind and namespace, or with its own."""
     wanted = reading.namespace or (namespace or "").lower()
     fitting = [
         name for kind, where, name in known.keys if reading.kind in ("", kind.lower()) and wanted in ("", where.lower())
@@ -208,17 +208,17 @@ def _as_given(text: str, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSets:
-    """The claim sets that a question asks for, and the owners that it names and that have none to plan."""
+    """The claim sets that a question is about, and the owners that it names without a claim set to plan."""
 
     expansion: Expansion
     unplanned: tuple[UnplannedOwner, ...] = ()
 
 
 def choose_sets(inventory: Inventory, target: Target, question: Question) -> ChosenSets:
-    """The claim sets of the question: those of the owners that it names, or all that `-n` and `-l` choose.
+    """Return the claim sets of the question: those of the owners that it names, or all that `-n` and `-l` choose.
 
-    A named pod or workload is planned whoever controls it; a named claim with those who use it. With `together` all of
-    it is one set. Raises UsageError for names that nothing has.
+    A named pod or workload is planned whatever controls it; a named claim is planned with its users. With `together`
+    all of it is one set. Raises UsageError for names that no object has.
     """
     if not question.owners and question.names_groups:
         return ChosenSets(Expansion([], []))
@@ -245,7 +245,10 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
 
 
 def chosen_pods(inventory: Inventory, target: Target, question: Question) -> PodChoice | None:
-    """Which pods the names mean, those of named workloads included; None without names. Raises as `choose_sets`."""
+    """Return the choice of pods by the names, including those of named workloads; None without names.
+
+    Raises like `choose_sets`.
+    """
     if not question.owners:
         return None
     _check_choice(question)
@@ -255,13 +258,13 @@ def chosen_pods(inventory: Inventory, target: Target, question: Question) -> Pod
 
 
 class PodChoice:
-    """Whether a pod, of the input or made for a workload of it, is among those that were named."""
+    """A choice of named pods, of the input or created for one of its workloads."""
 
     def __init__(self, index: Index, named: frozenset[ObjectKey]) -> None:
         self._index, self._named = index, named
 
     def __call__(self, pod: Pod) -> bool:
-        """Whether the pod, or a workload that controls it, was named."""
+        """Return whether the pod, or a workload that controls it, was named."""
         return any(map(self._is_named, (pod, *self._index.owners.above(pod.metadata))))
 
     def _is_named(self, obj: Pod | AnyWorkload) -> bool:
@@ -270,7 +273,7 @@ class PodChoice:
         return any((kind, metadata.namespace, name) in self._named for kind, name in names)
 
     def has_claim(self, namespace: str, name: str) -> bool:
-        """Whether this claim was named."""
+        """Return whether this claim was named."""
         return (CLAIM, namespace, name) in self._named
 
 
@@ -282,7 +285,7 @@ def _check_choice(question: Question) -> None:
 def _named(
     inventory: Inventory, index: Index, states: OwnerStates, question: Question, *, group_claims: bool
 ) -> list[ObjectKey]:
-    """The objects that the names mean; for a pending claim those who use it, if one of them can be planned."""
+    """Return the objects that the names refer to; for a pending claim its users, if one of them can be planned."""
     waiting = [owner_of(pod) for pod in inventory.pods if is_waiting(pod)]
     working = [owner_of(workload) for workload in inventory.workloads if not is_over(workload)]
     expanded = claims.expand(inventory, named={*waiting, *working}, group_claims=group_claims).sets
@@ -308,7 +311,7 @@ _NANO = -9
 
 
 class OwnerStates:
-    """Tells what named owners are that have nothing to plan."""
+    """The states of named owners that have nothing to plan."""
 
     def __init__(self, index: Index, target: Target) -> None:
         self._index, self._target = index, target
@@ -319,7 +322,7 @@ class OwnerStates:
         }
 
     def of(self, key: ObjectKey) -> UnplannedOwner | None:
-        """What the object is; None if it has claims that wait for devices, so that it can be planned."""
+        """Return the state of the object; None if it has claims that wait for devices, so that it can be planned."""
         found = self._objects.get(key)
         if isinstance(found, Pod):
             return self._of_pod(found)
@@ -353,7 +356,7 @@ class OwnerStates:
         )
 
     def _claims(self, pod: Pod) -> Iterator[tuple[str, ResourceClaim | None]]:
-        """The entries of the pod that need a claim, with the claims; the one for its extended resources, too."""
+        """Yield the entries of the pod that need a claim, with the claims; also the one for its extended resources."""
         namespace = pod.metadata.namespace
         for entry in pod.spec.resource_claims:
             try:
@@ -390,7 +393,7 @@ class OwnerStates:
         return UnplannedOwner(owner=owner, state="Allocated", claims=[_allocated(claim)], used_by=users)
 
     def _asks(self, pod: Pod) -> Iterator[AskedResource]:
-        """What the pod asks of its node, in the order of the names; nothing if a quantity can't be read."""
+        """Yield the pod's requests of its node, in name order; nothing if a quantity can't be read."""
         try:
             requests = exact_requests(pod)
         except QuantityError:
@@ -406,7 +409,7 @@ class OwnerStates:
 
     @cached_property
     def _classes(self) -> Mapping[str, str]:
-        """Extended resource to the class that serves it; empty with the gate off."""
+        """Return the device class that serves each extended resource; empty if the feature gate is off."""
         target = self._target
         if not target.features.extended_resources:
             return {}
@@ -415,7 +418,7 @@ class OwnerStates:
 
     @cached_property
     def _offering(self) -> dict[str, int]:
-        """Resource to the number of nodes that have any of it."""
+        """Return the number of nodes that have any of each resource."""
         found: dict[str, int] = {}
         for node in self._index.inventory.nodes:
             for name, amount in node.status.allocatable.items():
@@ -431,7 +434,7 @@ def _deleting(owner: ObjectName, metadata: ObjectMeta, *, node_name: str = "") -
 
 
 def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
-    """What the kubelet says of the containers of a pod that is Pending on its node."""
+    """Yield the kubelet's messages about the containers of a pod that is Pending on its node."""
     if pod.status.phase != "Pending":
         return
     for status in (*pod.status.init_container_statuses, *pod.status.container_statuses):
@@ -441,7 +444,7 @@ def _waiting_containers(pod: Pod) -> Iterator[WaitingContainer]:
 
 
 def notice(of: UnplannedOwner) -> Notice:
-    """The warning of a plan in which this owner has no part."""
+    """Return the warning of a plan that leaves out this owner."""
     name = f"{of.owner.kind} {of.owner.namespace}/{of.owner.name}"
     return Notice("not-planned", f"nothing to plan: {_SAID[of.state](of)}", name)
 
@@ -482,9 +485,9 @@ _GROUP = "podgroup"
 def tell_groups_apart(
     inventory: Inventory, owners: Iterable[str], namespace: str | None
 ) -> tuple[list[PodGroup], tuple[str, ...]]:
-    """The pod groups among what was named (podgroup/NAME, podgroup/NAMESPACE/NAME), and the other names.
+    """Split the named owners into pod groups (podgroup/NAME, podgroup/NAMESPACE/NAME) and the other names.
 
-    Raises UnknownOwnerError for a pod group that is not there.
+    Raises UnknownOwnerError for a pod group that does not exist.
     """
     groups: dict[str, PodGroup] = {}
     others: list[str] = []

@@ -1,9 +1,8 @@
-"""Questions answered side by side in other processes, of this machine or of others: claim sets, and whatever else.
+"""Questions answered in parallel by other processes, on this machine or others: claim sets, and anything else.
 
-On Linux this process forks others, which have the cluster without reading it again, and all take questions as long as
-there are some. Elsewhere, where threads are at work, and with whatever backend the caller has chosen with
-`joblib.parallel_config` (Dask, Ray), joblib starts them. The questions do not know of each other, so nothing depends on
-who answers which.
+On Linux this process forks others, which share the loaded cluster, and all of them take questions while there are any.
+Elsewhere, while threads are running, and with any backend that the caller has chosen with `joblib.parallel_config`
+(Dask, Ray), joblib starts them. The questions are independent, so nothing depends on the process that answers one.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ Result = TypeVar("Result")
 
 
 def plan_sets(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
-    """The plans of all claim sets, in order, made by `jobs` processes as the planner makes them.
+    """Return the plans of all claim sets, in order, computed by `jobs` processes with the planner.
 
-    Each gets its own copy of the cluster. The answers are those of one process; only a deadline, which is wall clock,
-    may come earlier or later.
+    Each process gets its own copy of the cluster. The answers are those of one process; only a deadline, which is wall
+    clock, may come earlier or later.
     """
     seconds = None if planner.deadline is None else planner.deadline - time.monotonic()
     view = planner.view
-    _ = view.gatherer, view.state  # made once, before processes part
+    _ = view.gatherer, view.state  # created once, before the processes start
     given = _SharedWork(view, planner.nodes, planner.max_steps, seconds)
     planned = in_shares(_plan_share, given, sets, jobs, lambda each: planner.answered(len(each.plan)))
-    # What came back is about copies; which claims are made from one template only the originals tell.
+    # The results are about copies; only the originals show which claims are created from one template.
     return [each._replace(plan=replace(each.plan, claim_set=own)) for each, own in zip(planned, sets, strict=True)]
 
 
@@ -57,11 +56,11 @@ def in_shares(
     heard: Callable[[Result], None] = lambda _: None,
     first: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """What `work` makes of the items, in order, with `jobs` processes.
+    """Return the results of `work` for the items, in order, with `jobs` processes.
 
-    `work` is a function of a module, and yields what it makes of an item before it takes the next one. What it is given
-    may be written and read by pickle, as may its answers. `heard` is called here with each answer, when it is there.
-    `first` is what this process has to do itself, while others have begun if possible.
+    `work` is a function of a module, and yields the result for an item before it takes the next one. Its arguments and
+    results must support pickle. `heard` is called here with each answer when it arrives. `first` is work for this
+    process itself, while the others have started if possible.
     """
     if _may_fork():
         return _forked(work, given, items, jobs, heard, first)
@@ -72,17 +71,18 @@ def in_shares(
     return answers
 
 
-# Processes of this machine that have all that this one has
+# Processes of this machine that share the memory of this one
 
 MOST_PORTIONS = 256
-"""Portions that processes take in turn: the number of each is a byte, and one write fills any pipe with all of them."""
+"""The portions that processes take in turn: the number of each is a byte, and one write fills any pipe with all of
+them."""
 
 PIPE_SIZE = 1 << 20
-"""Bytes of answers for which a process need not wait until they are read; what Linux allows everybody."""
+"""The bytes of answers that a process can write before they are read; Linux allows this size to every user."""
 
 
 def _may_fork() -> bool:
-    """Whether forking is safe here, and the caller has not chosen another way."""
+    """Return whether forking is safe here, and the caller has not chosen another way."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return False
     if "joblib" not in sys.modules:
@@ -100,9 +100,9 @@ def _forked(
     heard: Callable[[Result], None],
     first: Callable[[], None],
 ) -> list[Result]:
-    """What becomes of the items, of which each process takes a portion whenever it has done one.
+    """Return the results for the items; each process takes another portion when it has finished one.
 
-    Those of a process that ends without an answer are done here.
+    Portions of a process that ends without an answer are computed here.
     """
     found: dict[int, Result] = {}
 
@@ -114,7 +114,7 @@ def _forked(
     tickets, issued = os.pipe()
     try:
         os.write(issued, bytes(range(min(len(items), MOST_PORTIONS))))
-        os.close(issued)  # who reads after the last ticket finds the end
+        os.close(issued)  # readers after the last ticket find the end
         others = [_start(work, given, items, tickets) for _ in range(jobs - 1)]
         first()
         for answer in _answers(work, given, items, tickets):
@@ -122,7 +122,7 @@ def _forked(
             keep(_received(others, waits=False))
         keep(_received(others, waits=True))
     finally:
-        os.read(tickets, MOST_PORTIONS)  # where something went wrong, others need not go on
+        os.read(tickets, MOST_PORTIONS)  # after an error, the others need not continue
         os.close(tickets)
     missing = [number for number in range(len(items)) if number not in found]
     keep(zip(missing, work(given, [items[number] for number in missing]), strict=True))
@@ -132,35 +132,35 @@ def _forked(
 def _start(
     work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], tickets: int
 ) -> Connection:
-    """Where the answers of another process come from."""
+    """Start another process; return the connection for its answers."""
     from fcntl import F_SETPIPE_SZ, fcntl
     from multiprocessing import get_context
 
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    with contextlib.suppress(OSError):  # who has many pipes may be refused longer ones
+    with contextlib.suppress(OSError):  # a process with many pipes may not be allowed longer ones
         fcntl(sender.fileno(), F_SETPIPE_SZ, PIPE_SIZE)
-    with contextlib.suppress(OSError):  # where no more processes may be started, there are fewer
+    with contextlib.suppress(OSError):  # if no more processes may be started, there are fewer
         context.Process(target=_answer, args=(sender, work, given, items, tickets), daemon=True).start()
     sender.close()
     return receiver
 
 
 def _received(receivers: list[Connection], *, waits: bool) -> Iterator[tuple[int, Any]]:
-    """The answers that have come, each with its number, or all that will come; who has ended is taken off the list."""
+    """Yield the available answers, each with its number, or all that will come; ended processes leave the list."""
     for receiver in [*receivers]:
         try:
             with uncollected():
                 while waits or receiver.poll():
                     yield receiver.recv()
-        except (EOFError, OSError):  # the latter in the midst of an answer
+        except (EOFError, OSError):  # the latter in the middle of an answer
             receivers.remove(receiver)
 
 
 def _answers(
     work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], tickets: int
 ) -> Iterator[tuple[int, Result]]:
-    """What becomes of the items of portions that no other process has taken, each with its number."""
+    """Yield the results for the items of portions that no other process has taken, each with its number."""
     taken: list[int] = []
 
     def portions() -> Iterator[Item]:
@@ -180,7 +180,7 @@ def _answer(
     items: Sequence[Item],
     tickets: int,
 ) -> None:
-    """What a forked process does. What goes wrong is found again, and told, by the process that forked it."""
+    """Run a forked process. An error is found again, and reported, by the parent process."""
     with contextlib.suppress(Exception, KeyboardInterrupt):
         for answer in _answers(work, given, items, tickets):
             sender.send(answer)
@@ -192,10 +192,10 @@ def _answer(
 def _started(
     work: Callable[[Given, Iterable[Item]], Iterable[Result]], given: Given, items: Sequence[Item], jobs: int
 ) -> list[Result]:
-    """What becomes of the items, of which each process gets an equal share."""
+    """Return the results for the items, of which each process gets an equal share."""
     from joblib import Parallel, delayed
 
-    # Written once: every share would be written anew otherwise.
+    # Pickled once: otherwise it would be pickled again for every share.
     written = pickle.dumps(given, protocol=5)
     tasks = (delayed(_do_share)(work, written, items[first::jobs]) for first in range(jobs))
     answers = list(Parallel(n_jobs=jobs, prefer="processes")(tasks))
@@ -211,7 +211,7 @@ def _do_share(
 
 
 class _SharedWork(NamedTuple):
-    """All that planning needs of a cluster, and how long it may take."""
+    """All data that planning needs of a cluster, and its time limit."""
 
     view: View
     nodes: Sequence[Node]
@@ -220,7 +220,7 @@ class _SharedWork(NamedTuple):
 
 
 def _plan_share(given: _SharedWork, sets: Iterable[ClaimSet]) -> Iterator[PlannedSet]:
-    """What one process does."""
+    """Yield the plans of one process's share."""
     view, nodes, max_steps, seconds = given
     deadline = None if seconds is None else time.monotonic() + seconds
     planner = SetPlanner(view, nodes, Question(max_steps=max_steps), deadline)

@@ -1,4 +1,4 @@
-"""Pools as the nodes see them, what is left of them, and devices that are parts of others."""
+"""Pools as the nodes see them, their free capacity, and devices that are parts of others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from dra_plan.allocator import PoolGatherer, View
 from dra_plan.allocator.capacity import Counters, summed
+from dra_plan.allocator.identity import DeviceID
 from dra_plan.allocator.ledger import Ledger
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolSlice, PoolState
 from dra_plan.allocator.reasons import CounterShort
@@ -21,30 +22,30 @@ from dra_plan.documents.pools import CounterSetLeft, DeviceState, PartitionProfi
 
 _PROFILE = ("profile", "type")
 MODEL_ATTRIBUTES = ("model", "productName", "product")
-"""Attributes of the driver's own domain under which drivers publish what a device is."""
+"""Attributes of the driver's own domain under which drivers publish the model of a device."""
 
 
 def model(device: PoolDevice) -> str:
-    """What the device is, as far as the driver says so."""
+    """Return the model of the device, if the driver publishes it."""
     return _first(device, MODEL_ATTRIBUTES)
 
 
 def profile(device: PoolDevice) -> str:
-    """What kind of part the device is: as the driver says, or by its name without numbers."""
+    """Return the kind of part: as published by the driver, or the device's name without numbers."""
     return _first(device, _PROFILE) or re.sub(r"[-_.]?\d+", "", device.id.device) or device.id.device
 
 
 class DeviceKind(NamedTuple):
-    """Devices that are told together."""
+    """Devices that are listed together."""
 
     driver: str
     model: str
     profile: str
-    """Of parts."""
+    """The kind of part, for devices that are parts."""
 
 
 def kind(device: PoolDevice) -> DeviceKind:
-    """The driver, what the device is, and of a part what kind of part."""
+    """Return the driver, the model of the device, and for a part its kind."""
     return DeviceKind(device.id.driver, model(device), profile(device) if device.consumption else "")
 
 
@@ -58,7 +59,7 @@ def _first(device: PoolDevice, names: Sequence[str]) -> str:
 
 
 def physical(devices: Sequence[PoolDevice]) -> int:
-    """The counter sets that the devices draw from, as each stands for one physical device, and devices without any."""
+    """Return the number of physical devices: counter sets that the devices draw from, and devices without any."""
     drawn_from = {counter_set for device in devices for counter_set, _, _ in device.consumption}
     return len(drawn_from) + sum(not device.consumption for device in devices)
 
@@ -66,7 +67,7 @@ def physical(devices: Sequence[PoolDevice]) -> int:
 def profiles(
     counters: Counters, pool: Pool, devices: Sequence[PoolDevice], available: Sequence[PoolDevice]
 ) -> list[PartitionProfile]:
-    """The kinds of parts: how many there are, and how many still fit if nothing else is taken, one after the other."""
+    """Return the kinds of parts: their number, and how many more fit if nothing else is taken, one after the other."""
     total = Counter(profile(device) for device in devices if device.consumption)
     fit: Counter[str] = Counter()
     spent: dict[str, dict[tuple[Hashable, str, str], int]] = {}
@@ -84,26 +85,35 @@ def profiles(
 
 
 class PoolRemainder:
-    """What is left of one pool before anything new is allocated."""
+    """The free part of one pool before anything new is allocated."""
 
     def __init__(self, view: View, pool: Pool) -> None:
         self._view, self._pool = view, pool
         target = view.target
-        # Counters are kept by pool here whatever Q1 does: the list shows each pool on its own.
+        # Counters are counted by pool here regardless of Q1: the list shows each pool separately.
         self.counters = Counters(view.state, target.repaired("counters_by_pool_name"))
         self._empty = Ledger(0)
         slices = [*pool.slices, *pool.elsewhere]
         slices.sort(key=lambda slice_: slice_.name if target.rules.sorted else slice_.position)
-        self.devices = [device for slice_ in slices for device in slice_.devices]
+        published: dict[DeviceID, PoolDevice] = {}
+        for device in (device for slice_ in slices for device in slice_.devices):
+            known = published.setdefault(device.id, device)
+            if known is not device and self.state(known)[0] == "Unavailable" != self.state(device)[0]:
+                published[device.id] = device
+        self.devices = list(published.values())
+        """Each device once, even if several slices of the pool publish it: the first one that requests can have."""
 
     def is_tainted(self, device: PoolDevice) -> bool:
-        """Whether a taint keeps requests without toleration away."""
+        """Return whether a taint excludes requests without a toleration."""
         return self._view.target.features.device_taints and any(
             blocks(taint, self._view.target.rules) for taint in device.taints
         )
 
     def state(self, device: PoolDevice) -> tuple[DeviceState, str]:
-        """Allocated, Shared (allocated, with something left), Available, or Unavailable; and what is in the way."""
+        """Return the state and the obstacle.
+
+        The state is Allocated, Shared (allocated, with something left), Available, or Unavailable.
+        """
         state = self._view.state
         if device.id in state.dedicated:
             return "Allocated", ""
@@ -114,11 +124,11 @@ class PoolRemainder:
         return ("Unavailable", obstacle) if obstacle else ("Available", "")
 
     def _obstacle(self, device: PoolDevice) -> str:
-        """Why no request can have the device, or only one that tolerates its taints."""
+        """Return the reason why no request can have the device, or only one that tolerates its taints."""
         return self.withheld(device) or (self._counter_obstacle(device) if device.device.consumes_counters else "")
 
     def withheld(self, device: PoolDevice) -> str:
-        """The same as far as it is not for what is in use."""
+        """Return the same reason, without reasons of use."""
         pool, target = self._pool, self._view.target
         if not pool.usable and (target.rules.skips_unusable_pools or pool.state is not PoolState.INCOMPLETE):
             return f"pool is {pool.state.value.lower()}"
@@ -133,24 +143,24 @@ class PoolRemainder:
 
     def _counter_obstacle(self, device: PoolDevice) -> str:
         if device.id in self._view.state.aggregate:
-            return ""  # the shares that exist have paid for it
+            return ""  # the existing shares have paid for it
         short = self.counters.refuses(self._empty, device, self._pool, set())
         if short is None:
             return ""
         like = self._total(device, short)
         need, left = _text(short.need, like), _text(short.left, like)
         which = f"counter {short.counter} of {short.counter_set}"
-        # a counter that more was taken from than there is keeps the whole pool from being used (Q7)
+        # a counter that is overdrawn makes the whole pool unusable (Q7)
         return f"{which}: {need} needed, {left} left" if short.need else f"{which} is overdrawn: {left} left"
 
     def _total(self, device: PoolDevice, short: CounterShort) -> quantity.Quantity:
-        """The counter's total, whose notation the amounts get."""
+        """Return the counter's total, whose notation the amounts use."""
         sources = self._pool.counter_slices if self._view.target.rules.counter_slices else [device.slice]
         sets = {each.name: each for slice_ in sources for each in slice_.object.spec.shared_counters}
         return quantity.parse(sets[short.counter_set].counters[short.counter].value)
 
     def capacity(self, device: PoolDevice) -> dict[str, int]:
-        """Nano-units left of each capacity of a device that may be shared."""
+        """Return the free nano-units of each capacity of a device that may be shared."""
         used = self._view.state.aggregate.get(device.id, {})
         return {
             name: quantity.parse(capacity.value).nano - used.get(name, 0)
@@ -158,14 +168,14 @@ class PoolRemainder:
         }
 
     def capacity_texts(self, device: PoolDevice) -> dict[str, str]:
-        """The same as quantities, in the notation of the total."""
+        """Return the free capacities as quantities, in the notation of the total."""
         left = self.capacity(device)
         return {
             name: _text(left[name], quantity.parse(capacity.value)) for name, capacity in device.device.capacity.items()
         }
 
     def counter_sets(self) -> list[CounterSetLeft]:
-        """Totals and remainders of every counter set, in the order of the slices."""
+        """Return totals and free amounts of every counter set, in the order of the slices."""
         pool = self._pool
         own = not self._view.target.rules.counter_slices
         sources = pool.slices if own else pool.counter_slices
@@ -186,7 +196,7 @@ class PoolRemainder:
 
 
 def _text(nano: int, like: quantity.Quantity) -> str:
-    """An amount in the notation of another one."""
+    """Return an amount in the notation of another one."""
     if nano == like.nano:
         return like.text
     whole, rest = divmod(nano, 10**9)
@@ -202,7 +212,7 @@ class SeenPool:
 
 
 def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[SeenPool]:
-    """Each pool as different nodes see it, sorted by driver, pool name and generation."""
+    """Return each pool in the states that nodes see, sorted by driver, pool name and generation."""
     found: dict[tuple[Any, ...], SeenPool] = {}
     for node in nodes:
         obsolete: list[Pool] = []
@@ -215,7 +225,7 @@ def seen_pools(view: View, nodes: Sequence[Node], *, everywhere: bool) -> list[S
 
 
 def _key(pool: Pool, gatherer: PoolGatherer) -> tuple[Any, ...]:
-    """What two nodes must agree on to see the same pool: which slices it has, and what that makes of it."""
+    """Return the key of a pool that two nodes see alike: its slices, and the resulting state."""
     slices: tuple[int, ...] = ()  # all of its generation, as for most pools
     if pool.seen != len(gatherer.generation(pool.id, pool.generation).slices):
         slices = tuple(sorted(each.position for each in (*pool.slices, *pool.counter_slices)))
@@ -223,7 +233,7 @@ def _key(pool: Pool, gatherer: PoolGatherer) -> tuple[Any, ...]:
 
 
 def _unseen(view: View, seen: set[Any]) -> Iterable[Pool]:
-    """Generations of pools that no node sees: older ones, and those for nodes that are not in the input."""
+    """Yield generations of pools that no node sees: older ones, and those for nodes that are not in the input."""
     for pool_id, slices in view.gatherer.slices.items():
         for generation in sorted({slice_.generation for slice_ in slices}):
             if (pool_id, generation) not in seen:

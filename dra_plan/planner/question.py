@@ -1,6 +1,6 @@
-"""What is asked of a cluster: which of its claims and pods, on which nodes, at what effort.
+"""The question about a cluster: the chosen claims and pods, the nodes, and the effort.
 
-How the answer is found, and what is made of it, does not belong here.
+The search for the answer, and its use, do not belong here.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[int, int], None]
-"""Called with the number of node questions answered, and their total."""
+"""A function called with the number of node questions answered, and their total."""
 
 
 Chosen = Callable[[Pod], bool]
-"""Whether a pod is scheduled."""
+"""A function that tells whether a pod is scheduled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,47 +37,47 @@ class Question:
     """The question that a method of `Cluster` answers. None stands for no choice or no limit."""
 
     owners: Sequence[str] = ()
-    """Whose claim sets or pods: of pods, workloads or claims, named as kubectl does (`ownernames`)."""
+    """The owners of claim sets or pods: pods, workloads or claims, named as in kubectl (`ownernames`)."""
     names_groups: bool = False
-    """Whether pod groups are named, so that without other owners no claim set is asked about."""
+    """True if pod groups are named, so that without other owners no claim set is planned."""
     nodes: Sequence[str] = ()
-    """The names of the nodes to look at; all of them without a name."""
+    """The names of the nodes to examine; all of them if empty."""
     namespace: str | None = None
     selector: LabelSelector | None = None
     together: bool = False
-    """Whether all claims that are planned are one set."""
+    """True if all planned claims are one set."""
     devices_only: bool = False
-    """Whether the filters that look at the node and the pod alone are left out."""
+    """True if the filters that depend only on the node and the pod are left out."""
     infer_nodes: bool = False
-    """Whether nodes are made from what the slices say, when the input has none."""
+    """True if nodes are created from the slices when the input has none."""
     max_steps: int | None = None
     """The budget of one search."""
     timeout: float | None = None
-    """Seconds for the whole run; what is not answered by then is Undecided."""
+    """The time limit for the whole run, in seconds; anything unanswered by then is Undecided."""
     progress: Progress | None = None
     runtime_config: RuntimeConfig | None = None
-    """Which versions the API server serves, `{}` for its default; None: all that the release can."""
+    """The API versions that the API server serves, `{}` for its default; None: all that the release can."""
     probe: Probe | None = None
-    """Hears the search, of which there may be one only: one claim set on one node."""
+    """The probe of the search; there may be only one search then: one claim set on one node."""
 
     def chooses(self, metadata: ObjectMeta) -> bool:
-        """Whether `-n` and `-l` choose the object."""
+        """Return whether `-n` and `-l` choose the object."""
         if self.namespace is not None and metadata.namespace != self.namespace:
             return False
         return self.selector is None or labels_match(self.selector, metadata.labels)
 
     def deadline(self) -> float | None:
-        """The monotonic time at which searches end, if the run begins now."""
+        """Return the monotonic time at which searches end, if the run begins now."""
         return None if self.timeout is None else time.monotonic() + self.timeout
 
 
 @dataclass(frozen=True, slots=True)
 class AskedRelease:
-    """What a target is made of: a version, or None for the input's; gates that differ from its defaults; the quirks.
+    """The parts of a target: a version, or None for the input's; gates that differ from its defaults; the quirks.
 
-    With `strict_version` a version that was not recorded is refused. `reported` are the gates of the scheduler itself,
-    which go before those that a snapshot has of its API server. `runtime_config` is the API server's: which versions of
-    its API it serves, `{}` for its default; None: all that the release can.
+    With `strict_version`, a version that was not recorded is rejected. `reported` are the gates of the scheduler
+    itself, which override those that a snapshot has of its API server. `runtime_config` is the API server's: the API
+    versions that it serves, `{}` for its default; None: all that the release can.
     """
 
     version: str | None = None
@@ -88,23 +88,26 @@ class AskedRelease:
     runtime_config: Mapping[str, bool] | None = None
 
     def target(self, inventory: Inventory) -> Target:
-        """The target for an input. Raises UsageError as `releases.target` does."""
+        """Return the target for an input. Raises UsageError like `releases.target`."""
         version = self.version if self.version is not None else version_of(inventory) or releases.NEWEST
         gates = {**_gates_of(inventory, version, self.reported), **(self.gates or {})}
         return releases.target(version, gates, self.quirks, strict_version=self.strict_version)
 
     def serving(self, gate: str) -> AskedRelease:
-        """The same with a gate on of which objects of the cluster tell that it is on; a choice goes before that."""
+        """Return the same release with a gate on if objects of the cluster show that it is on.
+
+        An explicit choice overrides this.
+        """
         if gate in (self.gates or {}):
             return self
         return replace(self, gates={**(self.gates or {}), gate: True})
 
 
 def version_of(inventory: Inventory) -> str:
-    """The version of the input's cluster; "" where nothing tells it."""
+    """Return the version of the input's cluster; "" if it is unknown."""
     info = inventory.cluster_info
     if info is not None:
-        # What emulates an older release has its gates and its defaults.
+        # A cluster that emulates an older release has its gates and its defaults.
         for version in (info.emulation_version, info.server_version):
             if _is_version(version):
                 return version
@@ -112,14 +115,17 @@ def version_of(inventory: Inventory) -> str:
     return minors.pop() if len(minors) == 1 else ""
 
 
-@lru_cache(maxsize=64)  # thousands of nodes have a few versions between them
+@lru_cache(maxsize=64)  # thousands of nodes share a few versions
 def kubelet_minor(version: str) -> str:
-    """The minor version of a kubelet, such as 1.36; "" for a text that is no version."""
+    """Return the minor version of a kubelet, such as 1.36; "" for a text that is not a version."""
     return ".".join(find_release(version).asked.split(".")[:2]) if _is_version(version) else ""
 
 
 def _gates_of(inventory: Inventory, version: str, reported: Mapping[str, bool] | None) -> dict[str, bool]:
-    """The gates of the input's cluster that the release knows, if the answer is for the cluster's own minor version."""
+    """Return the gates of the input's cluster that the release knows.
+
+    They apply if the answer is for the cluster's own minor version.
+    """
     info = inventory.cluster_info
     gates = reported if reported is not None else info.feature_gates if info is not None else {}
     if not gates:

@@ -1,7 +1,7 @@
-"""What the API server refuses of the objects that a question is about: it is never part of a yes.
+"""The objects of a question that the API server rejects: these never count as fitting.
 
-`OwnerRefusals` is asked for single owners and claim sets; `accepted` gives the cluster without what is refused, for
-answers that let pods compete. The rules are those of `validate`.
+`OwnerRefusals` checks single owners and claim sets; `accepted` returns the cluster without the rejected objects, for
+answers in which pods compete. The rules are those of `validate`.
 """
 
 from __future__ import annotations
@@ -30,30 +30,33 @@ if TYPE_CHECKING:
     from dra_plan.validation.served import RuntimeConfig
 
 Owned = Pod | AnyWorkload | ResourceClaim
-"""What can be asked about."""
+"""The objects that can be checked."""
 
 
 class OwnerRefusals:
-    """Asks of owners what the API server refuses of them; each object is judged once.
+    """The API server's rejections of owners; each object is checked once.
 
     `runtime_config` is the API server's: `{}` its default; None: it serves all that the release can.
     """
 
     def __init__(self, inventory: Inventory, target: Target, runtime_config: RuntimeConfig | None = None) -> None:
-        from dra_plan.validation.refusals import ApiServerRefusals  # nothing else of planning needs the rules
+        from dra_plan.validation.refusals import ApiServerRefusals  # no other part of planning needs the rules
 
         self._inventory = inventory
         self._rules = ApiServerRefusals(inventory, target, runtime_config)
         self._makers = {id(pod_spec_of(one).resource_claims): one for one in inventory.workloads}
-        """The workloads by the claims of their pods: the very list, which pods that stand for them have, too."""
+        """The workloads by the claims of their pods: the identical list, which pods that represent them also have."""
         self._given = {id(one) for one in inventory.claims}
 
     def of(self, owner: Owned) -> tuple[Finding, ...]:
-        """Why the API server refuses the owner, or what it needs; empty if it takes all of it."""
+        """Return the reasons why the API server rejects the owner, or objects it needs.
+
+        Return an empty tuple if it accepts all of it.
+        """
         return self._rules.of(owner)
 
     def without_claims(self, question: Question) -> list[RefusedOwner]:
-        """Those without claims, of which no claim set is made, among the pods that wait and the workloads chosen."""
+        """Return the rejected owners without claims, which have no claim set: waiting pods and the chosen workloads."""
         pods = (pod for pod in self._inventory.pods if is_waiting(pod))
         workloads = (one for one in self._inventory.workloads if not is_over(one))
         asked = (one for one in (*pods, *workloads) if not pod_spec_of(one).resource_claims)
@@ -61,7 +64,7 @@ class OwnerRefusals:
         return [RefusedOwner.of(one, findings) for one in chosen if (findings := self.of(one))]
 
     def of_set(self, claim_set: ClaimSet) -> tuple[RefusedOwner, ...]:
-        """Those of whom a claim set is made, pods, workloads and lone claims, that the API server does not let be."""
+        """Return the rejected owners of a claim set: pods, workloads and lone claims."""
         asked: list[Owned] = [self._makers.get(id(pod.spec.resource_claims), pod) for pod in claim_set.pods]
         if claim_set.owner is None:
             asked += [claim for claim in claim_set.claims if id(claim) in self._given]
@@ -70,25 +73,25 @@ class OwnerRefusals:
 
 @dataclass(frozen=True, slots=True)
 class RefusedOwner:
-    """A pod, workload or claim that the API server does not let be, and why."""
+    """A pod, workload or claim that the API server rejects, with the reason."""
 
     owner: ObjectName
     findings: tuple[Finding, ...]
 
     @property
     def name(self) -> str:
-        """NAMESPACE/NAME."""
+        """Return NAMESPACE/NAME."""
         return f"{self.owner.namespace}/{self.owner.name}"
 
     @classmethod
     def of(cls, owner: Owned, findings: tuple[Finding, ...]) -> RefusedOwner:
-        """Of an object."""
+        """Create the value for an object."""
         return cls(ObjectName(kind=owner.kind, namespace=owner.metadata.namespace, name=owner.metadata.name), findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A cluster without the pods and workloads that its API server refuses, and these."""
+    """A cluster without the pods and workloads that its API server rejects, and these."""
 
     inventory: Inventory
     refused: tuple[RefusedOwner, ...] = ()
@@ -102,12 +105,12 @@ def accepted(
     *,
     refusals: OwnerRefusals | None = None,
 ) -> Accepted:
-    """The cluster as far as its API server takes it: of the pods that wait and are chosen, and of workloads.
+    """Return the cluster without rejected objects, among the waiting pods that are chosen, and the workloads.
 
-    Pods that are on nodes, have ended or are not asked about stay, and so do the pods that refused workloads have.
-    `refusals` are what is known of the same objects already.
+    Pods that are on nodes, have ended or are not chosen stay, and so do the existing pods of rejected workloads.
+    `refusals` are the known results for the same objects.
     """
-    from dra_plan.scheduler.new_pods import pod_of  # claim sets do without the scheduler
+    from dra_plan.scheduler.new_pods import pod_of  # claim sets do not need the scheduler
 
     pods = [pod for pod in inventory.pods if is_waiting(pod) and chosen(pod)]
     working = (one for one in inventory.workloads if not is_over(one))
@@ -128,7 +131,7 @@ def accepted(
 
 
 def entries(refused: Iterable[RefusedOwner]) -> Refusals:
-    """The findings as documents have them, each once, with all owners that it keeps from running."""
+    """Return the findings in the form of documents, each once, with all owners that it keeps from running."""
     owners: dict[Finding, list[ObjectName]] = {}
     for each in refused:
         for finding in each.findings:
@@ -137,9 +140,9 @@ def entries(refused: Iterable[RefusedOwner]) -> Refusals:
 
 
 def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[ApiServerRefusal]:
-    """Of findings about manifests those for which the API server refuses an object; kinds that are `spared` left out.
+    """Return the findings about manifests for which the API server rejects an object, without `spared` kinds.
 
-    What can't be for it is the object itself.
+    The object itself is the cause.
     """
     from dra_plan.validation.rule import Severity
 
@@ -153,7 +156,7 @@ def of_manifests(findings: Iterable[Finding], spared: Container[str]) -> list[Ap
 
 
 def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
-    """The findings as warnings, for answers that are not about what waits."""
+    """Return the findings as warnings, for answers that are not about waiting pods."""
     return [
         Notice("refused", f"{REFUSED}: {finding.code}: {finding.message}", f"{one.owner.kind} {one.name}", finding.file)
         for one in refused
@@ -162,7 +165,7 @@ def notices_of(refused: Iterable[RefusedOwner]) -> list[Notice]:
 
 
 def finding_entry(finding: Finding) -> RefusalFinding:
-    """A finding as documents have it."""
+    """Return a finding in the form of documents."""
     return RefusalFinding(**_fields(finding))
 
 

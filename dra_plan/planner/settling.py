@@ -1,7 +1,7 @@
-"""Answers in which controllers act: a cluster is settled where they would do anything after a pass of the scheduler.
+"""Answers with active controllers: a cluster is settled if they would act after a pass of the scheduler.
 
-`schedule --settle` always settles; what compares, drains or grows asks `settle_chosen`, which leaves a cluster in which
-nobody would act as one pass of the scheduler leaves it.
+`schedule --settle` always settles; questions that compare, drain or grow call `settle_chosen`, which keeps the result
+of one pass of the scheduler if no controller would act.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ if TYPE_CHECKING:
     from dra_plan.controllers.settle import Settled
 
 FOR_EVER = math.inf
-"""The patience of answers that tell every eviction that is to come, however late."""
+"""The patience of answers that list every coming eviction, however late."""
 
 
 @dataclass(frozen=True)
 class SettledOutcome:
-    """What became of pods in the end, and how; `settled` is None where controllers had nothing to do."""
+    """The final outcome for pods; `settled` is None if controllers had nothing to do."""
 
     result: SimulationResult
     settled: Settled | None = None
     lacking: frozenset[PodKey] = frozenset()
-    """Pods for which the input lacks what decides."""
+    """Pods for which the input lacks the deciding objects."""
 
     def records(self) -> dict[PodKey, PodRecord]:
-        """The records by namespace and name; a pod that was made in the place of another stands under its name.
+        """Return the records by namespace and name.
 
-        A pod that ended, and in whose place there is none, has no record.
+        A pod created as a replacement is listed under the replaced one's name. A pod that ended without a replacement
+        has no record.
         """
         found = {(one.pod.metadata.namespace, one.pod.metadata.name): one for one in self.result.pods}
         if self.settled is None:
@@ -59,7 +60,7 @@ class SettledOutcome:
         return found | {key: record for key, record in heirs.items() if record is not None}
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Whether the pod has no node, and it is not known that there is none for it."""
+        """Return whether the pod has no node, and it is unknown whether there is one for it."""
         return self.result.is_undecided(record) or (not record.node and _key(record.pod) in self.lacking)
 
 
@@ -68,14 +69,14 @@ def _key(pod: Pod) -> tuple[str, str]:
 
 
 def lacking(inventory: Inventory, result: SimulationResult) -> frozenset[PodKey]:
-    """The pods that devices are refused to, or would be, where the input has no class or no slice at all."""
+    """Return the pods that do not get devices, or would not, because the input has no class or no slice at all."""
     if not deciding(inventory):
         return frozenset()
     return frozenset(_key(each.pod) for each in result.unbound if each.message and each.pod.spec.resource_claims)
 
 
 def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ...]:
-    """What settling would change: most inputs have nothing that could, and are asked no more."""
+    """Return the changes that settling would make: most inputs have nothing to settle, and are not examined further."""
     inventory = simulation.inventory
     if not (
         outcome.evictions
@@ -100,7 +101,7 @@ def settled_result(
 ) -> tuple[SimulationResult, Settled]:
     """Settle the simulation, and again in each later state.
 
-    The chosen pods that the API server refuses are in the result, too.
+    The chosen pods that the API server rejects are included in the result.
     """
     from dra_plan.controllers.settle import PATIENCE_SECONDS, Settling
 
@@ -123,9 +124,11 @@ def settle_chosen(
     ordered: bool = False,
     always: bool = False,
 ) -> SettledOutcome:
-    """What becomes of the chosen pods in the end. The others stay as they are, unless controllers end them.
+    """Return the final outcome for the chosen pods.
 
-    Settled is only where controllers would do anything, or `always`.
+    The others stay unchanged, unless controllers end them.
+
+    The cluster is settled only if controllers would act, or `always`.
     """
     chosen = with_successors(chosen, inventory.pods)
     if not (always or has_quotas(inventory)):
@@ -153,10 +156,10 @@ def simulation_of(
     ordered: bool = False,
     explain: bool = False,
 ) -> Simulation:
-    """The simulation of the chosen pods, for answers that ask the scheduler more than once.
+    """Return the simulation of the chosen pods, for answers that call the scheduler more than once.
 
-    Of the question only the budgets count. `common` is shared with other questions, `view` is what the target sees of
-    the inventory; with `explain` failed attempts are kept.
+    Of the question only the budgets count. `common` is shared with other questions, `view` is the target's view of the
+    inventory; with `explain` failed attempts are recorded.
     """
     return Simulation(
         inventory,
@@ -173,7 +176,7 @@ def simulation_of(
 
 
 def with_successors(chosen: Chosen, pods: Iterable[Pod]) -> Chosen:
-    """The choice, and besides the pods that are made in the place of chosen ones: their controllers are the same."""
+    """Return the choice extended by the replacements of chosen pods: their controllers are the same."""
     given, owners = set(), set()
     for pod in pods:
         given.add((pod.metadata.namespace, pod.metadata.name))
@@ -190,7 +193,7 @@ def with_successors(chosen: Chosen, pods: Iterable[Pod]) -> Chosen:
 
 
 def _owners(metadata: ObjectMeta) -> list[tuple[str, str, str]]:
-    """Kind, namespace and name of the controller, and of the Deployment behind it."""
+    """Return kind, namespace and name of the controller, and of the Deployment behind it."""
     controller, deployment = metadata.controller, deployment_of(metadata)
     named = [(controller.kind, metadata.namespace, controller.name)] if controller is not None else []
     return [*named, (DEPLOYMENT, metadata.namespace, deployment)] if deployment else named

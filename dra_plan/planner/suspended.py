@@ -1,7 +1,7 @@
-"""Workloads that are suspended, and pods that Kueue holds back: planned as what they will be, which is said.
+"""Suspended workloads, and pods that Kueue holds back: planned as after their release, with a notice.
 
-A suspended workload makes no pods now. One that is named, or that no cluster has yet, is planned as it will be when it
-is resumed; others are left as they are. Kueue resumes what it admits, and takes its gates from pods.
+A suspended workload creates no pods now. One that is named, or that no cluster has yet, is planned as after it is
+resumed; others are left unchanged. Kueue resumes the workloads that it admits, and removes its gates from pods.
 """
 
 from __future__ import annotations
@@ -22,17 +22,20 @@ from dra_plan.errors import UsageError
 from dra_plan.planner.owners import Known, find
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-"""Names the LocalQueue of an object that Kueue admits."""
+"""The label with the LocalQueue of an object that Kueue admits."""
 _GATES = "kueue.x-k8s.io/"
-"""The beginning of the scheduling gates that Kueue sets and takes away."""
+"""The prefix of the scheduling gates that Kueue sets and removes."""
 SUSPENDED = "suspended"
-"""The code of the warning that something is planned as it will be."""
+"""The code of the warning that something is planned as after its release."""
 LEFT_OUT = "suspended-left-out"
 _MOST_NAMED = 3
 
 
 def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | None = None) -> Inventory:
-    """The inventory with workloads resumed, and pods without Kueue's gates, if they are named or new; with notices."""
+    """Return the inventory with named or new workloads resumed, and named or new pods without Kueue's gates.
+
+    The inventory includes notices about them.
+    """
     held = [each for each in (*inventory.workloads, *inventory.pods) if _is_held(each)]
     if not held:
         return inventory
@@ -50,14 +53,14 @@ def resumed(inventory: Inventory, owners: Sequence[str] = (), namespace: str | N
 
 
 def of_sets(inventory: Inventory, sets: Iterable[ClaimSet]) -> list[Notice]:
-    """Whose claim sets are planned as they will be."""
+    """Return notices about the owners of claim sets that are planned as after their release."""
     owners = {(one.owner.kind, one.owner.namespace, one.owner.name) for one in sets if one.owner is not None}
     held = (each for each in (*inventory.workloads, *inventory.pods) if _is_held(each))
     return list(dict.fromkeys(_notice(each) for each in held if owner_of(each) in owners))
 
 
 def _named(inventory: Inventory, owners: Sequence[str], namespace: str | None) -> frozenset[ObjectKey]:
-    """The objects that are named; names that nothing has are somebody else's to tell."""
+    """Return the named objects; names that no object has are reported elsewhere."""
     try:
         return frozenset(find(owners, Known(inventory), namespace)) if owners else frozenset()
     except UsageError:

@@ -1,6 +1,7 @@
-"""Pods that leave their nodes, as many as budgets let go, and where scheduler and controllers put those in their place.
+"""Pods that leave their nodes within their budgets, and the nodes of their replacements.
 
-First who may leave, then the cluster at rest after that. Which pods have to leave, and why, is for the questions.
+The choice of the pods that leave comes first, then the cluster at rest after that. The questions decide which pods have
+to leave, and why.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .question import Chosen, Question
 from .settling import settle_chosen
 
 NOT_PLACED = "kube-scheduler leaves it alone"
-"""What is said of a pod that another scheduler would have to place."""
+"""The text about a pod that another scheduler would have to schedule."""
 
 
 PodKey = tuple[str, str]
@@ -38,9 +39,9 @@ def pod_key(pod: Pod) -> PodKey:
 
 
 def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
-    """The pods that the eviction API lets go now, one after the other, and the budget that keeps the first that stays.
+    """Return the pods that the eviction API allows to leave now, one after the other, and the first blocking budget.
 
-    A pod under several budgets never goes. One that is not ready counts for no budget.
+    A pod under several budgets is never evicted. A pod that is not ready counts for no budget.
     """
     budgets = [counted(budget, index) for budget in index.inventory.disruption_budgets]
     left = {(each.metadata.namespace, each.metadata.name): each.status.disruptions_allowed for each in budgets}
@@ -58,14 +59,14 @@ def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
 
 @dataclass(frozen=True)
 class AtRest:
-    """The cluster at rest, and what became of the pods that were there, be it that of another name in their place."""
+    """The cluster at rest, and the outcome for the pods that existed, or for their replacements of another name."""
 
     inventory: Inventory
     records: Mapping[PodKey, PodRecord]
     evicts: bool
-    """Whether the scheduler had pods evicted for others."""
+    """True if the scheduler had pods evicted for others."""
     undecided: Callable[[PodRecord], bool]
-    """Whether it is not known that there is no node for a pod without one."""
+    """The test whether it is unknown if a pod without a node could have one."""
 
 
 def come_to_rest(
@@ -75,7 +76,10 @@ def come_to_rest(
     chosen: Chosen = lambda _pod: True,
     common: Common | None = None,
 ) -> AtRest:
-    """The cluster after scheduler and controllers have come to rest; of the pods that wait the chosen are placed."""
+    """Return the cluster after scheduler and controllers have come to rest.
+
+    Of the waiting pods the chosen are scheduled.
+    """
     outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
     evicts = bool(outcome.result.evictions)
     if outcome.settled is None:
@@ -86,7 +90,7 @@ def come_to_rest(
 
 
 def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
-    """The cluster with what the scheduler has bound; a kubelet starts it at once."""
+    """Return the cluster with the scheduler's bindings; a kubelet starts the pods at once."""
     nodes = {pod_key(one.pod): one for one in result.pods if one.node}
     pods = []
     for pod in inventory.pods:
@@ -100,12 +104,12 @@ def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
 
 
 LossReason = Literal["NoPlace", "NotMadeAnew", "NotKnown"]
-"""NoPlace: the pod in its place gets no node. NotMadeAnew: there is none. NotKnown: perhaps it gets one: a search was
-cut short, or the input lacks what decides."""
+"""NoPlace: the replacement gets no node. NotMadeAnew: there is no replacement. NotKnown: it may get one: a search was
+cut short, or the input lacks the deciding objects."""
 
 
 def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
-    """The pods that ran before and have no node after, with what the scheduler says."""
+    """Yield the pods that ran before and have no node after, with the scheduler's message."""
     for pod in before.pods:
         if pod.spec.node_name and not ended(pod):
             record = after.records.get(pod_key(pod))
@@ -117,7 +121,7 @@ def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossR
 
 
 def devices_of(inventory: Inventory) -> Mapping[PodKey, list[str]]:
-    """The devices that pods have, as DRIVER/POOL/DEVICE."""
+    """Return the devices that pods have, as DRIVER/POOL/DEVICE."""
     found: dict[PodKey, list[str]] = {}
     for claim in inventory.claims:
         if claim.allocation is not None and claim.status is not None:

@@ -1,1 +1,1 @@
-"""What a cluster can be asked: a folder for each question, and their registry."""
+"""The questions about a cluster: a folder for each question, and their registry."""

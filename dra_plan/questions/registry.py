@@ -1,8 +1,9 @@
-"""The questions, in the order of `--help`: a folder each, and one record here.
+"""The questions, in the order of `--help`: one folder and one record here for each.
 
-A folder has `ask.py` (the method of `Cluster` and its options), `answer.py`, `document.py`, `text.py`, and where there
-is one `page.py`, `gate.py` and `command.py`; docs/internals/adding-a-question.md says what each of them holds. Inside,
-imports go command > page > text > gate > answer > document; of another question only `ask`, `answer` and `document`.
+A folder has `ask.py` (the method of `Cluster` and its options), `answer.py`, `document.py`, `text.py`, and optionally
+`page.py`, `gate.py` and `command.py`; docs/internals/adding-a-question.md describes their content. Within a folder,
+imports go command > page > text > gate > answer > document; of another question, import only `ask`, `answer` and
+`document`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Questions:
-    """What a cluster can be asked."""
+    """The questions about a cluster, as methods."""
 
     __slots__ = ()
 
@@ -58,7 +59,7 @@ class Questions:
 
 
 class QuestionRecord(NamedTuple):
-    """One question: its folder, which is its command, too, and what its answer is printed as."""
+    """One question: its folder, which is also its command, and the output formats of its answer."""
 
     name: str
     kind: str
@@ -66,24 +67,24 @@ class QuestionRecord(NamedTuple):
     document: str
     """The struct of its document."""
     usual: str = "table"
-    """The format that is printed without `-o`."""
+    """The output format without `-o`."""
     has_page: bool = True
     command: str = "plans"
-    """How its command works: it `plans`, with what-if options and clusters to ask; it `watches`, too; it is `plain`; or
-    there is none."""
+    """The type of its command: `plans` (with what-if options and cluster access), `watches` (the same with `--watch`),
+    `plain`, or none."""
 
     def document_type(self) -> type[PrintedDocument]:
-        """The struct of its document."""
+        """Return the struct of its document."""
         found: type[PrintedDocument] = getattr(self._part("document"), self.document)
         return found
 
     def text(self, document: PrintedDocument) -> str:
-        """The document as text of any width, without colours: what the command prints."""
+        """Return the document as text of any width, without colours: the output of the command."""
         made: str = self._part("text").parse(self.usual)(document, None)
         return made.rstrip("\n")
 
     def fragment(self, document: PrintedDocument) -> str:
-        """The document as a piece of HTML: tables, or the text as it is where there are none."""
+        """Return the document as an HTML fragment: tables, or the plain text if there are none."""
         from dra_plan.text import html
 
         formats = getattr(self._part("text"), "FORMATS", None)
@@ -92,13 +93,13 @@ class QuestionRecord(NamedTuple):
         return html.fragment(formats.table(document, None))
 
     def still(self, answer: PrintedAnswer[Any], inventory: Inventory, view: View) -> str:
-        """The picture of its page as a piece of HTML; "" where its page has none."""
+        """Return the picture of its page as an HTML fragment; "" if its page has none."""
         from dra_plan.page.still import still
 
         return still(self._part("page").page(answer, inventory, view).scenes) if self.has_page else ""
 
     def page(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> Page:
-        """The page of its answer about a cluster; without a cluster, without a picture."""
+        """Return the page of its answer about a cluster; without a cluster, the page has no picture."""
         from msgspec import UNSET
 
         from dra_plan.page.pages import of_text, tell_refusals
@@ -111,13 +112,13 @@ class QuestionRecord(NamedTuple):
         return made
 
     def html(self, answer: PrintedAnswer[Any], inventory: Inventory | None, view: View | None) -> str:
-        """The page as one file of HTML."""
+        """Return the page as one HTML file."""
         from dra_plan.page.pages import finished
 
         return finished(self.page(answer, inventory, view))
 
     def function(self) -> Callable[..., Any]:
-        """What its command runs."""
+        """Return the function that its command runs."""
         found: Callable[..., Any] = getattr(self._part("command"), self.name)
         return found
 
@@ -147,5 +148,5 @@ QUESTIONS = (
 
 
 def of_kind(kind: str) -> QuestionRecord:
-    """The question whose answer is printed as a document of this kind."""
+    """Return the question whose answer is printed as a document of this kind."""
     return next(question for question in QUESTIONS if question.kind == kind)

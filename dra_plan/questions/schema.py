@@ -1,6 +1,6 @@
-"""`dra-plan schema`: the JSON Schemas of what dra-plan prints and reads.
+"""`dra-plan schema`: the JSON Schemas of the documents that dra-plan prints and reads.
 
-Those of documents that it prints are made from their structs when asked for.
+The schemas of printed documents are generated from their structs on request.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 
 def _documents(incomplete: str) -> list[str]:
-    """Kinds of documents that have a schema."""
+    """Return the kinds of documents that have a schema."""
     from dra_plan.text import accepted
 
     return completing.beginning(incomplete, (*kinds(), *accepted.kinds()))
@@ -69,17 +69,17 @@ def _hint(wanted: str, names: list[str]) -> str:
 
 
 def kinds() -> list[str]:
-    """The kinds that have a schema, sorted."""
+    """Return the kinds that have a schema, sorted."""
     return sorted(question.kind for question in QUESTIONS)
 
 
 def document_type(kind: str) -> type[Any]:
-    """The struct of one of `kinds()`."""
+    """Return the struct of one of `kinds()`."""
     return of_kind(kind).document_type()
 
 
 def load(kind: str) -> Schema:
-    """The schema of one of `kinds()`."""
+    """Return the schema of one of `kinds()`."""
     import msgspec
 
     from dra_plan.text.accepted import DRAFT
@@ -99,7 +99,7 @@ def load(kind: str) -> Schema:
 
 
 def _part(part: Schema) -> Schema:
-    """A struct's schema, without what a reader does not need: None as a default stands for a field that isn't there."""
+    """Return the schema of a struct without details that readers do not need: a None default means an absent field."""
     kept = {key: value for key, value in part.items() if key != "title"}
     if "description" in kept:
         kept["description"] = cleandoc(kept["description"])

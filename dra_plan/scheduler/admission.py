@@ -1,4 +1,4 @@
-"""What API server and controllers do before the scheduler sees a pod: priorities, replicas, generated claims."""
+"""The work of the API server and controllers before the scheduler: priorities, replicas, generated claims."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from .clock import parse_time
 from .new_pods import is_ordered, new_pods
 
 SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
-"""PriorityClasses that every cluster has."""
+"""The PriorityClasses that every cluster has."""
 ARRIVAL = "arrival"
 NAME = "name"
 ORDERS = (ARRIVAL, NAME)
-"""In which order the scheduler gets to see pods: as they came, or as a list of all of them after a restart."""
+"""The orders in which the scheduler can see pods: as they arrived, or as a list of all of them after a restart."""
 
 NO_GATES = Features()
-"""Nothing optional beyond what every release has on."""
+"""No optional features beyond those that every release enables."""
 
 _MOST_DIGITS = 20
-"""Of a resource version: it is a 64-bit number."""
+"""The maximum number of digits of a resource version, which is a 64-bit number."""
 MOST_PODS_MADE = 150_000
-"""So many pods are made for the workloads of an input at most: Kubernetes supports no more in a cluster."""
+"""The maximum number of pods created for the workloads of an input: Kubernetes supports no more in a cluster."""
 
 
 class Admission:
-    """Turns the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
+    """The conversion of the pods and workloads of an input into the pods that the scheduler sees, with their claims."""
 
     def __init__(
         self,
@@ -54,26 +54,26 @@ class Admission:
         makes: bool = True,
         ordered: bool = False,
     ) -> None:
-        """With `makes`, what controllers make is there from the start: pods of workloads, and claims of pods.
+        """Set up the admission; with `makes`, the objects that controllers create exist from the start.
 
-        `ordered` StatefulSets make one pod after the other, of which the first one is there. So they do with those
-        that are `returning`.
+        These are pods of workloads, and claims of pods. `ordered` StatefulSets create one pod after the other; only the
+        first one exists at the start. The same holds for StatefulSets with pods that are `returning`.
         """
         self._inventory = inventory
         self._makes, self._ordered = makes, ordered
         self.ordered_sets: list[AnyWorkload] = []
-        """The StatefulSets that make one pod after the other, as `pods` has met them."""
+        """The StatefulSets that create one pod after the other, in the order in which `pods` found them."""
         self._order = order
         self._groups = GroupAdmission(features, inventory.priority_classes)
         self.groups = self._groups.groups(inventory.pod_groups)
-        """The pod groups, as they are stored."""
+        """The stored pod groups."""
         self._priorities = {c.metadata.name: c for c in inventory.priority_classes}
         self._default = next((c for c in inventory.priority_classes if c.global_default), None)
         self._index = Index(inventory)
         self.returning = {_name(pod): pod for pod in self._returning_in_order()}
-        """Namespace and name to the pods of the input that are not there before their StatefulSet makes them."""
+        """Namespace and name to the pods of the input that do not exist until their StatefulSet creates them."""
         self._room = MOST_PODS_MADE
-        """How many pods may still be made for workloads."""
+        """The number of pods that may still be created for workloads."""
 
     def _returning_in_order(self) -> Iterator[Pod]:
         for workload in self._inventory.workloads if self._ordered and self._inventory.returning else ():
@@ -84,12 +84,12 @@ class Admission:
         return not pod.spec.node_name and (pod.metadata.namespace, pod.metadata.name) in self._inventory.returning
 
     def pods(self) -> list[Pod]:
-        """The pods of the input and those that its workloads have yet to create, in the order the scheduler sees them.
+        """Return the pods of the input and those that its workloads have yet to create, in scheduling order.
 
         Pods arrive one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
-        and by their place in the input; by their place alone where no server wrote the times; those of workloads come
-        last), or are all listed by namespace and name when the scheduler starts (NAME): what the random end of a name
-        would be, nobody knows. Raises InputError where workloads want more than `MOST_PODS_MADE`.
+        and by their position in the input; by position alone if no server wrote the times; pods of workloads come
+        last), or are all listed by namespace and name when the scheduler starts (NAME; the random suffix of a generated
+        name is unknown). Raises InputError if workloads want more than `MOST_PODS_MADE`.
         """
         given = [pod for pod in self._inventory.pods if _name(pod) not in self.returning]
         if self._order == ARRIVAL and times_are_a_servers(self.groups, given):
@@ -103,7 +103,7 @@ class Admission:
         return [self.admitted(pod) for pod in pods]
 
     def yet_to_be_made(self, pods: Iterable[Pod]) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Of the pods that are `returning` those that are not among the pods and that their StatefulSet wants."""
+        """Yield the `returning` pods that are not among the pods and that their StatefulSet wants."""
         there = set(map(_name, pods)) if self.returning else ()
         for name, pod in self.returning.items():
             owner = self._index.controllers.of(pod.metadata)
@@ -113,11 +113,11 @@ class Admission:
                     yield pod, owner
 
     def _returned(self, pod: Pod) -> Pod:
-        """The pod as the input has it, if it is one that a StatefulSet makes again."""
+        """Return the pod as it is in the input if a StatefulSet recreates it; otherwise the pod itself."""
         return self.returning.get(_name(pod), pod)
 
     def admitted(self, pod: Pod) -> Pod:
-        """The pod with a uid, its priority and its preemption policy."""
+        """Return the pod with a uid, its priority and its preemption policy."""
         pod = self._groups.pod(pod)
         if not pod.metadata.uid:
             pod = replace(pod, metadata=replace(pod.metadata, uid=self._uid(pod)))
@@ -132,7 +132,7 @@ class Admission:
         return pod if spec is pod.spec else replace(pod, spec=spec)
 
     def _uid(self, pod: Pod) -> str:
-        """A uid for a pod that has none: what claims made for it say it is, else one of its name."""
+        """Return a uid for a pod without one: the owner uid in its generated claims, or one built from its name."""
         for entry in pod.spec.resource_claims:
             made = self._index.generated_claims.of(pod, entry.name)
             if made is not None and made.metadata.controller is not None and made.metadata.controller.uid:
@@ -142,7 +142,7 @@ class Admission:
     # Workloads
 
     def _replicas(self, workload: AnyWorkload) -> Iterator[Pod]:
-        """The pods that the workload's controller would still create."""
+        """Yield the pods that the workload's controller would still create."""
         if is_over(workload) or self._index.is_planned_elsewhere(workload):
             return
         pods = [pod for pod in self._index.pods_of(workload) if _name(pod) not in self.returning]
@@ -166,18 +166,18 @@ class Admission:
     # Claims
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
-        """The pods with the generated claims noted in their status, and all claims, those of the input first."""
+        """Return the pods with the generated claims noted in their status, and all claims, those of the input first."""
         self.groups = [self._with_group_claims(group) for group in self.groups]
         done = [self._with_claims(pod, self._claims) for pod in pods]
         return done, list(self._claims.by_key.values())
 
     def arriving(self, pod: Pod) -> tuple[Pod, list[ResourceClaim]]:
-        """A pod that is created after those of the input, and the claims that are made for it."""
+        """Return a pod that is created after those of the input, and the claims that are created for it."""
         self._claims.new.clear()
         return self._with_claims(self.admitted(self._returned(pod)), self._claims), list(self._claims.new)
 
     def arriving_group(self, group: PodGroup) -> tuple[PodGroup, list[ResourceClaim]]:
-        """A pod group that is created after those of the input, and the claims that are made for it."""
+        """Return a pod group that is created after those of the input, and the claims that are created for it."""
         self._claims.new.clear()
         group = self._with_group_claims(self._groups.group(group))
         self.groups.append(group)
@@ -189,7 +189,7 @@ class Admission:
         return _Claims(each for each in self._inventory.claims if id(each) not in later)
 
     def _with_group_claims(self, group: PodGroup) -> PodGroup:
-        """The group with the claims that were made for it noted in its status."""
+        """Return the group with its generated claims noted in its status."""
         noted = {status.name for status in group.status.resource_claim_statuses}
         listed = list(group.status.resource_claim_statuses)
         for entry in group.spec.resource_claims:
@@ -219,7 +219,7 @@ class Admission:
         return replace(pod, status=replace(pod.status, resource_claim_statuses=listed))
 
     def _made_for(self, pod: Pod, entry: PodResourceClaim, group: PodGroup | None, claims: _Claims) -> str | None:
-        """The name of the claim for the entry: the group's where the entry is the group's, else one of its own."""
+        """Return the name of the claim for the entry: the group's claim for a group's entry, otherwise the pod's."""
         if group is not None and is_of_group(entry, group):
             made = (status for status in group.status.resource_claim_statuses if status.name == entry.name)
             return next((status.resource_claim_name for status in made), None)
@@ -229,7 +229,7 @@ class Admission:
     def _generated(
         self, owner: ClaimOwner, entry: str, template_name: str | None, claims: _Claims
     ) -> ResourceClaim | None:
-        """The entry's claim, which is made if need be; None without its template."""
+        """Return the entry's claim, and create it if necessary; None if its template does not exist."""
         claim = self._index.generated_claims.of(owner, entry)
         if claim is None:
             template = self._index.template(owner.metadata.namespace, template_name)
@@ -240,18 +240,18 @@ class Admission:
 
 
 class _Claims:
-    """All claims by key, in order of arrival, each with a uid, by which claims in flight are known."""
+    """All claims by key, in order of arrival, each with a uid, by which claims in flight are identified."""
 
     def __init__(self, claims: Iterable[ResourceClaim]) -> None:
         self.by_key: dict[ClaimKey, ResourceClaim] = {}
         self.new: list[ResourceClaim] = []
-        """Those that came since this was emptied."""
+        """The claims added since this list was last emptied."""
         self._copies: Counter[ClaimKey] = Counter()
         for claim in claims:
             self.put(claim)
 
     def put(self, claim: ResourceClaim) -> ResourceClaim:
-        """The claim as it is kept."""
+        """Store the claim, and return it as it is stored."""
         if not claim.metadata.uid:
             claim = replace(claim, metadata=replace(claim.metadata, uid=f"claim:{claim.key}"))
         if claim_key(claim) not in self.by_key:
@@ -260,7 +260,7 @@ class _Claims:
         return claim
 
     def renamed(self, claim: ResourceClaim) -> ResourceClaim:
-        """The claim under a name that no other claim has: its own, or with a number."""
+        """Return the claim under a name that no other claim has: its own, or its own with a number appended."""
         namespace, name = claim_key(claim)
         free = name
         while (namespace, free) in self.by_key:
@@ -274,9 +274,10 @@ def _name(pod: Pod) -> tuple[str, str]:
 
 
 def _arrival(pod: Pod) -> tuple[float, int]:
-    """When the pod came; within a second, who was written first: of waiting pods, who was refused first.
+    """Return the arrival time of the pod; within the same second, pods are ordered by when they were written.
 
-    Times are in whole seconds. Resource versions grow with each write (KEP-5504).
+    A waiting pod is written when it is rejected, so the pod rejected first comes first. Times are in whole seconds.
+    Resource versions grow with each write (KEP-5504).
     """
     created = parse_time(pod.metadata.creation_timestamp)
     version = pod.metadata.resource_version

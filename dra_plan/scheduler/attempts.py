@@ -1,4 +1,4 @@
-"""Records of scheduling: each pod's last attempt that failed for its claims, and what became of each pod.
+"""Records of scheduling: each pod's last attempt that failed because of its claims, and the outcome of each pod.
 
 The record of a failed attempt holds the claims and devices as the attempt saw them, for the commands that explain it
 afterwards. Keeping these records changes nothing in the simulation.
@@ -31,9 +31,10 @@ from .node_refusals import NodeRefusals
 class FailedAttempt:
     """The last attempt of a pod that failed because of its claims.
 
-    `nodes` are those that DynamicResources refused, or failed on; `claims` are the pod's that waited for devices, with
-    the one for extended resources, `allocated` those that had theirs. `all_claims` are those of the cluster then, with
-    what was in flight, the same tuple for attempts between which nothing changed; `cluster` is all else of it.
+    `nodes` are those that DynamicResources rejected, or failed on; `claims` are the pod's claims that waited for
+    devices, including the one for extended resources, and `allocated` those that already had theirs. `all_claims` are
+    the claims of the cluster at that time, including those in flight: the same tuple for attempts between which nothing
+    changed. `cluster` is the rest of the cluster's state.
     """
 
     pod: Pod
@@ -46,12 +47,12 @@ class FailedAttempt:
     cluster: View
 
     def view(self) -> View:
-        """The cluster as the attempt saw it."""
+        """Return the cluster as the attempt saw it."""
         return self.cluster.with_claims(self.all_claims)
 
 
 class FailedAttempts:
-    """Keeps each pod's last attempt, by uid, if it failed because of its claims."""
+    """The last attempt of each pod, by uid, if it failed because of its claims."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -60,13 +61,13 @@ class FailedAttempts:
         self.by_uid: dict[str, FailedAttempt] = {}
 
     def begin(self) -> None:
-        """An attempt starts: changes that it makes to claims itself do not count."""
+        """Start an attempt: its own changes to claims do not count."""
         store = self._handle.cluster.claims
         if self._revision != store.revision:
             self._claims, self._revision = tuple(store.seen()), store.revision
 
     def ended(self, item: QueuedPod, framework: Framework, state: CycleState, result: CycleResult) -> None:
-        """The attempt is over."""
+        """Record the end of the attempt."""
         self.by_uid.pop(item.uid, None)
         plugins = [plugin for plugin in framework.all_plugins() if isinstance(plugin, DynamicResources)]
         names = [] if result.node else _refused(result)
@@ -77,7 +78,7 @@ class FailedAttempts:
         kept: PodState = state.get(plugins[0].name) or PodState()
         claims = plugins[0].claims_asked_for(kept, item.pod, nodes[0]) if nodes else []
         allocated = kept.allocated
-        if kept.empty:  # PreFilter refused the claims before it kept them
+        if kept.empty:  # PreFilter rejected the claims before it stored them
             found = self._of(item.pod)
             claims = [claim for claim in found if claim.allocation is None]
             allocated = [claim for claim in found if claim.allocation is not None]
@@ -101,7 +102,7 @@ class FailedAttempts:
 
 
 def _refused(result: CycleResult) -> list[str]:
-    """The nodes that DynamicResources refused, or on which filters failed with an error."""
+    """Return the nodes that DynamicResources rejected, or on which filters failed with an error."""
     statuses = result.diagnosis.statuses if result.diagnosis is not None else {}
     refused = [name for name, status in statuses.items() if status.plugin == plugin_names.DYNAMIC_RESOURCES]
     return list(dict.fromkeys([*result.fatal, *refused]))
@@ -111,12 +112,12 @@ def _refused(result: CycleResult) -> list[str]:
 
 
 IN_ORDER = "StatefulSet"
-"""What keeps a pod waiting that is not made before its turn."""
+"""The holder of a pod that is not created before its turn."""
 
 
 @dataclass
 class PodRecord:
-    """What is known of a pod's scheduling."""
+    """The known facts about a pod's scheduling."""
 
     pod: Pod
     node: str = ""
@@ -127,22 +128,23 @@ class PodRecord:
     fatal: dict[str, str] = field(default_factory=dict)
     attempts: int = 0
     waiting: str = ""
-    """What the pod waits for: at a gate, or on its way to a node."""
+    """The reason why the pod waits, at a gate or on its way to a node."""
     held_by: str = ""
-    """The plugin that keeps it waiting, or `IN_ORDER`."""
+    """The plugin that makes the pod wait, or `IN_ORDER`."""
     on_its_way: bool = False
-    """A node is chosen and reserved; something is missing before the pod can be bound."""
+    """True once a node is chosen and reserved, while something is missing before the pod can be bound."""
     node_allocatable: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
-    """What the devices of the pod's claims take from its node."""
+    """The resources that the devices of the pod's claims take from its node."""
     refusals: NodeRefusals | None = None
-    """What kept the pod from each node when it failed last, if somebody wants to know."""
+    """The reasons of each node at the pod's last failure, if they were requested."""
     ran_out: bool = False
-    """The time ran out before the pod was tried, or tried again."""
+    """True if the time ran out before the pod was tried, or tried again."""
     skipped: bool = False
-    """The scheduler leaves the pod alone: it has finished, is going, was not chosen or belongs to another scheduler."""
+    """True if the scheduler ignores the pod: it has finished, is terminating, was not chosen or belongs to another
+    scheduler."""
 
     refused: bool = False
-    """A controller wants the pod, and the API server does not create it, as the message says."""
+    """True if a controller wants the pod and the API server does not create it, for the reason in the message."""
 
     @property
     def outcome(self) -> PodOutcome:
@@ -162,25 +164,25 @@ class PodRecord:
         return "Unschedulable" if self.reason else "Gated"
 
     def skip(self, why: str) -> None:
-        """The scheduler leaves the pod alone."""
+        """Record that the scheduler ignores the pod."""
         self.skipped, self.waiting = True, why
 
     def cut_short(self) -> None:
-        """The time ran out, and the pod would have been tried, or tried again."""
+        """Record that the time ran out although the pod would have been tried, or tried again."""
         self.ran_out = True
         self.waiting = f"the time ran out before it was tried{' again' if self.attempts else ''}"
 
     def wait(self, message: str, plugin: str = "") -> None:
-        """A node is reserved, and something that the plugin waits for has to happen before the pod can be bound."""
+        """Record that a node is reserved, and that the plugin waits for something before the pod can be bound."""
         self.waiting, self.held_by, self.on_its_way = message, plugin, True
 
     def fail(self, message: str, *, with_error: bool) -> None:
-        """An attempt ended without a node."""
+        """Record an attempt that ended without a node."""
         self.node, self.message, self.waiting, self.on_its_way = "", message, "", False
         self.reason = "SchedulerError" if with_error else "Unschedulable"
 
     def bind(self, node: str) -> None:
-        """The pod is on the node."""
+        """Record that the pod is bound to the node."""
         self.node, self.message, self.reason = node, "", ""
         self.nominated, self.waiting, self.on_its_way = "", "", False
 
@@ -192,7 +194,7 @@ class PodRecords:
         self.by_uid: dict[str, PodRecord] = {}
 
     def of(self, pod: Pod) -> PodRecord:
-        """The pod's record, made when it is first asked for."""
+        """Return the pod's record, which is created on first use."""
         uid = pod_uid(pod)
         found = self.by_uid.get(uid)
         if found is None:

@@ -1,7 +1,7 @@
-"""The binding cycle, and what happens to pods that could not be scheduled or bound.
+"""The binding cycle, and the handling of pods that could not be scheduled or bound.
 
-First failed attempts, which go back into the queue with their reason. Then the binding cycle: pods with a reserved
-node wait for permission, are prepared and bound, or give the node back. Pods of a gang can be bound together.
+Failed attempts come first; they go back into the queue with their reason. Then the binding cycle: pods with a reserved
+node wait for permission, are prepared and bound, or release the node. Pods of a gang can be bound together.
 """
 
 from __future__ import annotations
@@ -26,41 +26,40 @@ from .queue import SchedulingQueue
 
 # -- failed attempts ---------------------------------------------------------------------------------------------------
 # Back into the queue, with the reason on record (upstream: handleSchedulingFailure).
-#
-# Upstream retries errors for ever; here a pod is retried after an error only if that may end differently.
 
 _MOST_ERRORS = 5
-"""So often an error is retried while nothing else changes; upstream goes on for ever."""
+"""The number of times an error is retried while nothing else changes; upstream never stops."""
 MOST_ERRORS_OF_A_POD = 20
-"""So many errors a pod may have in one simulation, whatever they say, and is still tried again."""
+"""The number of errors, of any kind, that a pod may have in one simulation and still be tried again."""
 
 
 class FailureHandler:
-    """Puts pods back that could not be scheduled or bound."""
+    """The handling of pods that could not be scheduled or bound: they go back into the queue."""
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords) -> None:
         self._handle = handle
         self._queue = queue
         self._records = records
         self._errors: dict[str, tuple[str, int, int]] = {}
-        """Pod uid to its last error, how often it came in a row, and the cluster's revision then."""
+        """Pod uid to its last error, the number of times it occurred in a row, and the cluster's revision at that
+        time."""
         self._all_errors: Counter[str] = Counter()
         """Pod uid to the number of its errors."""
 
     def handle(self, item: QueuedPod, result: CycleResult) -> None:
-        """Record the failure, nominate or clear as the cycle says, and put the pod back into the queue."""
+        """Record the failure, set or clear the nomination as the cycle says, and put the pod back into the queue."""
         self._note(item, result)
         self._queue.put_back(item, failed_with_error=result.unexplained)
         self._count(item, result)
 
     def handle_member(self, item: QueuedPod, result: CycleResult, *, changed: bool) -> None:
-        """As `handle`, for a pod that was tried with its group; `changed`: the cluster has changed since."""
+        """Handle the failure of a pod that was tried with its group; `changed`: the cluster has changed since."""
         self._note(item, result)
         self._queue.put_back_member(item, failed_with_error=result.unexplained, changed=changed)
         self._count(item, result)
 
     def is_given_up(self, uid: str) -> bool:
-        """Whether the pod has had so many errors that it is not tried again."""
+        """Return whether the pod has had too many errors to be tried again."""
         return self._all_errors[uid] >= MOST_ERRORS_OF_A_POD
 
     def _note(self, item: QueuedPod, result: CycleResult) -> None:
@@ -85,9 +84,9 @@ class FailureHandler:
             self._all_errors[item.uid] += 1
 
     def retry(self, until: float) -> bool:
-        """Let the first pod that failed with an error try again if that may end differently; False if none may.
+        """Retry the first pod that failed with an error if the result may differ; return False if there is no such pod.
 
-        Those whose back-off ends after the moment `until` have to wait.
+        Pods whose back-off ends after the moment `until` have to wait.
         """
         for item in self._queue.erring:
             if item.backoff_until > until:
@@ -108,34 +107,37 @@ TOO_FEW_BOUND = "pod group is unschedulable, too few pods of the gang could be b
 
 @dataclass(eq=False)
 class Binding:
-    """A pod with a reserved node, and how far its binding has come."""
+    """A pod with a reserved node, and the progress of its binding."""
 
     item: QueuedPod
     framework: Framework
     state: CycleState
     node: str
     prepared: set[str] = field(default_factory=set)
-    """The PreBind plugins that are done."""
+    """The PreBind plugins that have finished."""
     started: bool = False
     gang: BoundTogether | None = None
 
 
 @dataclass(eq=False)
 class BoundTogether:
-    """The bindings of a gang: at least `least` of its pods are bound together, those already `bound` included.
+    """The bindings of a gang: at least `least` of its pods are bound together, including those already `bound`.
 
-    Upstream binds each by itself.
+    Upstream binds each pod separately.
     """
 
     least: int
     bound: Callable[[], int]
     bindings: list[Binding] = field(default_factory=list)
     settled: bool = False
-    """Enough of them were ready: from here on each goes by itself."""
+    """True once enough of them were ready; from then, each binding proceeds separately."""
 
 
 class BindingCycle:
-    """Completes bindings. Nothing sleeps: one that waits is examined again when something may have changed."""
+    """The completion of bindings.
+
+    Nothing sleeps: a waiting binding is examined again when something may have changed.
+    """
 
     def __init__(self, handle: Handle, queue: SchedulingQueue, records: PodRecords, failures: FailureHandler) -> None:
         self._handle = handle
@@ -145,7 +147,7 @@ class BindingCycle:
         self._bindings: list[Binding] = []
 
     def add(self, binding: Binding) -> None:
-        """Take on a pod with a reserved node; `run` does the rest."""
+        """Accept a pod with a reserved node; `run` does the rest."""
         self._bindings.append(binding)
 
     def run(self, binding: Binding) -> None:
@@ -156,7 +158,7 @@ class BindingCycle:
             self._finish(binding)
 
     def _run_together(self, gang: BoundTogether) -> None:
-        """Prepare all of a gang, and bind what is ready once that is enough; give everything back if it can't be."""
+        """Prepare the whole gang, and bind the ready pods once there are enough; otherwise release everything."""
         ready = [each for each in gang.bindings if each in self._bindings and self._prepare(each)]
         left = [each for each in gang.bindings if each in self._bindings]
         if gang.bound() + len(left) < gang.least:
@@ -171,7 +173,7 @@ class BindingCycle:
                 self._records.of(binding.item.pod).wait("waiting for other pods of the gang", GANG_SCHEDULING)
 
     def _prepare(self, binding: Binding) -> bool:
-        """Whether the pod is ready to be bound; otherwise it waits, or has given its node back."""
+        """Return whether the pod is ready to be bound; otherwise it waits, or has released its node."""
         if not binding.started:
             binding.started = True
             refusal = self._announce(binding)
@@ -208,9 +210,9 @@ class BindingCycle:
             self.run(binding)
 
     def pass_time(self, until: float) -> bool:
-        """Let time pass until the next Permit deadline, but not beyond `until`, and go on with what is decided.
+        """Let time pass until the next Permit deadline, but not beyond `until`, and continue the decided bindings.
 
-        False if nothing changed.
+        Return False if nothing changed.
         """
         waiting = self._handle.waiting
         deadlines = [parked.deadline for parked in waiting if not parked.decided]
@@ -227,7 +229,7 @@ class BindingCycle:
         return moved
 
     def _announce(self, binding: Binding) -> Status | None:
-        """The node is written to the pod's status before plugins do anything that takes time; an Error ends it."""
+        """Write the node to the pod's status before plugins do anything slow; an Error ends the binding."""
         status = binding.framework.run_pre_bind_pre_flight(binding.state, binding.item.pod, binding.node)
         waits = self._handle.waiting.get(binding.item.uid) is not None
         if waits or status is None:
@@ -235,7 +237,7 @@ class BindingCycle:
         return status if status is not None and status.code is Code.ERROR else None
 
     def _is_permitted(self, binding: Binding) -> bool:
-        """Whether every Permit plugin has allowed the pod; one that was rejected gives its node back."""
+        """Return whether every Permit plugin has allowed the pod; a rejected pod releases its node."""
         waiting = self._handle.waiting.get(binding.item.uid)
         if waiting is None:
             return True
@@ -271,7 +273,7 @@ class BindingCycle:
         self._give_up(binding, result)
 
     def _give_up(self, binding: Binding, result: CycleResult) -> None:
-        """Binding failed: everything is taken back, and others are told as if the pod had been deleted."""
+        """Undo a failed binding, and notify the queue as if the pod had been deleted."""
         item, pod = binding.item, binding.item.pod
         item.announced = self._records.of(pod).nominated
         self._bindings.remove(binding)

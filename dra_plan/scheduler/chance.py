@@ -1,7 +1,7 @@
-"""What timing and lots decide in a cluster: which of the best nodes a pod gets, and in which order nodes are examined.
+"""The effects of timing and chance: which of the best nodes a pod gets, and the order in which nodes are examined.
 
-kube-scheduler draws lots among the nodes with the highest score, and its list of nodes has the order in which they
-came. A simulation takes the first and sorts by name; with a seed it draws as well, the same on every run.
+kube-scheduler chooses at random among the nodes with the highest score, and lists nodes in the order in which they
+arrived. A simulation takes the first and sorts by name; with a seed it also chooses at random, the same on every run.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .cycle import winner
 
 FIRST, RANDOM = "first", "random"
 TIES = (FIRST, RANDOM)
-"""How one of several best nodes is taken."""
+"""The ways to choose one of several best nodes."""
 
 
 @dataclass(frozen=True)
 class Chance:
-    """How ties are broken, by which seed; and the order of nodes, 0 for that of their names, otherwise a shuffled one.
+    """The way to break ties, with its seed, and the node order: 0 sorts nodes by name, other numbers shuffle them.
 
-    UsageError for an unknown way to break ties.
+    Raises UsageError for an unknown way to break ties.
     """
 
     ties: str = FIRST
@@ -37,17 +37,17 @@ class Chance:
             raise UsageError(f"unknown ties {self.ties!r}: use one of {', '.join(TIES)}")
 
     def picker(self) -> Callable[[Sequence[int]], int]:
-        """What takes one of the indices of the best nodes."""
+        """Return a function that picks one of the indices of the best nodes."""
         if self.ties == FIRST:
             return winner
         return random.Random(self.seed).choice
 
     def arranged(self, nodes: Iterable[Node]) -> list[Node]:
-        """The nodes in their order, which for each of them is the same whichever others there are."""
+        """Return the nodes in order; the relative order of two nodes does not depend on the other nodes."""
         if not self.order:
             return by_name(nodes)
         return sorted(nodes, key=lambda node: random.Random(f"{self.order}/{node.metadata.name}").random())
 
 
 USUAL = Chance()
-"""The first of the best nodes, in the order of names."""
+"""Take the first of the best nodes, in name order."""

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
-"""Where the clock starts when no object carries a time."""
+"""The time at which the clock starts when no object has a time."""
 
 
 def parse_time(text: str | None) -> float | None:
-    """Seconds since the epoch of an RFC 3339 time, or None if it is missing or malformed."""
+    """Return the seconds since the epoch of an RFC 3339 time, or None if it is missing or malformed."""
     if not text:
         return None
     try:
@@ -23,11 +23,11 @@ def parse_time(text: str | None) -> float | None:
 
 
 def format_time(seconds: float) -> str:
-    """RFC 3339 in UTC, whole seconds, as metav1.Time is written."""
+    """Return the time as RFC 3339 in UTC and whole seconds, the format of metav1.Time."""
     return _written(math.floor(seconds))
 
 
-@lru_cache(maxsize=64)  # a pod that is bound writes the second of the one before
+@lru_cache(maxsize=64)  # a bound pod writes the same second as the one before
 def _written(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -46,6 +46,6 @@ class Clock:
 
 
 def latest(times: Iterable[str | None]) -> float:
-    """The latest of the given times, or START if none can be read: when the simulation begins."""
+    """Return the latest of the given times, or START if none can be read: the start of the simulation."""
     known = [moment for moment in map(parse_time, times) if moment is not None]
     return max(known, default=START)

@@ -1,8 +1,8 @@
 """KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1): profiles, their plugins, weights and arguments.
 
-First the field names that kube-scheduler accepts, then the default plugins and how each is made from its arguments,
-then the configuration as it is read, with the plugins of each profile in order. Files are read elsewhere: this takes
-decoded documents.
+The field names that kube-scheduler accepts come first, then the default plugins and the way each is created from its
+arguments, then the parsed configuration, with the plugins of each profile in order. Files are read elsewhere: this
+module takes decoded documents.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from dra_plan.scheduler.plugins.volumes import NodeVolumeLimits, VolumeRestricti
 from .framework import plugin_names
 
 # -- known fields ------------------------------------------------------------------------------------------------------
-# kube-scheduler reads its configuration strictly: it does not start with a field that it does not know. These are the
-# fields of v1 in any of the releases 1.34 to 1.36, with those of the arguments of Kubernetes' own plugins, whether or
-# not the simulation has a use for them. Values are not checked here.
+# kube-scheduler reads its configuration strictly: it does not start if there is an unknown field. These are the fields
+# of v1 in any of the releases 1.34 to 1.36, with those of the arguments of Kubernetes' own plugins, whether or not the
+# simulation uses them. Values are not checked here.
 
 
 def _fields(*plain: str, **below: Any) -> dict[str, Any]:
-    """Field names, each with the fields below it, of one object or of each in a list; None: not looked into."""
+    """Return field names, each with the fields below it, of one object or of each in a list; None: not checked."""
     return {**dict.fromkeys(plain), **below}
 
 
@@ -103,11 +103,11 @@ _ARGUMENTS: Mapping[str, Any] = {
     plugin_names.NODE_AFFINITY: _fields(*_TYPE, addedAffinity=_NODE_AFFINITY),
     plugin_names.DYNAMIC_RESOURCES: _fields(*_TYPE, "filterTimeout", "bindingTimeout"),
 }
-"""Arguments by plugin. Those of any other plugin are the plugin's own affair, as they are for kube-scheduler."""
+"""Arguments by plugin. Like kube-scheduler, dra-plan leaves those of any other plugin to the plugin itself."""
 
 
 def unknown_fields(document: Mapping[str, Any]) -> list[FieldPath]:
-    """The fields of a decoded KubeSchedulerConfiguration that kube-scheduler would refuse, in the document's order."""
+    """Return the fields of a decoded KubeSchedulerConfiguration that kube-scheduler would reject, in document order."""
     return list(_unknown(document, _CONFIGURATION, ()))
 
 
@@ -127,7 +127,7 @@ def _unknown(value: Any, fields: Mapping[str, Any] | None, path: FieldPath) -> I
 
 
 # -- the default plugins, and how each is made from its arguments ------------------------------------------------------
-# The plugins of the default profile stand in multi-point order.
+# The plugins of the default profile are in multi-point order.
 
 MULTI_POINT: tuple[tuple[str, int], ...] = (
     (plugin_names.SCHEDULING_GATES, 0),
@@ -151,14 +151,14 @@ MULTI_POINT: tuple[tuple[str, int], ...] = (
     (plugin_names.DEFAULT_BINDER, 0),
     (plugin_names.NODE_DECLARED_FEATURES, 0),
 )
-"""(plugin, weight; 0 stands for 1). The list of an extension point is this list without those that don't take part."""
+"""(plugin, weight; 0 means 1). The list of an extension point is this list without the plugins that don't take part."""
 
 _GATED = ((plugin_names.GANG_SCHEDULING, "gang_scheduling"),)
-"""(plugin, the feature that adds it behind all others)."""
+"""(plugin, the feature that adds it after all others)."""
 
 
 def gated(features: Features) -> list[str]:
-    """The plugins that feature gates add to the default profile."""
+    """Return the plugins that feature gates add to the default profile."""
     return [name for name, feature in _GATED if getattr(features, feature)]
 
 
@@ -207,7 +207,10 @@ def _balanced(args: Args, handle: Handle) -> BalancedAllocation:
 
 
 def _totals(strategy: Strategy, handle: Handle) -> Totals | None:
-    """Counts devices for the extended resources that the strategy lists; None if there is nothing to count."""
+    """Return a counter of devices for the extended resources that the strategy lists.
+
+    Return None if there is nothing to count.
+    """
     if not handle.target.rules.scores_devices or not any(is_scalar(name) for name in strategy.names):
         return None
     return DeviceTotals(handle.cluster).of
@@ -242,7 +245,7 @@ def _preemption(args: Args, handle: Handle) -> DefaultPreemption:
 
 
 def seconds(text: Any, default: float) -> float:
-    """A Go duration (`1h30m`, `10s`, `500ms`) or a number of nanoseconds, in seconds."""
+    """Convert a Go duration (`1h30m`, `10s`, `500ms`) or a number of nanoseconds to seconds."""
     if text is None:
         return default
     if isinstance(text, int | float):
@@ -266,7 +269,7 @@ def _dynamic(args: Args, handle: Handle) -> DynamicResources:
 
 
 def registry() -> Registry:
-    """The in-tree plugins."""
+    """Return the in-tree plugins."""
     made = Registry()
     made.register(plugin_names.SCHEDULING_GATES, lambda _args, _handle: SchedulingGates())
     made.register(plugin_names.PRIORITY_SORT, lambda _args, _handle: PrioritySort())
@@ -299,18 +302,18 @@ UNKNOWN = "unknown field, which kube-scheduler refuses"
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A part of the configuration; parts that the simulation has no use for are ignored."""
+    """A part of the configuration; parts that the simulation does not use are ignored."""
 
 
 class PluginEntry(_Struct, frozen=True):
-    """A plugin in a list, with its weight where it scores (0 stands for 1)."""
+    """A plugin in a list, with its weight if it scores (0 means 1)."""
 
     name: str
     weight: int = 0
 
 
 class PluginSet(_Struct, frozen=True):
-    """What is enabled beside, and disabled of, the defaults; `*` disables all of them."""
+    """The plugins enabled in addition to the defaults, and the defaults that are disabled; `*` disables all of them."""
 
     enabled: list[PluginEntry] = []
     disabled: list[PluginEntry] = []
@@ -334,7 +337,7 @@ class Plugins(_Struct, frozen=True):
     post_bind: PluginSet = PluginSet()
 
     def of(self, point: str) -> PluginSet:
-        """The set of an extension point, by the name that the configuration gives it."""
+        """Return the set of an extension point, by its name in the configuration."""
         found: PluginSet = getattr(self, "".join(f"_{c.lower()}" if c.isupper() else c for c in point))
         return found
 
@@ -363,7 +366,7 @@ class ManagedResource(_Struct, frozen=True):
 
 
 class ExtenderConfig(_Struct, frozen=True):
-    """An extender: where it listens and what it is asked."""
+    """An extender: its address and the calls that it handles."""
 
     url_prefix: str = msgspec.field(name="urlPrefix")
     filter_verb: str = ""
@@ -389,16 +392,16 @@ class Configuration(_Struct, frozen=True):
 
 
 def check_kind(document: Mapping[str, Any]) -> None:
-    """UsageError unless the document says that it is a configuration of the version that is read."""
+    """Check that the document is a configuration of the supported version; raise UsageError if it is not."""
     kind, version = document.get("kind"), document.get("apiVersion")
     if kind != KIND or version != API_VERSION:
         raise UsageError(f"not a scheduler configuration: {version} {kind}; wanted {API_VERSION} {KIND}")
 
 
 def read(document: Mapping[str, Any] | None) -> Configuration:
-    """The configuration of a decoded document; the default one for None.
+    """Return the configuration of a decoded document; the default one for None.
 
-    UsageError if it can't be used; InputError for fields that kube-scheduler does not know and so refuses.
+    Raises UsageError if it can't be used, and InputError for unknown fields, which kube-scheduler rejects.
     """
     if document is None:
         return Configuration()
@@ -420,7 +423,7 @@ def read(document: Mapping[str, Any] | None) -> Configuration:
 
 
 def _merge(defaults: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEntry]:
-    """Defaults that are not disabled, reconfigured in place, then the other enabled ones."""
+    """Return the defaults that are not disabled, reconfigured in place, then the other enabled plugins."""
     disabled = {entry.name for entry in custom.disabled}
     given = {entry.name: entry for entry in custom.enabled}
     merged: list[PluginEntry] = []
@@ -431,9 +434,9 @@ def _merge(defaults: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEnt
 
 
 def enabled_plugins(profile: Profile, gated: Sequence[str] = ()) -> list[str]:
-    """Every plugin that the profile enables somewhere, without those that are not simulated.
+    """Return every plugin that the profile enables at any point, without those that are not simulated.
 
-    `gated` are those that feature gates add behind the defaults.
+    `gated` are those that feature gates add after the defaults.
     """
     multi = _multi_point(profile, gated)
     named = [entry.name for entry in multi]
@@ -450,9 +453,9 @@ def _multi_point(profile: Profile, gated: Sequence[str]) -> list[PluginEntry]:
 def arrange(
     profile: Profile, plugins: Mapping[str, Plugin], gated: Sequence[str] = ()
 ) -> tuple[dict[str, list[Plugin]], dict[str, int]]:
-    """The plugins of each extension point in order, and the score weights.
+    """Return the plugins of each extension point in order, and the score weights.
 
-    Plugins that a point names and multi-point has too come first, then those of multi-point, then the others.
+    Plugins that both a point and multi-point name come first, then those of multi-point, then the others.
     """
     multi = _multi_point(profile, gated)
     points: dict[str, list[Plugin]] = {}
@@ -483,12 +486,12 @@ def arrange(
 
 
 def arguments(profile: Profile) -> dict[str, Args]:
-    """The arguments of plugins, by name."""
+    """Return the arguments of plugins, by name."""
     return {entry.name: entry.args for entry in profile.plugin_config}
 
 
 def percentages(configuration: Configuration) -> dict[str, int]:
-    """Of each profile, percentageOfNodesToScore; 0 means that it depends on the number of nodes."""
+    """Return percentageOfNodesToScore by profile; 0 means that it depends on the number of nodes."""
     default = configuration.percentage_of_nodes_to_score or 0
     return {
         p.scheduler_name: default if p.percentage_of_nodes_to_score is None else p.percentage_of_nodes_to_score

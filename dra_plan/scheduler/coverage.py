@@ -1,6 +1,6 @@
-"""Which parts of the scheduler an input touches, where the release's own scheduler was not recorded.
+"""The parts of the scheduler that an input uses and that were not recorded from the release's own scheduler.
 
-What is known of releases is `releases.coverage`; here is what an input has to do with it.
+`releases.coverage` holds the known coverage of releases; this module relates it to an input.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _VOLUMES = ("persistentVolumeClaim", "ephemeral")
 
 
 class _Touched:
-    """The pods that an attempt was made for, and the input around them."""
+    """The pods for which an attempt was made, and the input around them."""
 
     def __init__(self, inventory: Inventory, records: Sequence[PodRecord]) -> None:
         self.inventory = inventory
@@ -25,7 +25,7 @@ class _Touched:
         self.pods = [record.pod for record in self.records]
 
     def any_pod(self, has: Callable[[Pod], object]) -> bool:
-        """Whether something is true of any of the pods."""
+        """Return whether the condition holds for any of the pods."""
         return any(has(pod) for pod in self.pods)
 
 
@@ -49,11 +49,11 @@ _PARTS: Mapping[SchedulerPart, Callable[[_Touched], object]] = {
         device.binding_conditions for slice_ in touched.inventory.slices for device in slice_.spec.devices
     ),
 }
-"""The parts of the scheduler, and whether an input touches each."""
+"""The parts of the scheduler, each with a test of whether an input uses it."""
 
 
 def of_scheduler(target: Target, inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
-    """A notice with the parts whose rules decided although they were not recorded for this release."""
+    """Return a notice with the parts whose rules decided although they were not recorded for this release."""
     known = target.coverage
     if not known.scheduler:
         return []

@@ -1,7 +1,7 @@
 """One scheduling cycle of one pod: it ends with a node that is assumed, reserved and permitted, or with a diagnosis.
 
-First the text of FailedScheduling, then how many nodes are examined and which of the best is taken, then the cycle
-itself, which runs one profile's plugins in upstream's order (schedulePod, prioritizeNodes). Binding is in
+The text of FailedScheduling comes first, then the number of nodes to examine and the choice among the best, then the
+cycle itself, which runs one profile's plugins in upstream's order (schedulePod, prioritizeNodes). Binding is in
 `scheduler/binding.py`, the plugins' runs are in `scheduler/framework`.
 """
 
@@ -34,20 +34,20 @@ from dra_plan.scheduler.framework.status import (
 from .node_refusals import Explain, NodeRefusals
 
 # -- the message of FailedScheduling -----------------------------------------------------------------------------------
-# How the reasons of all nodes become one sentence.
+# The reasons of all nodes become one sentence.
 
 NO_NODES = "no nodes available to schedule pods"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 
 def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "", post_filter: str = "") -> str:
-    """`0/N nodes are available: ...`: every reason with its count, sorted as text, or the reason for all nodes."""
+    """Return `0/N nodes are available: ...`: every reason with its count, sorted as text, or the common reason."""
     counts = {} if pre_filter else Counter([reason.text for each in statuses.values() for reason in each.reasons])
     return counted_fit_error(total, counts, pre_filter=pre_filter, post_filter=post_filter)
 
 
 def counted_fit_error(total: int, counts: Mapping[str, int], *, pre_filter: str = "", post_filter: str = "") -> str:
-    """The same where it is known how many nodes have each reason."""
+    """Return the same message from the number of nodes that have each reason."""
     text = f"0/{total} nodes are available:"
     reasons = [pre_filter] if pre_filter else sorted(f"{count} {reason}" for reason, count in counts.items() if count)
     if reasons:
@@ -64,7 +64,10 @@ _LEAST_PERCENTAGE = 5
 
 
 def nodes_to_find(total: int, percentage: int) -> int:
-    """How many feasible nodes are enough: all of up to 99, otherwise a percentage (0: the default), at least 100."""
+    """Return the number of feasible nodes that are enough.
+
+    That is all of up to 99, otherwise a percentage (0: the default), at least 100.
+    """
     if total < LEAST_FEASIBLE:
         return total
     if percentage == 0:
@@ -75,18 +78,18 @@ def nodes_to_find(total: int, percentage: int) -> int:
 
 
 def best_of(scores: Sequence[int]) -> list[int]:
-    """The indices of the highest score."""
+    """Return the indices of the highest score."""
     best = max(scores)
     return [index for index, score in enumerate(scores) if score == best]
 
 
 class BestNodes(Sequence[str]):
-    """Names of the nodes with the highest score, looked up only on access, as most pods have hundreds of them."""
+    """Names of the nodes with the highest score, looked up only on access, because most pods have hundreds of them."""
 
     __slots__ = ("_best", "_nodes")
 
     def __init__(self, nodes: Sequence[NodeInfo], best: Sequence[int]) -> None:
-        self._nodes, self._best = nodes, array("I", best)  # kept for every pod: a quarter of a list of numbers
+        self._nodes, self._best = nodes, array("I", best)  # stored for every pod: 1/4 of a list of numbers
 
     def __len__(self) -> int:
         return len(self._best)
@@ -105,11 +108,11 @@ class BestNodes(Sequence[str]):
 
 
 def winner(best: Sequence[int]) -> int:
-    """The index of the node that is taken among several best ones: the one that becomes the root of a binary heap.
+    """Return the index of the node that is taken among several best ones: the root of a binary heap.
 
-    Go's container/heap builds the heap from below. An element gives way only to a strictly greater one, and the left
-    of two equal children moves up; so the root is the best one that comes first when the tree of indices is walked
-    from the root, left before right. The binary digits of index + 1 after the first spell its way from the root.
+    Go's container/heap builds the heap from below. Only a strictly greater element replaces another, and the left of
+    two equal children moves up; so the root is the best one that comes first when the tree of indices is walked from
+    the root, left before right. The binary digits of index + 1 after the first spell its way from the root.
     """
     return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
 
@@ -129,22 +132,22 @@ class CycleResult:
     message: str = ""
     failed_with_error: bool = False
     unexplained: bool = False
-    """Nothing is known about what could help (an error, or a refusal while binding): the pod just tries again."""
+    """True if it is unknown what could help (an error, or a rejection while binding): the pod is simply retried."""
     rejected_by: frozenset[str] = frozenset()
     pending: frozenset[str] = frozenset()
     nomination: NominatingInfo | None = None
     filtered: bool = False
-    """Whether nodes were examined; a cycle that ends before that takes next to no time."""
+    """True if nodes were examined; a cycle that ends before that takes almost no time."""
     best: Sequence[str] = ()
     diagnosis: Diagnosis | None = None
     fatal: dict[str, str] = field(default_factory=dict)
-    """Nodes whose filters failed with an error, which ends the attempt whatever the other nodes say."""
+    """Nodes whose filters failed with an error, which ends the attempt regardless of the other nodes."""
     refusals: NodeRefusals | None = None
-    """All that keeps the pod from each node, if somebody wants to know and none was found."""
+    """All reasons that exclude each node, if requested and no node was found."""
 
 
 class Cycle:
-    """Runs cycles for one profile's framework; remembers where in the node list the next one starts."""
+    """The cycles of one profile's framework; remembers the node with which the next one starts."""
 
     def __init__(
         self,
@@ -152,16 +155,16 @@ class Cycle:
         extenders: Sequence[Extender] = (),
         pick: Callable[[Sequence[int]], int] = winner,
     ) -> None:
-        """`pick` takes one of the indices of the best nodes."""
+        """Set up the cycle; `pick` takes one of the indices of the best nodes."""
         self._handle = handle
         self._extenders = extenders
         self._start = 0
         self._pick = pick
         self.explain: Explain = lambda _framework, _state, _pod, _diagnosis: None
-        """What is kept of attempts that find no node."""
+        """The function that builds the record of attempts that find no node."""
 
     def run(self, framework: Framework, state: CycleState, pod: Pod, percentage: int) -> CycleResult:
-        """Find a node and reserve it; everything is given back if a later step fails."""
+        """Find a node and reserve it; everything is released if a later step fails."""
         result, chosen = self.find(framework, state, pod, percentage)
         if chosen is not None:
             self._take(framework, state, pod, chosen, result)
@@ -170,7 +173,10 @@ class Cycle:
     def find(
         self, framework: Framework, state: CycleState, pod: Pod, percentage: int, *, makes_room: bool = True
     ) -> tuple[CycleResult, NodeInfo | None]:
-        """The best node, which nobody has taken yet, or why there is none; PostFilter only where it `makes_room`."""
+        """Return the best node, which is not reserved yet, or the reason why there is none.
+
+        PostFilter runs only if `makes_room`.
+        """
         nodes = self._handle.cluster.in_order
         if not nodes:
             lost = CycleResult(message=NO_NODES, rejected_by=frozenset({"*"}), nomination=NominatingInfo(""))
@@ -198,7 +204,7 @@ class Cycle:
         percentage: int,
         result: CycleResult,
     ) -> list[NodeInfo] | None:
-        """The nodes that fit; None after an error."""
+        """Return the nodes that fit; None after an error."""
         excluded: dict[str, Status] = {}
         allowed, status, restricting = framework.run_pre_filter(state, pod, nodes)
         if status is not None and not succeeded(status):
@@ -235,7 +241,7 @@ class Cycle:
         return feasible
 
     def _nominated(self, framework: Framework, state: CycleState, pod: Pod) -> NodeInfo | None:
-        """The nominated node if the pod fits it: then no other is looked at."""
+        """Return the nominated node if the pod fits it: then no other node is examined."""
         uid = self._handle.cluster.info(pod).uid
         name = self._handle.nominator.node_of(uid)
         node = self._handle.cluster.nodes.get(name) if name else None
@@ -254,7 +260,7 @@ class Cycle:
         percentage: int,
         result: CycleResult,
     ) -> tuple[list[NodeInfo], Mapping[str, Status]]:
-        """The nodes that pass the filters, and the rejections; an error on any node fails the attempt all the same."""
+        """Return the nodes that pass the filters, and the rejections; an error on any node still fails the attempt."""
         enough = nodes_to_find(len(nodes), percentage)
         if not framework.points["score"] and not any(e.is_filter or e.is_prioritizer for e in self._extenders):
             enough = 1
@@ -285,7 +291,7 @@ class Cycle:
     def _extend(
         self, pod: Pod, nodes: list[NodeInfo], statuses: dict[str, Status], result: CycleResult
     ) -> list[NodeInfo] | None:
-        """The nodes that the extenders leave; None after an error."""
+        """Return the nodes that the extenders accept; None after an error."""
         for extender in self._extenders:
             if not nodes:
                 break
@@ -307,7 +313,7 @@ class Cycle:
 
     @staticmethod
     def _fail(result: CycleResult, status: Status) -> None:
-        """An error ends the attempt; an earlier nomination is void."""
+        """Record an error, which ends the attempt; an earlier nomination is void."""
         result.message, result.failed_with_error, result.unexplained = status.message, True, True
         result.nomination = NominatingInfo("")
 
@@ -329,7 +335,7 @@ class Cycle:
     def _choose(
         self, framework: Framework, state: CycleState, pod: Pod, feasible: list[NodeInfo], result: CycleResult
     ) -> NodeInfo | None:
-        """The node to take; None after an error."""
+        """Return the chosen node; None after an error."""
         if len(feasible) == 1:
             result.best = [feasible[0].name]
             return feasible[0]
@@ -350,7 +356,7 @@ class Cycle:
         return feasible[self._pick(best)]
 
     def _prioritize(self, pod: Pod, nodes: list[NodeInfo], totals: list[int]) -> None:
-        """Add the extenders' scores; one that can't be asked is left out, as upstream does."""
+        """Add the extenders' scores; like upstream, skip an extender that can't be called."""
         for extender in self._extenders:
             if not extender.is_prioritizer or not extender.is_interested(pod):
                 continue
@@ -380,7 +386,7 @@ class Cycle:
 
 
 def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
-    """A failure after a node was chosen: a rejection reads as if there were only that node."""
+    """Describe a failure after a node was chosen; a rejection reads as if there were only that node."""
     result.best = ()
     if status.rejected:
         result.message = fit_error(1, {node: status})
@@ -390,5 +396,5 @@ def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
 
 
 def describe_binding_failure(status: Status, result: CycleResult) -> None:
-    """A failure in PreBind or Bind: the message is its own text alone, and no plugin counts as rejecting the pod."""
+    """Describe a failure in PreBind or Bind: the message is its own text alone, and no plugin rejects the pod."""
     result.message, result.failed_with_error, result.unexplained = status.message, not status.rejected, True

@@ -1,4 +1,4 @@
-"""Cluster events, and which of them may make a rejected pod schedulable (queueing hints)."""
+"""Cluster events, and the choice of those that may make a rejected pod schedulable (queueing hints)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.api.core import Pod
 
 
 class Action(IntFlag):
-    """What happened to an object; an update names what changed."""
+    """The change of an object; an update names the part that changed."""
 
     ADD = 1
     DELETE = 2
@@ -51,7 +51,7 @@ class Resource(Enum):
 
 
 class Hint(Enum):
-    """Whether an event is worth another attempt."""
+    """The answer of a hint function: whether an event is worth another attempt."""
 
     SKIP = "QueueSkip"
     QUEUE = "Queue"
@@ -63,21 +63,19 @@ HintFunction = Callable[[Pod, Any, Any], Hint]
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """A plugin's interest in an event (upstream: ClusterEventWithHint). Without a hint every such event queues."""
+    """A plugin's interest in an event (upstream: ClusterEventWithHint). Without a hint, every such event queues."""
 
     resource: Resource
     action: Action
     hint: HintFunction | None = None
     users_of: Callable[[Any, Any], str | None] | None = None
     """For the old and the new object: the name of the one claim whose users' hint may say QUEUE; None: any pod's may.
-
-    The others are not asked at all, of whom there can be thousands.
-    """
+    The hints of other pods, of which there can be thousands, are not evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened: the object before and after, and its name for the trace."""
+    """A change of an object: the object before and after, and its name for the trace."""
 
     resource: Resource
     action: Action
@@ -86,7 +84,7 @@ class Event:
 
     @property
     def label(self) -> str:
-        """As Kubernetes labels events: `AssignedPodDelete`, `NodeAdd`, `ResourceClaimUpdate`."""
+        """The event's label in Kubernetes' format: `AssignedPodDelete`, `NodeAdd`, `ResourceClaimUpdate`."""
         if self.action is Action.ADD:
             return f"{self.resource.value}Add"
         if self.action is Action.DELETE:
@@ -95,14 +93,14 @@ class Event:
 
     @property
     def object_name(self) -> str:
-        """NAMESPACE/NAME of the object, or its name if it has no namespace."""
+        """Return NAMESPACE/NAME of the object, or its name if it has no namespace."""
         metadata = (self.new or self.old).metadata
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else str(metadata.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """Why a waiting pod is tried again: for the trace."""
+    """The reason why a waiting pod is tried again, for the trace."""
 
     pod: str
     event: str
@@ -113,12 +111,12 @@ class Wake:
 
 
 def concerns(interest: Interest, event: Event) -> bool:
-    """Whether the event is of the kind that the interest is in."""
+    """Return whether the event is of the kind that the interest names."""
     return interest.resource in (event.resource, Resource.ALL) and bool(interest.action & event.action)
 
 
 def wakes(interest: Interest, event: Event, pod: Pod) -> bool:
-    """Whether an event, through this interest, is worth another attempt of the pod."""
+    """Return whether an event, through this interest, is worth another attempt of the pod."""
     if not concerns(interest, event):
         return False
     return interest.hint is None or interest.hint(pod, event.old, event.new) is Hint.QUEUE

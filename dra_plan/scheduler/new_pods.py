@@ -1,4 +1,4 @@
-"""The pods that a workload's controller makes next, by the rules of each kind."""
+"""The pods that a workload's controller creates next, by the rules of each kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ PARALLEL = "Parallel"
 
 
 def is_ordered(workload: AnyWorkload) -> bool:
-    """Whether the workload creates its pods one by one, each once all before it are ready (StatefulSet's default)."""
+    """Return whether the workload creates its pods one by one (StatefulSet's default).
+
+    Each pod is then created once all before it are ready.
+    """
     return (
         isinstance(workload, Workload)
         and workload.kind == "StatefulSet"
@@ -44,9 +47,9 @@ def new_pods(
     *,
     is_ready: Callable[[Pod], bool] | None = None,
 ) -> Iterator[Pod]:
-    """The pods that the workload still has to create; `pods` are those that it has.
+    """Yield the pods that the workload still has to create; `pods` are its existing ones.
 
-    Names that are `taken` in its namespace are not used again. With `is_ready`, a StatefulSet makes its pods in
+    Names that are `taken` in its namespace are not used again. With `is_ready`, a StatefulSet creates its pods in
     order: the next one once all before it are ready (podManagementPolicy OrderedReady). Without it, all at once.
     """
     if is_over(workload):
@@ -70,7 +73,10 @@ def _numbered(workload: AnyWorkload, living: int, count: int, taken: Collection[
 
 
 def _ordinals(workload: AnyWorkload, pods: Sequence[Pod], is_ready: Callable[[Pod], bool] | None) -> Iterator[Pod]:
-    """StatefulSets know their pods by name. One that is being deleted, or has another name, keeps its place."""
+    """Yield the missing pods of a StatefulSet, by name; a terminating pod still occupies its name.
+
+    A pod under another name also counts towards the replicas.
+    """
     named = {pod.metadata.name: pod for pod in pods}
     count = wanted(workload, pods).number
     lacking = count - sum(counts_for(pod, workload.kind) for pod in pods)
@@ -85,7 +91,7 @@ def _ordinals(workload: AnyWorkload, pods: Sequence[Pod], is_ready: Callable[[Po
 
 
 def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[Pod]:
-    """One pod for each node that may take it, bound to that node by name."""
+    """Yield one pod for each node that may run it, bound to that node by name."""
     present = {daemon_node(pod) for pod in pods if counts_for(pod, workload.kind)}
     for node in sorted(nodes, key=lambda n: n.metadata.name):
         if node.metadata.name not in present and daemon_may_run(workload, node):
@@ -95,7 +101,7 @@ def _daemons(workload: AnyWorkload, pods: Sequence[Pod], nodes: Sequence[Node]) 
 
 
 def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
-    """Whether a pod of the DaemonSet may go to the node: its node terms and name match, and it tolerates the taints."""
+    """Return whether a pod of the DaemonSet may run on the node: node terms and name match, taints are tolerated."""
     spec = pod_spec(workload)
     if spec.node_name not in ("", node.metadata.name):
         return False
@@ -106,7 +112,7 @@ def daemon_may_run(workload: AnyWorkload, node: Node) -> bool:
 
 
 def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
-    """A pod of the workload. A Deployment's pods name it as their controller, its ReplicaSet being left out."""
+    """Return a pod of the workload. A Deployment's pods name it as their controller; its ReplicaSet is left out."""
     owner = OwnerReference(
         api_version=workload.api_version,
         kind=workload.kind,
@@ -125,7 +131,7 @@ def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
 
 
 def daemon_node(pod: Pod) -> str:
-    """The node that a daemon is for: its own, or the one that its required node terms name."""
+    """Return the node that a daemon is for: its own, or the one that its required node terms name."""
     required = required_terms(pod)
     for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
         for field in term.match_fields:
@@ -135,7 +141,7 @@ def daemon_node(pod: Pod) -> str:
 
 
 def _on_node(spec: PodSpec, node: str) -> PodSpec:
-    """The spec with the node's name required in every term, as the DaemonSet controller writes it."""
+    """Return the spec with the node's name required in every term, in the form that the DaemonSet controller writes."""
     affinity = spec.affinity or Affinity()
     near = affinity.node_affinity or NodeAffinity()
     by_name = NodeSelectorRequirement(key=_NODE_NAME_FIELD, operator="In", values=[node])

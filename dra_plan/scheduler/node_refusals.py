@@ -1,7 +1,7 @@
-"""All that keeps a pod from each node at the moment of an attempt that failed.
+"""All reasons that exclude a pod from each node at the moment of a failed attempt.
 
-A cycle stops at the first plugin that refuses a node, and the message counts the reasons of that one alone. Whoever
-explains the attempt wants the others, too, asked in the same cycle: they are found here, as values.
+A cycle stops at the first plugin that rejects a node, and the message counts the reasons of that one alone. To explain
+the attempt, the others are needed too, from the same cycle: this module finds them, as values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, St
 
 
 class NodeRefusal(NamedTuple):
-    """What one plugin has against a node: its reasons, and what they are about."""
+    """A plugin's rejection of a node: its reasons, and their subjects."""
 
     plugin: str
     reasons: tuple[Reason, ...]
@@ -29,9 +29,11 @@ class NodeRefusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NodeRefusals:
-    """What keeps a pod from each node, by name. The first refusal of a node is the one that the message counts.
+    """The rejections of a pod by each node, by name.
 
-    `of_all`: the pod was refused before any node was looked at, so that each node has that one reason.
+    The first rejection of a node is the one that the message counts.
+
+    `of_all`: the pod was rejected before any node was examined, so each node has that one reason.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
@@ -39,11 +41,14 @@ class NodeRefusals:
 
 
 Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
-"""Asked at the end of an attempt that found no node; None for pods of which nobody wants to know."""
+"""A function called at the end of an attempt that found no node; None for pods that need no explanation."""
 
 
 def refusals_of(framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> NodeRefusals:
-    """What keeps the pod from each node, in the cycle that has just failed: the cluster is as it was then."""
+    """Return the rejections of the pod by each node, in the cycle that has just failed.
+
+    The cluster must not have changed since then.
+    """
     if diagnosis.pre_filter:
         found = {name: (_refusal(status, ()),) for name, status in diagnosis.statuses.items()}
         return NodeRefusals(found, of_all=True)
@@ -61,7 +66,7 @@ def refusals_of(framework: Framework, state: CycleState, pod: Pod, diagnosis: Di
 
 @contextmanager
 def _as_if_not_asked(plugins: Sequence[FilterPlugin], pod: Pod) -> Iterator[None]:
-    """A context in which asking changes nothing of what is known of the pod: which of its searches were cut short."""
+    """Return a context in which the filters do not change the record of the pod's searches that were cut short."""
     asked = [plugin for plugin in plugins if isinstance(plugin, DynamicResources)]
     before = [plugin.undecided.get(pod.key) for plugin in asked]
     kept = [None if nodes is None else list(nodes) for nodes in before]

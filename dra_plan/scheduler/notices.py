@@ -1,7 +1,7 @@
-"""Notices of a simulation: what the user should know besides the bindings, and a summary of each pod group.
+"""Notices of a simulation: facts the user should know in addition to the bindings, and a summary of each pod group.
 
-First the notices about pod groups and their feature gates, then all others with `collect`, which puts them in a fixed
-order, then how each group stands at the end. Notices about claim sets are in `claims/index.py`.
+The notices about pod groups and their feature gates come first, then all others with `collect`, which puts them in a
+fixed order, then the final state of each group. Notices about claim sets are in `claims/index.py`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _GENERIC = "GenericWorkload"
 
 
 def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Target) -> list[Notice]:
-    """Notices about gates that are on in the input's cluster and off here, and gangs of which only a part runs."""
+    """Return notices about gates that are on in the input's cluster and off here, and gangs that run only in part."""
     return [*_gates(inventory, target), *_in_part(cluster)]
 
 
 def _gates(inventory: Inventory, target: Target) -> Iterator[Notice]:
-    """The API server keeps fields only where their gate is on, so an input that has them tells of its cluster."""
+    """Yield notices about gates that the input reveals: the API server stores fields only if their gate is on."""
     on = target.gates
     named = [pod for pod in inventory.pods if pod.spec.scheduling_group is not None]
     signs: dict[str, str] = {}
@@ -54,7 +54,7 @@ def _gates(inventory: Inventory, target: Target) -> Iterator[Notice]:
 
 
 def _of_groups(groups: Iterable[PodGroup]) -> dict[str, str]:
-    """Gate to the field of PodGroups that needs it."""
+    """Return gate to the field of PodGroups that needs it."""
     found = {}
     for group in groups:
         spec = group.spec
@@ -76,7 +76,7 @@ def _of_a_group(claim: ResourceClaim) -> bool:
 
 
 def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
-    """Gangs of which fewer pods have a node than need one at the same time."""
+    """Yield notices about gangs of which fewer pods have a node than must run at the same time."""
     for group in cluster.groups.all():
         bound = cluster.groups.bound((group.metadata.namespace, group.metadata.name))
         if 0 < bound < group.min_count:
@@ -88,13 +88,13 @@ def _in_part(cluster: SimulatedCluster) -> Iterator[Notice]:
 # -- notices about pods, claims and devices ----------------------------------------------------------------------------
 
 SEVERAL_BEST = "several-best-nodes"
-"""The code of the notice that a pod could as well have gone elsewhere."""
+"""The code of the notice that a pod could equally have gone to a different node."""
 _MOST_TIES = 3
-"""More pods than this are not told one by one which nodes they could as well have gone to."""
+"""The largest number of pods whose alternative nodes are listed one by one."""
 
 
 def collect(simulation: Simulation, records: Sequence[PodRecord], evicted: Sequence[str]) -> list[Notice]:
-    """All notices of the simulation itself, in a fixed order; `evicted` are the keys of pods that had to go."""
+    """Return all notices of the simulation itself, in a fixed order; `evicted` are the keys of the evicted pods."""
     found = group_notices(simulation.inventory, simulation.cluster, simulation.target)
     found += _finished(simulation)
     found += _choices(records)
@@ -124,7 +124,7 @@ def _finished(simulation: Simulation) -> list[Notice]:
 
 
 def _choices(records: Sequence[PodRecord]) -> list[Notice]:
-    """Pods that could as well have gone elsewhere; many of them share one text, so that it is told once."""
+    """Return the pods that could equally have gone to a different node; many of them share one text."""
     tied = [record for record in records if record.node and len(record.best) > 1]
     if len(tied) > _MOST_TIES:
         text = "several nodes score highest (bestNodes in -o json); which one is taken, timing decides in a cluster"
@@ -173,7 +173,7 @@ def _devices(simulation: Simulation) -> list[Notice]:
 
 
 def _kept_claims(simulation: Simulation, evicted: Sequence[str]) -> list[Notice]:
-    """Claims of pods that had to go: the scheduler gives no devices back, and no controller is at work here."""
+    """Return claims of evicted pods: the scheduler releases no devices, and no controller is simulated here."""
     kept: dict[str, list[str]] = {}
     for claim in simulation.cluster.claims if evicted else ():
         reserved = claim.status.reserved_for if claim.status is not None else []
@@ -193,7 +193,7 @@ def _kept_claims(simulation: Simulation, evicted: Sequence[str]) -> list[Notice]
 
 
 def _too_late(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
-    """Pods that wait for the end of a victim that another pod has evicted before."""
+    """Return pods that wait for the end of a victim that another pod has evicted before."""
     waiting = {record.pod.key for record in records if not record.node}
     return [
         Notice(
@@ -212,7 +212,7 @@ def _too_late(simulation: Simulation, records: Sequence[PodRecord]) -> list[Noti
 
 
 def _cut_short(records: Sequence[PodRecord]) -> list[Notice]:
-    """That the time ran out, and for how many pods."""
+    """Return a notice that the time ran out, with the number of affected pods."""
     keys = [record.pod.key for record in records if record.outcome == "Undecided"]
     if not keys:
         return []
@@ -222,7 +222,7 @@ def _cut_short(records: Sequence[PodRecord]) -> list[Notice]:
 
 
 def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[Notice]:
-    """Claims on which upstream stumbles while it looks for a pod's special claim (P10)."""
+    """Return claims that disturb upstream's search for a pod's special claim (P10)."""
     mapped = simulation.cluster.extended_names()
     asking = {
         record.pod.key
@@ -244,7 +244,7 @@ def _uncontrolled(simulation: Simulation, records: Sequence[PodRecord]) -> list[
 
 @dataclass(frozen=True)
 class GroupSummary:
-    """One group: what the scheduler would have written into its status, and the numbers of its pods."""
+    """One group: the status that the scheduler would have written, and the numbers of its pods."""
 
     namespace: str
     name: str
@@ -255,13 +255,13 @@ class GroupSummary:
     conditions: tuple[PodGroupCondition, ...]
     attempts: int
     last: tuple[MemberAnswer, ...] = ()
-    """What the pods of the last cycle came to, in the order in which they were tried."""
+    """The results for the pods of the last cycle, in the order in which they were tried."""
     waiting: str = ""
-    """What keeps its first gated pod out of the queue, if nothing was tried."""
+    """The reason why its first gated pod is not queued, if nothing was tried."""
 
     @property
     def outcome(self) -> PodGroupOutcome:
-        """One word."""
+        """The outcome as one word."""
         condition = next((each for each in self.conditions if each.type == SCHEDULED), None)
         if condition is not None and condition.status == "True":
             return "Scheduled"
@@ -275,7 +275,7 @@ class GroupSummary:
 def summaries(
     cluster: SimulatedCluster, records: PodGroupRecords, gated: Mapping[str, QueuedPod]
 ) -> list[GroupSummary]:
-    """All groups, in order of arrival; `gated` are the pods that are kept out of the queue, by uid."""
+    """Return all groups, in order of arrival; `gated` are the pods that are kept out of the queue, by uid."""
     return [_summary(cluster, records.of(group), gated) for group in cluster.groups.all()]
 
 

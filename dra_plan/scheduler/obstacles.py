@@ -1,4 +1,4 @@
-"""What plugins know of nodes that they refuse, as documents have it: with near names, and ranges over the nodes."""
+"""The facts behind plugins' rejections of nodes, as documents: with near names, and ranges over the nodes."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from dra_plan.scheduler.framework.status import (
 )
 
 MOST_FOUND = 4
-"""Values of a label that are told of the nodes."""
+"""The number of label values listed for the nodes."""
 
 
 def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeObstacle | None:
-    """The obstacle that nodes have in common, with what differs among them."""
+    """Return the obstacle that nodes have in common, with the values that differ among them."""
     match same[0]:
         case ResourceShort(resource, asked):
             return _resource(resource, asked, [one for one in same if isinstance(one, ResourceShort)], nodes)
@@ -76,11 +76,11 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
         case VolumesFull(driver, asked):
             return _volume_limit(driver, asked, [one for one in same if isinstance(one, VolumesFull)])
         case NoDevices():
-            return None  # what is in the way of them is told of the plugin
+            return None  # the plugin's answer explains these nodes
 
 
 def _varies(same: Sequence[Obstacle]) -> bool:
-    """Whether they name different pods or domains."""
+    """Return whether they name different pods or domains."""
     return len(set(same)) > 1
 
 
@@ -114,7 +114,7 @@ def _volume_limit(driver: str, asked: int, same: Sequence[VolumesFull]) -> NodeO
 
 
 def _near_resource(resource: str, nodes: Mapping[str, Node]) -> str:
-    """A name like that of a resource which no node has."""
+    """Return a name similar to that of a resource which no node has."""
     names = {name for node in nodes.values() for name in node.status.allocatable or node.status.capacity}
     return "" if resource in names else nearest(resource, names) or ""
 
@@ -135,7 +135,7 @@ def _label(first: LabelUnmet, same: Sequence[LabelUnmet], nodes: Mapping[str, No
 
 
 def _near(wanted: LabelUnmet, nodes: Mapping[str, Node]) -> str:
-    """A key like the wanted one, if no node has that; else a value that nodes have."""
+    """Return a key similar to the wanted one, if no node has that; otherwise a value that nodes have."""
     if wanted.operator not in ("In", "Exists"):
         return ""
     labels = [node.metadata.labels or {} for node in nodes.values()]

@@ -1,8 +1,8 @@
-"""Policies: scores of nodes, and an order of devices, that a cluster could be scheduled by instead.
+"""Policies: alternative scores of nodes, and an alternative order of devices, for scheduling a cluster.
 
-A policy is a plugin of its own in the place of NodeResourcesFit's and NodeResourcesBalancedAllocation's scores (or only
-other arguments of these), and an order in which the devices of a node are tried. Filters, the queue and all other
-scores stay those of the configuration. What each of them prefers is in `POLICIES`.
+A policy is a plugin that replaces the scores of NodeResourcesFit and NodeResourcesBalancedAllocation (or only changes
+their arguments), and an order in which the devices of a node are tried. Filters, the queue and all other scores stay
+those of the configuration. `POLICIES` describes the preferences of each.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from dra_plan.scheduler.plugins.device_scores import (
 )
 
 WEIGHT = 1000
-"""Of a policy's score: other preferences only decide among nodes that it likes equally."""
+"""The weight of a policy's score: other preferences only decide among nodes that it rates equally."""
 
 
 # -- the policies by name ----------------------------------------------------------------------------------------------
 
 
 def fullest_first(devices: Sequence[PoolDevice], state: AllocatedState) -> Sequence[PoolDevice]:
-    """Shared devices that are in use before the others, the one first of which the smallest share is left."""
+    """Return shared devices that are in use before the others, starting with the one with the smallest free share."""
     if not any(device.id in state.aggregate for device in devices):
         return devices
     return sorted(devices, key=lambda device: _share_left(device, state))
@@ -54,7 +54,7 @@ def _share_left(device: PoolDevice, state: AllocatedState) -> float:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy: what it does, the plugin that scores, the arguments of NodeResourcesFit, and the order of devices."""
+    """A policy: its description, the scoring plugin, the arguments of NodeResourcesFit, and the order of devices."""
 
     name: str
     summary: str
@@ -86,7 +86,7 @@ POLICIES = {
 
 
 def named(name: str) -> Policy:
-    """The policy of that name. UsageError if there is none."""
+    """Return the policy of that name. Raises UsageError if there is none."""
     if name not in POLICIES:
         near = nearest(name, POLICIES)
         hint = f" (did you mean {near!r}?)" if near else ""
@@ -95,7 +95,10 @@ def named(name: str) -> Policy:
 
 
 def configured(policy: Policy, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """The decoded KubeSchedulerConfiguration with the policy in each profile; None for the default configuration."""
+    """Return the decoded KubeSchedulerConfiguration with the policy in each profile.
+
+    Return None for the default configuration.
+    """
     if policy.plugin is None and not policy.strategy:
         return document
     made: dict[str, Any] = copy.deepcopy(dict(document or {}))
@@ -126,7 +129,7 @@ def _with(policy: Policy, profile: dict[str, Any]) -> dict[str, Any]:
 
 
 def registered(policy: Policy, mix: Mix, others: Registry | None = None) -> Registry:
-    """The registry with the policy's plugin, which scores by the mix of pods."""
+    """Return the registry with the policy's plugin, which scores by the mix of pods."""
     made = Registry(others or {})
     plugin = policy.plugin
     if plugin is not None:

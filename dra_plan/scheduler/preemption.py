@@ -1,7 +1,7 @@
-"""Preemption of a single pod: where removing less important pods makes room, and what happens to those removed.
+"""Preemption of a single pod: the nodes on which evicting less important pods helps, and the eviction itself.
 
-First the search for victims on each node (upstream: SelectVictimsOnNode, DryRunPreemption), then their eviction. Which
-candidate is taken is in `framework/extender.py`; preemption for a whole pod group is in `groups/scheduling.py`.
+The search for victims on each node comes first (upstream: SelectVictimsOnNode, DryRunPreemption), then their eviction.
+The choice of a candidate is in `framework/extender.py`; preemption for a whole pod group is in `groups/scheduling.py`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 
 
 def no_victims(node: str) -> str:
-    """The message for a node that is offered for preemption without a pod to evict."""
+    """Return the message for a node that is offered for preemption without a pod to evict."""
     return f'expected at least one victim pod on node "{node}"'
 
 
 def select_victims(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo) -> Candidate | Status:
-    """The fewest, least important pods whose removal lets the pod fit; `state` and `node` are changed."""
+    """Return the fewest, least important pods whose removal lets the pod fit; `state` and `node` are changed."""
     trial = handle.trial
     priority = handle.cluster.info(pod).priority
     potential = [info for info in node.pods.values() if info.priority < priority]
@@ -60,7 +60,7 @@ def select_victims(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo) 
 
 
 def _spare(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo, info: PodInfo) -> bool | Status:
-    """Put the pod back if the other one still fits beside it."""
+    """Put the victim back if the preemptor still fits with it on the node."""
     node.add(info)
     status = handle.trial.add_pod(state, pod, info, node)
     if not succeeded(status):
@@ -75,7 +75,7 @@ def _spare(handle: Handle, state: CycleState, pod: Pod, node: NodeInfo, info: Po
 def dry_run(
     handle: Handle, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], wanted: int
 ) -> tuple[list[Candidate], dict[str, Status]]:
-    """Candidates, until `wanted` are found and one of them breaks no budget, and why the other nodes are none.
+    """Return candidates, until `wanted` are found and one of them breaks no budget, and the other nodes' rejections.
 
     Upstream begins at a random node; this begins at the first one.
     """
@@ -106,7 +106,10 @@ REASON = "PreemptionByScheduler"
 
 
 def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
-    """Delete the pod, or mark it if its kubelet ends it later; at Permit it is rejected for the plugin instead."""
+    """Delete the pod, or mark it if its kubelet ends it later.
+
+    If it waits at Permit, reject it for the plugin instead.
+    """
     waiting = handle.waiting.get(victim.uid)
     if waiting is not None:
         waiting.preempt(plugin, "preempted")
@@ -117,12 +120,12 @@ def remove_victim(handle: Handle, victim: PodInfo, plugin: str) -> None:
 
 
 def preemption_message(pod: Pod) -> str:
-    """The message in the condition of a preempted pod."""
+    """Return the message in the condition of a preempted pod."""
     return f"{pod.spec.scheduler_name or DEFAULT_SCHEDULER}: preempting to accommodate a higher priority pod"
 
 
 def is_victim(pod: Pod) -> bool:
-    """Whether the pod was preempted and is being deleted."""
+    """Return whether the pod was preempted and is being deleted."""
     return pod.metadata.deletion_timestamp is not None and any(
         each.type == "DisruptionTarget" and each.status == "True" and each.reason == REASON
         for each in pod.status.conditions
@@ -130,7 +133,7 @@ def is_victim(pod: Pod) -> bool:
 
 
 def _mark(handle: Handle, uid: str) -> None:
-    """The pod is being deleted; it keeps its place until its kubelet has ended it."""
+    """Mark the pod as terminating; it stays on its node until its kubelet has ended it."""
     pod = handle.cluster.pods.get(uid)
     if pod is None or is_victim(pod):
         return

@@ -1,8 +1,8 @@
-"""The scheduling queue: active, backing off, unschedulable and gated pods, and what moves them.
+"""The scheduling queue: active, backing off, unschedulable and gated pods, and the moves between them.
 
 Simulated: a pod never waits for the wall clock. While the active queue is empty, rejected pods in backoff are taken
-early, as kube-scheduler does since 1.33; pods that failed with an error wait out their backoff, and the simulated
-clock moves on. First the heap in which each part of the queue keeps its pods, then the pods that wait for an event,
+early, as kube-scheduler does since 1.33; pods that failed with an error wait out their backoff, and the simulated clock
+advances. The heap in which each part of the queue stores its pods comes first, then the pods that wait for an event,
 then the queue.
 """
 
@@ -28,7 +28,7 @@ _Key = TypeVar("_Key")
 
 
 class PodHeap:
-    """Pods by uid, the one with the smallest key first. Keys are fixed when a pod is put in."""
+    """Pods by uid, the one with the smallest key first. Keys are fixed when a pod is added."""
 
     def __init__(self) -> None:
         self._items: dict[str, tuple[tuple[float, ...], QueuedPod]] = {}
@@ -41,11 +41,11 @@ class PodHeap:
         return uid in self._items
 
     def values(self) -> list[QueuedPod]:
-        """The pods, by key."""
+        """Return the pods, by key."""
         return [item for _, item in sorted(self._items.values(), key=lambda entry: entry[0])]
 
     def get(self, uid: str) -> QueuedPod | None:
-        """The pod with this uid, or None."""
+        """Return the pod with this uid, or None."""
         entry = self._items.get(uid)
         return entry[1] if entry is not None else None
 
@@ -55,12 +55,12 @@ class PodHeap:
         heapq.heappush(self._heap, (key, item.uid))
 
     def remove(self, uid: str) -> QueuedPod | None:
-        """Remove a pod, wherever it is; its entry in the heap is skipped later."""
+        """Remove a pod at any position; its entry in the heap is skipped later."""
         entry = self._items.pop(uid, None)
         return entry[1] if entry is not None else None
 
     def first(self) -> QueuedPod | None:
-        """The pod with the smallest key, which stays; None if there is none."""
+        """Return the pod with the smallest key, which stays; None if there is none."""
         while self._heap:
             key, uid = self._heap[0]
             entry = self._items.get(uid)
@@ -71,42 +71,45 @@ class PodHeap:
 
 
 # -- pods that wait for an event ---------------------------------------------------------------------------------------
-# There can be thousands, and most events concern none of them: they are kept by what decides that.
+# There can be thousands, and most events concern none of them: they are indexed by the data that decides this.
 
 
 class _Refusers(NamedTuple):
-    """The pod's profile, and the plugins that rejected it or let it wait."""
+    """The pod's profile, and the plugins that rejected it or made it wait."""
 
     profile: str
     rejected_by: frozenset[str]
     pending: frozenset[str]
 
     def all_in(self, plugins: frozenset[str]) -> bool:
-        """Whether all of the plugins are among these."""
+        """Return whether all of the plugins are among these."""
         return self.rejected_by <= plugins and self.pending <= plugins
 
 
 class ParkedPods:
-    """Pods by uid, in the order in which they were put in. Who refused a pod does not change as long as it is here."""
+    """Pods by uid, in the order in which they were added.
+
+    The plugins that rejected a pod do not change while it is here.
+    """
 
     def __init__(self) -> None:
         self._items: dict[str, QueuedPod] = {}
         self._where: dict[str, _Refusers | None] = {}
-        """The refusers of each pod, None for one that is gated."""
+        """The rejecting plugins of each pod, None for a gated pod."""
         self._gated: dict[str, QueuedPod] = {}
         self._alike: dict[_Refusers, dict[str, QueuedPod]] = {}
         self._users: dict[str, dict[str, QueuedPod]] = {}
-        """By the name of a claim, the pods that may use it."""
+        """The pods that may use a claim, by the claim's name."""
 
     def __contains__(self, uid: str) -> bool:
         return uid in self._items
 
     def get(self, uid: str) -> QueuedPod | None:
-        """The pod with this uid, or None."""
+        """Return the pod with this uid, or None."""
         return self._items.get(uid)
 
     def values(self) -> Iterable[QueuedPod]:
-        """All pods, gated ones too."""
+        """Return all pods, including gated ones."""
         return self._items.values()
 
     @property
@@ -116,15 +119,15 @@ class ParkedPods:
 
     @property
     def refusers(self) -> Iterable[_Refusers]:
-        """What plugins refused the pods that are not gated, each combination once."""
+        """The combinations of plugins that rejected pods that are not gated, each once."""
         return self._alike.keys()
 
     def refused(self, by: _Refusers) -> Iterable[QueuedPod]:
-        """The pods that just these plugins refused."""
+        """Return the pods that exactly these plugins rejected."""
         return self._alike[by].values()
 
     def users(self, names: Iterable[str], by: _Refusers) -> Iterator[QueuedPod]:
-        """Those of them that may use claims of these names, each once."""
+        """Yield those of them that may use claims of these names, each once."""
         found = {uid: item for name in names for uid, item in self._users.get(name, {}).items()}
         return (item for uid, item in found.items() if self._where[uid] == by)
 
@@ -156,7 +159,7 @@ class ParkedPods:
         return item
 
     def restate(self, uid: str, info: PodInfo) -> None:
-        """The pod has changed; it stays in its place."""
+        """Update a changed pod, which keeps its position."""
         item = self._items[uid]
         before, item.info = item.info.claim_names, info
         if self._where[uid] is not None:
@@ -178,11 +181,11 @@ INITIAL_BACKOFF = 1.0
 MOST_BACKOFF = 10.0
 _MOST_DOUBLINGS = 4
 _MOST_FRUITLESS = 5
-"""So often failed bindings alone make a pod try again; upstream goes on for ever."""
+"""The number of times that failed bindings alone make a pod retry; upstream never stops."""
 
 
 class SchedulingQueue:
-    """All pods that are not bound. `on_wake` is told why a pod is tried again."""
+    """All pods that are not bound. `on_wake` is called with the reason why a pod is retried."""
 
     def __init__(
         self,
@@ -204,14 +207,14 @@ class SchedulingQueue:
         self._in_flight: dict[str, QueuedPod] = {}
         self._interests: dict[str, dict[str, tuple[Plugin, list[Interest]]]] = {}
         self._happened = 0
-        """How many events there were, failed bindings left out."""
+        """The number of events so far, without failed bindings."""
         self._deaf: dict[tuple[str, Resource, Action], frozenset[str]] = {}
-        """By profile and kind of event, the plugins that take no such event as a reason to try a pod again."""
+        """The plugins that do not retry a pod for any such event, by profile and kind of event."""
 
-    # What is where
+    # Finding pods
 
     def find(self, uid: str) -> QueuedPod | None:
-        """The queued pod with this uid, wherever it is."""
+        """Return the queued pod with this uid, in any part of the queue."""
         for place in self._places:
             item = place.get(uid)
             if item is not None:
@@ -238,21 +241,24 @@ class SchedulingQueue:
         return self._error_backoff.values()
 
     def _key(self, item: QueuedPod, place: PodHeap) -> tuple[float, ...]:
-        """Active pods by the sort plugin, then time; those backing off by the second in which they may go first."""
+        """Return the sort key: that of the sort plugin, then time, for active pods.
+
+        Pods that are backing off are sorted by the second in which their backoff ends.
+        """
         key = (*self._frameworks[item.profile].sort_key(item), item.timestamp, item.order)
         return key if place is self._active else (item.backoff_until, *key)
 
-    # In and out
+    # Adding and removing
 
     def add(self, info: PodInfo) -> QueuedPod:
-        """A new pod; it becomes active unless a PreEnqueue plugin gates it."""
+        """Add a new pod; it becomes active unless a PreEnqueue plugin gates it."""
         self._arrivals += 1
         item = QueuedPod(info, self._clock.now, self._arrivals)
         self._enter(item, self._active)
         return item
 
     def pop(self) -> QueuedPod | None:
-        """The next pod to try: the first active one, else the first that is backing off, else None."""
+        """Return the next pod to try: the first active one, else the first that is backing off, else None."""
         self._flush_backoff()
         place = self._active if len(self._active) else self._backoff
         item = place.first()
@@ -291,21 +297,21 @@ class SchedulingQueue:
                 self._enter(item, self._active)
 
     def release_errors(self, items: Iterable[QueuedPod]) -> None:
-        """Let these pods, which failed with an error, try again; time passes until the first may."""
+        """Retry these pods, which failed with an error; time passes until the first may be tried."""
         for item in items:
             self._clock.advance_to(item.backoff_until)
             self._error_backoff.remove(item.uid)
             self._enter(item, self._active)
 
     def done(self, uid: str) -> None:
-        """The pod is bound or gone."""
+        """Remove a pod that is bound or deleted."""
         for place in self._places:
             place.remove(uid)
         self._in_flight.pop(uid, None)
         self._unschedulable.pop(uid)
 
     def _enter(self, item: QueuedPod, place: PodHeap) -> bool:
-        """Move to a place unless PreEnqueue refuses."""
+        """Move the pod to a part of the queue unless PreEnqueue rejects it."""
         refusal = self._frameworks[item.profile].run_pre_enqueue(item.pod, item.gated_by)
         if refusal is not None:
             item.gated_by, item.gate_message = refusal.plugin, refusal.message
@@ -334,9 +340,10 @@ class SchedulingQueue:
         self._unschedulable.put(item)
 
     def put_back_member(self, item: QueuedPod, *, failed_with_error: bool, changed: bool) -> None:
-        """The attempt of a group's pod failed: it backs off, whatever could help it, and so is tried again at once.
+        """Put back a group's pod whose attempt failed: it backs off and is thus retried at once.
 
-        Where nothing has `changed` since the attempt began, that would come to the same: it waits for any event.
+        This does not depend on the events that could help it. If nothing has `changed` since the attempt began, a retry
+        would have the same result: the pod waits for any event.
         """
         item.replay = []
         self._end(item, failed_with_error=failed_with_error)
@@ -354,7 +361,7 @@ class SchedulingQueue:
         item.backoff_until = self._backoff_end(item)
 
     def _backoff_end(self, item: QueuedPod) -> float:
-        """1 s, doubled with every failure up to 10 s; ends on a whole second."""
+        """Return the end of the backoff: 1 s, doubled with every failure up to 10 s; it ends on a whole second."""
         count = item.errors or item.rejections
         seconds = min(INITIAL_BACKOFF * 2 ** min(count - 1, _MOST_DOUBLINGS), MOST_BACKOFF) if count else 0.0
         return math.floor(item.timestamp + seconds)
@@ -362,7 +369,7 @@ class SchedulingQueue:
     # Events
 
     def handle(self, event: Event) -> None:
-        """Move the pods that an event may have made schedulable, so that they are tried again."""
+        """Move the pods that an event may have made schedulable, so that they are retried."""
         for item in self._in_flight.values():
             item.replay.append(event)
         self._end_idling()
@@ -371,7 +378,7 @@ class SchedulingQueue:
             self._reconsider(item, event)
 
     def _hearing(self, event: Event) -> list[QueuedPod]:
-        """The unschedulable pods that the event may concern, in the order in which they were put back."""
+        """Return the unschedulable pods that the event may concern, in the order in which they were put back."""
         parked = self._unschedulable
         found = parked.gated
         deaf: dict[str, tuple[frozenset[str], set[str], frozenset[str]]] = {}
@@ -388,7 +395,11 @@ class SchedulingQueue:
         return found
 
     def _of_users(self, profile: str, event: Event) -> tuple[set[str], frozenset[str]]:
-        """The claims whose users alone some plugins take the event for; and the plugins that are deaf to all others."""
+        """Return two sets about the plugins of a profile: claims, and plugins.
+
+        The users of the claims are the only pods that some plugins may retry for the event; the plugins ignore the
+        event for all other pods.
+        """
         deaf, names, limited = self._deaf_to(profile, event), set[str](), set[str]()
         if event.resource is not Resource.CLAIM:
             return names, deaf
@@ -413,7 +424,7 @@ class SchedulingQueue:
         return found
 
     def binding_failed(self, event: Event, uid: str) -> None:
-        """Binding a pod failed: for the others, but not for itself, it is as if the pod were deleted."""
+        """Handle a failed binding: for the other pods, but not for this one, it is as if the pod were deleted."""
         self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
             if item.fruitless_since != self._happened:
@@ -423,7 +434,7 @@ class SchedulingQueue:
                 self._reconsider(item, event)
 
     def member_came(self, event: Event, uids: Iterable[str]) -> None:
-        """A pod of a group was created; gated pods among the group's `uids` may enter now."""
+        """Handle the creation of a pod of a group; gated pods among the group's `uids` may now enter."""
         for uid in uids:
             item = self._unschedulable.get(uid)
             if item is not None:
@@ -444,7 +455,7 @@ class SchedulingQueue:
             self._awake(item, event, plugin)
 
     def update(self, info: PodInfo, event: Event | None) -> None:
-        """A waiting pod was changed; it is tried again if the change may help."""
+        """Update a waiting pod; it is retried if the change may help."""
         item = self.find(info.uid)
         if item is None:
             return
@@ -463,7 +474,7 @@ class SchedulingQueue:
             self._enter(item, self._active)
 
     def _wake(self, item: QueuedPod, event: Event) -> bool:
-        """Whether the event took the pod out of the unschedulable ones."""
+        """Return whether the event moved the pod out of the unschedulable ones."""
         plugin = self._interested(item, event)
         if plugin is None:
             return False
@@ -478,7 +489,7 @@ class SchedulingQueue:
             self._on_wake(Wake(item.pod.key, event.label, event.object_name, plugin, to, self._clock.now))
 
     def _interested(self, item: QueuedPod, event: Event) -> str | None:
-        """The first plugin that rejected the pod and takes the event as a reason to try again."""
+        """Return the first plugin that rejected the pod and considers the event a reason to retry."""
         profile = item.profile
         deaf, registered = self._deaf_to(profile, event), self._registered(profile)
         for name in (*sorted(item.pending), *sorted(item.rejected_by)):
@@ -494,7 +505,7 @@ class SchedulingQueue:
         return known is None or any(concerns(interest, event) for interest in known[1])
 
     def _registered(self, profile: str) -> dict[str, tuple[Plugin, list[Interest]]]:
-        """Plugin name to the plugin and its interests; absent if it declares none: any event will do."""
+        """Return plugin name to the plugin and its interests; absent if it declares none: then any event counts."""
         found = self._interests.get(profile)
         if found is None:
             found = self._interests[profile] = {

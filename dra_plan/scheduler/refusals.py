@@ -1,8 +1,8 @@
-"""Questions to the scheduler's filters: what keeps a pod from each node, and how many copies of a pod are scheduled.
+"""Queries of the scheduler's filters: the reasons against a pod on each node, and the number of copies scheduled.
 
-First every filter's answer for every node, where a cycle stops at the first that rejects; then copies that are created
-until one is not scheduled; then the filters that depend on nothing but node and pod, asked without a simulation. The
-answers are put into words elsewhere.
+Every filter's answer for every node comes first (a cycle stops at the first that rejects); then copies that are created
+until one is not scheduled; then the filters that depend only on node and pod, called without a simulation. The answers
+are put into words elsewhere.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .simulation import Simulation
 
 @dataclass(frozen=True)
 class Refusals:
-    """What keeps a pod from each node, by name in scheduling order; empty for a node that would take it.
+    """The reasons that keep a pod from each node, by name in scheduling order; empty for a node that fits.
 
     `claims` are those of the pod that wait for devices, `allocated` those that have theirs.
     """
@@ -45,7 +45,7 @@ class Refusals:
 
 
 def refusals(simulation: Simulation, pod: Pod) -> Refusals:
-    """What keeps the pod from each node of the cluster as it is now; the cluster is not changed."""
+    """Return the reasons that keep the pod from each node of the current cluster, which is not changed."""
     cluster = simulation.cluster
     nodes = list(cluster.nodes.values())
     framework = simulation.frameworks.get(cluster.info(pod).profile)
@@ -72,7 +72,7 @@ def _of_node(framework: Framework, state: CycleState, pod: Pod, node: NodeInfo) 
 def _claims(
     framework: Framework, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
 ) -> tuple[tuple[ResourceClaim, ...], tuple[ResourceClaim, ...]]:
-    """The pod's claims that wait for devices, as they are asked for on the first node, and those that have theirs."""
+    """Return the pod's claims that wait for devices, as requested on the first node, and those that have theirs."""
     for plugin in framework.all_plugins():
         kept: PodState | None = state.get(plugin.name) if isinstance(plugin, DynamicResources) else None
         if isinstance(plugin, DynamicResources) and kept is not None and nodes:
@@ -81,24 +81,24 @@ def _claims(
 
 
 # -- copies of a pod ---------------------------------------------------------------------------------------------------
-# Copies are created one after the other until the scheduler refuses one. What their number means, and how many could
-# be placed at best, is not decided here.
+# Copies are created one after the other until the scheduler rejects one. The meaning of their number, and the largest
+# possible number, are not decided here.
 
 
 @dataclass(frozen=True)
 class CopyTemplate:
-    """What one copy is: a pod, or all pods of a gang, whose names differ, with a pod group of their own."""
+    """The content of one copy: a pod, or all pods of a gang, with different names and a pod group of their own."""
 
     pods: tuple[Pod, ...]
     group: PodGroup | None = None
 
     @property
     def never_starts(self) -> bool:
-        """Whether it is a gang of fewer pods than it needs."""
+        """Return whether it is a gang with fewer pods than it needs."""
         return self.group is not None and len(self.pods) < self.group.min_count
 
     def made(self, number: int) -> tuple[PodGroup | None, list[Pod]]:
-        """The group and the pods of the copy of that number."""
+        """Return the group and the pods of the copy of that number."""
         if self.group is None:
             return None, [copy_of(pod, number) for pod in self.pods]
         metadata = self.group.metadata
@@ -117,7 +117,7 @@ def _of_group(pod: Pod, group: str) -> Pod:
 class Copies:
     """The outcome for the copies: the pods that were bound, in order, and the first that was not, if there was one.
 
-    A copy has so many pods, its `size`: it counts when all of them are bound.
+    A copy has `size` pods: it counts when all of them are bound.
     """
 
     size: int = 1
@@ -126,11 +126,14 @@ class Copies:
 
     @property
     def number(self) -> int:
-        """How many copies are bound."""
+        """The number of bound copies."""
         return len(self.bound) // self.size
 
     def add(self, simulation: Simulation, records: Sequence[PodRecord]) -> bool:
-        """Whether all pods of the next copy are bound; otherwise one of those that are not is the refused one."""
+        """Record the outcome of the next copy, and return whether all its pods are bound.
+
+        If they are not, one of the pods without a node becomes the rejected one.
+        """
         if len(records) == self.size and all(record.node for record in records):
             self.bound += records
             return True
@@ -143,7 +146,7 @@ class Copies:
 
 
 def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int]]) -> int:
-    """Whose copy comes next: the one that has the least of its share; of several such, the first."""
+    """Return the template to copy next: the one with the smallest part of its share; of several such, the first."""
     shares = [copies.number / share for copies, (_, share) in zip(found, templates, strict=True)]
     return shares.index(min(shares))
 
@@ -151,10 +154,10 @@ def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int
 def create_in_proportion(
     simulation: Simulation, templates: Sequence[tuple[CopyTemplate, int]], limit: int
 ) -> list[Copies]:
-    """Creates copies in a simulation that has started, each when the one before is bound: at most `limit` in all.
+    """Create copies in a running simulation, each when the one before is bound: at most `limit` in all.
 
-    Each template comes with its number in a set. The first copy that is refused ends it. A copy counts as bound if it
-    is bound when nothing changes any more, even if it evicts others.
+    Each template comes with its number in a set. The first rejected copy ends the creation. A copy counts as bound if
+    it is bound when nothing changes any more, even if it evicts others.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
@@ -170,10 +173,10 @@ def create_in_proportion(
 
 
 def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int) -> list[PodRecord]:
-    """What becomes of a refused gang's pods that come one by one, up to the first that finds no node.
+    """Return the outcome for a rejected gang's pods that arrive one by one, up to the first that finds no node.
 
-    They come as pods by themselves, in the order in which the scheduler tried those of the gang's copy of that number.
-    Those before it stay on their nodes.
+    They arrive as pods without a group, in the order in which the scheduler tried those of the gang's copy of that
+    number. Those before it stay on their nodes.
     """
     group, made = template.made(number)
     known = simulation.scheduler.groups.records.by_key
@@ -191,7 +194,7 @@ def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int
 
 
 def copy_of(template: Pod, number: int) -> Pod:
-    """A new pod like the template: pending, with a name of its own and no claims yet."""
+    """Return a new pod like the template: pending, with a name of its own and no claims yet."""
     metadata = template.metadata
     named = ObjectMeta(
         name=f"{metadata.name}-{number}",
@@ -205,21 +208,21 @@ def copy_of(template: Pod, number: int) -> Pod:
     return structs.replace(template, metadata=named, spec=spec, status=PodStatus())
 
 
-# -- filters that look at node and pod alone ---------------------------------------------------------------------------
-# They are asked outside a simulation: which nodes do they exclude? The rules are the plugins' own. What depends on
-# other pods or on what is in use needs a simulation.
+# -- filters that depend only on node and pod --------------------------------------------------------------------------
+# They are called outside a simulation to find the nodes that they exclude. The rules are the plugins' own. Anything
+# that depends on other pods or on used resources needs a simulation.
 
 
 class NodeRules:
-    """The nodes of a question, and what keeps pods away from them."""
+    """The nodes of a question, and the exclusions of pods from them."""
 
     def __init__(self, nodes: Iterable[Node], target: Target) -> None:
         self._nodes = list(nodes)
         self._infos: dict[str, NodeInfo] = {}
         self._known: dict[Hashable, list[tuple[str, NodeExclusion]]] = {}
-        """By what the plugins look at of a pod: pods that are alike to them are asked once."""
+        """The answers by the part of a pod that the plugins read: pods that are alike to them are checked once."""
         self._joined: dict[tuple[Hashable, ...], dict[str, list[NodeExclusion]]] = {}
-        """By the same of several pods."""
+        """The answers by the same part of several pods."""
         self._affinity = NodeAffinityPlugin()
         self._plugins: tuple[FilterPlugin, ...] = (
             NodeUnschedulable(),
@@ -229,7 +232,7 @@ class NodeRules:
         )
 
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
-        """The nodes that are excluded for one of the pods, and by which plugins; most nodes take all pods.
+        """Return the nodes that are excluded for one of the pods, with the plugins; most nodes fit all pods.
 
         Pods that are alike to the plugins get the very same dict.
         """
@@ -277,7 +280,7 @@ class NodeRules:
 
 
 def _exclusion(plugin: FilterPlugin, status: Status, obstacles: Iterable[Obstacle]) -> NodeExclusion:
-    """What is in the way; of labels only what is wanted, so that nodes which differ in what they have are alike."""
+    """Return the obstacle; for labels only the requirement, so that nodes with different labels are alike."""
     made = (node_obstacle([each], {}) for each in obstacles)
     about = [structs.replace(each, found=[], values_found=0, without=0, near="") for each in made if each is not None]
     return NodeExclusion(plugin=plugin.name, message=status.message, about=about)

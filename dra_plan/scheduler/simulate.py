@@ -1,7 +1,8 @@
-"""The whole simulation: an input goes in, bindings, allocations and messages come out.
+"""The whole simulation: from an input to bindings, allocations and messages.
 
-First how a later state of the cluster is applied to a running simulation, then `simulate`, which runs one or several
-states to the end and collects the result. The parts of a simulation are put together in `scheduler/simulation.py`.
+The application of a later state of the cluster to a running simulation comes first, then `simulate`, which runs one or
+several states to the end and collects the result. The parts of a simulation are put together in
+`scheduler/simulation.py`.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from .queue import MOST_BACKOFF
 from .simulation import Simulation
 
 # -- later states of the cluster ---------------------------------------------------------------------------------------
-# What changed becomes events, and events wake pods. A later state is given like the first one, as manifests. Only the
-# differences between the two inputs are applied, so what the simulation has decided since (bindings, allocations)
-# stays unless an object is changed or gone. What controllers do meanwhile is done here too: claims are generated, and
-# claims that nobody uses any more are freed.
+# Changes become events, and events wake pods. A later state is given like the first one, as manifests. Only the
+# differences between the two inputs are applied, so the simulation's own decisions since then (bindings, allocations)
+# stay unless an object is changed or deleted. The controllers' work is also done here: claims are generated, and claims
+# without users are freed.
 
 
 class _WithMetadata(Protocol):
@@ -75,7 +76,7 @@ class LaterState:
         self._before, self._after = before, after
 
     def pass_time(self) -> None:
-        """The clock follows the newest time in the input; by then every backoff has ended."""
+        """Advance the clock to the newest time in the input; every backoff has ended by then."""
         clock = self._simulation.clock
         times = [pod.metadata.creation_timestamp for pod in self._after.pods]
         times += [claim.metadata.creation_timestamp for claim in self._after.claims]
@@ -85,7 +86,7 @@ class LaterState:
     # Nodes
 
     def nodes(self) -> None:
-        """Nodes that come, change or go."""
+        """Apply nodes that are added, changed or removed."""
         old, new = _index(self._before.nodes), _index(self._after.nodes)
         if old == new:
             return
@@ -103,7 +104,7 @@ class LaterState:
     # Devices
 
     def devices(self) -> None:
-        """Slices, classes and taint rules; a rule shows as an update of the slices."""
+        """Apply slices, classes and taint rules; a rule appears as an update of the slices."""
         before, after, cluster = self._before, self._after, self._cluster
         changed = [
             before.slices != after.slices,
@@ -133,7 +134,10 @@ class LaterState:
     # Volumes
 
     def volumes(self) -> None:
-        """Volumes, claims on them, and what is behind them. What did not change in the input stays as simulated."""
+        """Apply volumes, claims on them, and the objects behind them.
+
+        Objects unchanged in the input stay as simulated.
+        """
         for kind, holder in TABLES.items():
             old, new = _index(getattr(self._before, holder)), _index(getattr(self._after, holder))
             for key in sorted(old.keys() | new.keys()):
@@ -143,7 +147,7 @@ class LaterState:
     # Claims
 
     def claims(self) -> None:
-        """Claims that come, change or go. A status that did not change in the input stays as simulated."""
+        """Apply claims that are added, changed or removed. A status unchanged in the input stays as simulated."""
         old, new = _index(self._before.claims), _index(self._after.claims)
         for key, claim in old.items():
             if key not in new:
@@ -168,7 +172,7 @@ class LaterState:
     # Pods
 
     def pods(self) -> None:
-        """Pods that go, change or come, with the claims that are made for them."""
+        """Apply pods that are removed, changed or added, with their generated claims."""
         order, features = self._simulation.order, self._simulation.target.features
         ordered = self._simulation.ordered
         admission = Admission(self._after, order, features, ordered=ordered)
@@ -182,7 +186,7 @@ class LaterState:
         old = {pod_uid(pod): pod for pod in Admission(self._before, order, features, ordered=ordered).pods()}
         names = {pod.key for pod in given}
         for uid in [uid for uid in self._cluster.pods if uid in self._simulation.made]:
-            if self._cluster.pods[uid].key in names and uid not in new:  # the cluster has made it by now
+            if self._cluster.pods[uid].key in names and uid not in new:  # the cluster has created it in the meantime
                 self._gone(self._cluster.pods[uid])
         for uid in old:
             if uid not in new and uid in self._cluster.pods:
@@ -194,7 +198,7 @@ class LaterState:
                 self.change_pod(old[uid], pod, self._cluster.pods[uid])
 
     def _groups(self, given: Iterable[PodGroup]) -> None:
-        """Pod groups that come, change or go; what a group's status says stays as simulated."""
+        """Apply pod groups that are added, changed or removed; a group's status stays as simulated."""
         groups = {(group.metadata.namespace, group.metadata.name): group for group in given}
         for known in list(self._cluster.groups.all()):
             key = (known.metadata.namespace, known.metadata.name)
@@ -210,7 +214,10 @@ class LaterState:
         self._simulation.admit(pod)
 
     def _gone(self, pod: Pod) -> None:
-        """The pod and the claims made for it. Claims that only it used lose their devices first: that is an event."""
+        """Delete the pod and its generated claims.
+
+        Claims that only it used lose their devices first, which is an event.
+        """
         uid = pod_uid(pod)
         self._simulation.scheduler.queue.done(uid)
         self._simulation.handle.nominator.clear(uid)
@@ -230,7 +237,7 @@ class LaterState:
         self._cluster.put_claim(replace(claim, status=freed))
 
     def change_pod(self, was: Pod, now: Pod, current: Pod) -> None:
-        """A pod that is another one in the later input; a node that it got here meanwhile stays its node."""
+        """Apply the change of a pod in the later input; a node that it got in the simulation stays its node."""
         if current.spec.node_name:
             self._changed_on_node(was, now, current)
             return
@@ -247,7 +254,7 @@ class LaterState:
         self._simulation.scheduler.queue.update(self._cluster.info(now), event)
 
     def _gone_to(self, pod: Pod) -> None:
-        """Somebody else bound the pod."""
+        """Note that another component bound the pod."""
         self._simulation.scheduler.queue.done(pod_uid(pod))
         self._cluster.add_pod(pod)
         record = self._simulation.scheduler.records.of(pod)
@@ -277,7 +284,7 @@ def _node_change(old: Node, new: Node) -> Action:
 
 
 def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
-    """What changed that plugins may register for; 0 if nothing of the kind."""
+    """Return the changes that plugins may register for; 0 if there are none."""
     action = Action(0)
     if was.metadata.labels != now.metadata.labels:
         action |= Action.UPDATE_POD_LABEL
@@ -297,7 +304,7 @@ def pod_change(was: Pod, now: Pod, current: Pod) -> Action:
 
 @dataclass(frozen=True)
 class Eviction:
-    """A pod that is evicted to make room for another one."""
+    """A pod that is evicted in favour of another one."""
 
     victim: str
     preemptor: str
@@ -322,7 +329,7 @@ class SimulationResult:
     notices: list[Notice] = field(default_factory=list)
     tracer: Tracer | None = None
     failed_attempts: list[FailedAttempt] = field(default_factory=list)
-    """Of the pods without a node whose last attempts failed for their claims, if they were kept."""
+    """The last attempts of pods without a node that failed because of their claims, if they were recorded."""
 
     @property
     def unbound(self) -> list[PodRecord]:
@@ -330,7 +337,7 @@ class SimulationResult:
         return [record for record in self.pods if not record.node]
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Whether the pod has no node, and a search for one was cut short."""
+        """Return whether the pod has no node, and a search for one was cut short."""
         return not record.node and (record.ran_out or bool(self.undecided.get(record.pod.key)))
 
 
@@ -346,13 +353,13 @@ def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> Simulati
 
 
 def eviction_count(simulation: Simulation) -> int:
-    """How often a pod was preempted, the same name as often as it was."""
+    """Return the number of preemptions, counting repeated ones of the same name."""
     plugins: list[DefaultPreemption] = simulation.plugins_of(DefaultPreemption)
     return sum(len(plugin.evictions) for plugin in plugins) + len(simulation.scheduler.groups.evictions)
 
 
 def evictions_of(simulation: Simulation) -> list[Eviction]:
-    """The preempted pods, each with the first pod that preempted it, in the order of the decisions."""
+    """Return the preempted pods, each with the first pod that preempted it, in the order of the decisions."""
     evictions = [
         Eviction(victim.key, preemptor.key, node)
         for plugin in simulation.plugins_of(DefaultPreemption)
@@ -368,7 +375,7 @@ def evictions_of(simulation: Simulation) -> list[Eviction]:
 
 
 def result_of(simulation: Simulation) -> SimulationResult:
-    """What has become of every pod and claim by now."""
+    """Return the current outcome for every pod and claim."""
     evictions = evictions_of(simulation)
     gates = {item.uid: item for item in simulation.scheduler.queue.gated}
     for uid, record in simulation.scheduler.records.by_uid.items():
@@ -394,12 +401,12 @@ def result_of(simulation: Simulation) -> SimulationResult:
 
 
 def in_order(owner: str) -> str:
-    """What is said of a pod that an ordered StatefulSet has not made yet."""
+    """Return the text for a pod that an ordered StatefulSet has not created yet."""
     return f"StatefulSet {owner} makes it once the pods before it are ready"
 
 
 def _in_its_turn(pod: Pod, owner: str) -> PodRecord:
-    """The record of a pod that its ordered StatefulSet makes later."""
+    """Return the record of a pod that its ordered StatefulSet creates later."""
     return PodRecord(pod, waiting=in_order(owner), held_by=IN_ORDER)
 
 

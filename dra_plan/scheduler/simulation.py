@@ -1,7 +1,7 @@
-"""One simulation: an input, the cluster made of it, and the scheduler with its profiles, wired together.
+"""One simulation: an input, the cluster built from it, and the scheduler with its profiles, wired together.
 
-First the scheduler, which takes pods from the queue, runs their cycles and binds them; then the simulation, which
-reads the configuration, builds the profiles and hands the pods of the input to the scheduler. Several states of the
+The scheduler comes first, which takes pods from the queue, runs their cycles and binds them; then the simulation, which
+reads the configuration, builds the profiles and passes the pods of the input to the scheduler. Several states of the
 cluster in a row, and the result, are in `scheduler/simulate.py`.
 """
 
@@ -53,20 +53,20 @@ from .queue import SchedulingQueue
 from .volume_controller import settle_volumes
 
 # -- the scheduler at work ---------------------------------------------------------------------------------------------
-# What upstream does in parallel happens here in a fixed order. Work that a cycle leaves behind (binding, evicting) is
-# carried out at the end of the next cycle that examines nodes: the pod tried directly afterwards does not see it yet.
-# Cycles that end before that take next to no time, but for what a real API server needs to write their refusals.
+# Upstream's parallel work happens here in a fixed order. Work that a cycle leaves behind (binding, evicting) is carried
+# out at the end of the next cycle that examines nodes: the pod tried directly afterwards does not see it yet. Cycles
+# that end before that take almost no time, except for the time that a real API server needs to write their rejections.
 
 REFUSALS_PER_BINDING = 3
-"""So many pods are refused while another one is bound: a refusal is written to the pod's status before the next pod is
-tried, and a binding writes its claim twice and its pod once."""
+"""The number of pods that are rejected while another one is bound: a rejection is written to the pod's status before
+the next pod is tried, and a binding writes its claim twice and its pod once."""
 MOST_ATTEMPTS = 10_000
-"""So often a pod is tried in one simulation; upstream goes on for ever."""
+"""The maximum number of attempts of a pod in one simulation; upstream has no limit."""
 
 
 @dataclass
 class _Later:
-    """Something to be carried out while the next pod is tried."""
+    """An action to carry out while the next pod is tried."""
 
     cycle: int
     what: str
@@ -74,7 +74,7 @@ class _Later:
 
 
 class Scheduler:
-    """Drives one simulation."""
+    """The driver of one simulation."""
 
     def __init__(
         self,
@@ -98,24 +98,24 @@ class Scheduler:
         self._percentages = percentages
         self._tracer = tracer
         self.failed_attempts: FailedAttempts | None = None
-        """Kept of failed attempts, if somebody wants to know why they failed."""
+        """The records of failed attempts, if they are needed for an explanation."""
         self.enough: Callable[[], bool] = lambda: False
-        """Whether nobody needs to know more than is known by now: then it ends as at the deadline."""
+        """Return whether the known results are enough: then the simulation ends as at the deadline."""
         self.until = math.inf
-        """The moment up to which time may pass while pods wait for it; what is due later is left for the next run."""
+        """The moment up to which time may pass while pods wait for it; anything due later is left for the next run."""
         self.attempts = 0
-        """How often a pod, or a group of pods, was tried."""
+        """The number of attempts of a pod, or of a group of pods."""
         self.refusals = 0
-        """How often a pod that was tried by itself got no node."""
+        """The number of times that a pod tried alone got no node."""
         self._later: list[_Later] = []
         self._refused_meanwhile = 0
-        """How many pods have been refused since work was left behind."""
+        """The number of pods rejected since work was left behind."""
         handle.later = self._postpone
         handle.activate = lambda pod: queue.activate(handle.cluster.info(pod).uid)
         handle.cluster.listener = queue.handle
 
     def enqueue(self, pod: Pod) -> None:
-        """Queue a pod that needs a node. Pods of other schedulers are left alone."""
+        """Queue a pod that needs a node. Pods of other schedulers are ignored."""
         info = self.handle.cluster.info(pod)
         record = self.records.of(pod)
         if info.profile not in self.frameworks:
@@ -126,7 +126,7 @@ class Scheduler:
         if info.group is not None:
             self.handle.cluster.groups.saw(info)
         item = self.queue.add(info)
-        # as long as a gang is too small for the pod that comes, it is for those that wait
+        # as long as a gang is too small for the arriving pod, it is too small for those that wait
         if info.group is not None and item.gated_by != plugin_names.GANG_SCHEDULING:
             event = Event(Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
@@ -134,7 +134,7 @@ class Scheduler:
     def run(self, *, to_refusal: bool = False) -> None:
         """Schedule until nothing changes any more, it is enough, or late: pods still to be tried are cut short then.
 
-        `to_refusal`: no further than to the first pod that gets no node; the next run goes on from there.
+        `to_refusal`: stop at the first pod that gets no node; the next run continues from there.
         """
         refusals = self.refusals
         while not to_refusal or self.refusals == refusals:
@@ -156,12 +156,12 @@ class Scheduler:
                 return
 
     def is_late(self) -> bool:
-        """Whether the simulation's time limit has passed."""
+        """Return whether the simulation's time limit has passed."""
         deadline = self.handle.deadline
         return deadline is not None and time.monotonic() > deadline
 
     def _cut_short(self) -> None:
-        """Carry out what is decided, and note the pods of which a next attempt would have decided."""
+        """Carry out the decisions, and note the pods that another attempt would have decided."""
         self._flush(self.attempts + 1)
         for item in self.queue.to_be_tried:
             self.records.of(item.pod).cut_short()
@@ -195,7 +195,7 @@ class Scheduler:
             self._flush(self.attempts)
 
     def _takes_time(self, *, refused: bool) -> bool:
-        """Whether writing refusals has taken as long by now as what cycles left behind."""
+        """Return whether writing rejections has already taken as long as the work that cycles left behind."""
         if not self.handle.detects_conflicts or not refused or not self._later:
             self._refused_meanwhile = 0
             return False
@@ -203,7 +203,7 @@ class Scheduler:
         return self._refused_meanwhile > REFUSALS_PER_BINDING
 
     def _settle(self) -> bool:
-        """What pods that have a node wait for outside the scheduler is done; False if there is nothing."""
+        """Complete the work outside the scheduler that pods with a node wait for; return False if there is none."""
         if not self.handle.settle():
             return False
         self.bindings.run_all()
@@ -219,7 +219,10 @@ class Scheduler:
             self._flush(self.attempts)
 
     def _leaves(self, item: QueuedPod) -> bool:
-        """Whether the pod is not to be tried, because it is going or was tried too often; the queue is rid of it."""
+        """Return whether the pod is not to be tried, because it is terminating or was tried too often.
+
+        It is then removed.
+        """
         pod, record = item.pod, self.records.of(item.pod)
         if pod.metadata.deletion_timestamp is not None:
             record.skip(f"skip schedule deleting pod: {pod.key}")
@@ -234,7 +237,7 @@ class Scheduler:
         self._later.append(_Later(self.attempts, what, do))
 
     def _flush(self, before: int) -> bool:
-        """Carry out what cycles before the given one left behind; False if there was nothing."""
+        """Carry out the work that cycles before the given one left behind; return False if there was none."""
         due = [later for later in self._later if later.cycle < before]
         if not due:
             return False
@@ -252,21 +255,22 @@ ENTRY_POINTS = "dra_plan.scheduler_plugins"
 RECORDED = "recorded"
 """The in-memory API of the recorded outcomes: shows finished pods to the scheduler, and keeps the last write."""
 REAL = "real"
-"""A real API server: hides finished pods from the scheduler, and refuses writes based on outdated reads."""
+"""A real API server: hides finished pods from the scheduler, and rejects writes based on outdated reads."""
 API_SERVERS = (RECORDED, REAL)
 
 
 class Simulation:
-    """The parts of one simulation. The input is not changed, and the same input gives the same outcome.
+    """The parts of one simulation.
 
-    `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories beside those of installed packages,
-    `extenders` stand for those of the configuration. `api_server` is one of `API_SERVERS`, `order` (that in which
-    the pods of the input come) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled.
-    Pods of workloads, and claims of pods, are there from the start unless somebody else `makes` them; `ordered`
-    StatefulSets start with one pod. `common` is shared with simulations of related inputs, `view` is what the target
-    sees of the input, if somebody has it already. `chance` breaks ties and orders nodes,
-    `device_order` the devices of a node.
-    UsageError for what can't be configured.
+    The input is not changed, and the same input gives the same outcome.
+
+    `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories in addition to those of installed
+    packages, `extenders` replace those of the configuration. `api_server` is one of `API_SERVERS`, `order` (that in
+    which the pods of the input arrive) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. Pods of
+    workloads, and claims of pods, exist from the start unless other code `makes` them; `ordered` StatefulSets start
+    with one pod. `common` is shared with simulations of related inputs, `view` is the target's view of the input, if it
+    already exists. `chance` breaks ties and orders nodes, `device_order` the devices of a node. Raises UsageError for a
+    configuration that can't be used.
     """
 
     def __init__(
@@ -302,9 +306,9 @@ class Simulation:
         self.inventory = inventory
         self.ordered = ordered
         self.ordered_sets: Sequence[AnyWorkload] = ()
-        """The StatefulSets that make one pod after the other."""
+        """The StatefulSets that create one pod after the other."""
         self.made: set[str] = set()
-        """The uids of pods that StatefulSets have made meanwhile."""
+        """The uids of pods that StatefulSets have created in the meantime."""
         self.target = target
         self.config = configuration.read(config)
         self.tracer = Tracer() if trace else None
@@ -365,12 +369,12 @@ class Simulation:
         return Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
 
     def start(self) -> None:
-        """Give every pod of the input to the scheduler, and schedule until nothing moves any more."""
+        """Give every pod of the input to the scheduler, and schedule until nothing changes any more."""
         self.admit_all()
         self.run()
 
     def run(self) -> None:
-        """Schedule until nothing moves any more; `ordered` StatefulSets make their next pods meanwhile."""
+        """Schedule until nothing changes any more; `ordered` StatefulSets create their next pods meanwhile."""
         self.scheduler.run()
         if not self.ordered_sets:
             return
@@ -381,7 +385,10 @@ class Simulation:
             self.scheduler.run()
 
     def _make_next(self, workload: AnyWorkload, uids: list[str]) -> bool:
-        """The set, whose pods these are, makes its next one if they are all ready; False if it does not."""
+        """Create the next pod of the set that owns these pods, if they are all ready.
+
+        Return False if it creates none.
+        """
         pods = [self.cluster.pods[uid] for uid in uids if uid in self.cluster.pods]
         made = list(new_pods(workload, pods, (), is_ready=self._is_ready))
         for pod in made:
@@ -395,11 +402,11 @@ class Simulation:
         return bool(made)
 
     def _is_ready(self, pod: Pod) -> bool:
-        """A pod that was bound here is taken for ready."""
+        """Return whether the pod is ready; a pod that was bound here counts as ready."""
         return is_ready(pod) or bool(pod.spec.node_name and self.scheduler.records.of(pod).attempts)
 
     def yet_to_be_made(self) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """The pods of the input that have left, and that their ordered StatefulSet has not made again so far."""
+        """Yield the pods of the input that have left, and that their ordered StatefulSet has not recreated so far."""
         return self._admission.yet_to_be_made(self.cluster.pods.values())
 
     def admit_all(self) -> None:
@@ -417,7 +424,7 @@ class Simulation:
             self.cluster.add_group(group)
 
     def admit(self, pod: Pod) -> None:
-        """Take in a new pod: it is on a node, or needs one, or does not concern the scheduler."""
+        """Accept a new pod: it is on a node, or needs one, or does not concern the scheduler."""
         if pod.spec.node_name:
             self.scheduler.records.of(pod).node = pod.spec.node_name
         elif ended(pod):
@@ -428,7 +435,7 @@ class Simulation:
             self.scheduler.enqueue(pod)
 
     def admitted(self, pod: Pod) -> Pod:
-        """The pod as the API server stores it: with its priority and preemption policy."""
+        """Return the pod as the API server stores it: with its priority and preemption policy."""
         return self._admission.admitted(pod)
 
     def arrive(self, pod: Pod) -> PodRecord:
@@ -448,7 +455,7 @@ class Simulation:
         self.cluster.add_group(group)
 
     def plugins_of(self, kind: type[Plugin]) -> list[Any]:
-        """All plugins of a class, over the profiles."""
+        """Return all plugins of a class, over the profiles."""
         known = self._plugins.get(kind)
         if known is None:
             found = (plugin for framework in self.frameworks.values() for plugin in framework.all_plugins())
@@ -462,7 +469,7 @@ class Simulation:
 
 
 def _registry(config: configuration.Configuration, extra: Registry | None) -> Registry:
-    """The plugins of the tree, those given, and those of installed packages that the configuration names."""
+    """Return the in-tree plugins, the given ones, and those of installed packages that the configuration names."""
     registry = configuration.registry()
     if extra:
         registry.merge(extra)

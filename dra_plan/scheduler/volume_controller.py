@@ -1,7 +1,7 @@
-"""What happens to volumes outside the scheduler: volumes are bound to claims, and new ones are made.
+"""The handling of volumes outside the scheduler: volumes are bound to claims, and new ones are created.
 
-Acts when nothing else moves, as a provisioner does that takes longer than the scheduler. What it makes is what the
-recorded one made: a volume that can be used wherever the nodes have the same values of the driver's topology keys.
+It acts when nothing else changes, like a provisioner that takes longer than the scheduler. It creates the same volumes
+as the recorded one: a volume can be used wherever the nodes have the same values of the driver's topology keys.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dra_plan.scheduler.cluster.volumes import Claim, provisioner_driver
 
 
 def settle_volumes(cluster: SimulatedCluster) -> bool:
-    """Bind every claim for which a volume or node was decided; False if there was none."""
+    """Bind every claim for which a volume or node was decided; return False if there was none."""
     store = cluster.volumes
     pairs = []
     for key, decision in store.decisions.items():
@@ -79,7 +79,7 @@ def _made(cluster: SimulatedCluster, claim: Claim, node: str) -> PersistentVolum
 
 
 def _affinity(cluster: SimulatedCluster, driver: str, node: str) -> VolumeNodeAffinity | None:
-    """The node's values of the driver's topology keys; nothing if the driver has none there."""
+    """Return the node's values of the driver's topology keys; None if the driver has none there."""
     csi_node = cluster.volumes.csi_node(node)
     labels = cluster.nodes[node].labels if node in cluster.nodes else {}
     keys = (

@@ -11,7 +11,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 SETTINGS = "Settings"
-"""What `validate` reads from `.dra-plan.toml`, or from `[tool.dra-plan]` of pyproject.toml."""
+"""The name of the settings that `validate` reads from `.dra-plan.toml` or from `[tool.dra-plan]` of pyproject.toml."""
 
 
 _CODES: Schema = {"type": "array", "items": {"type": "string", "pattern": "^DRA[0-9]{0,3}$"}}
@@ -43,7 +43,7 @@ _SETTINGS: Schema = {
 
 
 def kinds() -> list[str]:
-    """What can be asked for: APIVERSION/KIND of Kubernetes objects, newest version first, and settings."""
+    """Return the available kinds: APIVERSION/KIND of Kubernetes objects, newest version first, and settings."""
     from dra_plan.manifests.kinds import every
     from dra_plan.scheduler import config
 
@@ -52,7 +52,7 @@ def kinds() -> list[str]:
 
 
 def load(name: str) -> Schema:
-    """The schema of one of `kinds()`."""
+    """Return the schema of one of `kinds()`."""
     from dra_plan.scheduler import config
 
     if name == SETTINGS:
@@ -79,7 +79,7 @@ def _object(api_version: str, name: str) -> Schema:
 
 
 def _configuration() -> Schema:
-    """What the simulation uses of the scheduler's configuration, which has other fields too."""
+    """Return the schema of the scheduler configuration, reduced to the fields that the simulation reads."""
     import msgspec
 
     from dra_plan.scheduler.config import Configuration

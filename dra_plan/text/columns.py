@@ -1,6 +1,6 @@
-"""Tables of text: aligned columns under UPPER CASE headers, as kubectl prints them.
+"""Text tables: aligned columns under UPPER CASE headers, as kubectl prints them.
 
-A table is a value; `plain` writes it for files and pipes, `screen.py` for a terminal. Plain text is never cut.
+A table is a value; `plain` writes it for files and pipes, `screen.py` for a terminal. Plain text is never truncated.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from dra_plan import shown
 
 GAP = 3
-"""Spaces between columns, as kubectl has them."""
+"""The number of spaces between columns, as in kubectl."""
 
 
 class Folded(str):
-    """A cell that has a shorter form for where it would not fit: `gpu-0..gpu-7 (8)`."""
+    """A cell with a short form for narrow screens: `gpu-0..gpu-7 (8)`."""
 
     __slots__ = ("short",)
     short: str
 
     def __new__(cls, whole: str, short: str) -> Folded:
-        """The whole text, with its short form."""
+        """Return a cell with the whole text and its short form."""
         made = super().__new__(cls, whole)
         made.short = short
         return made
@@ -38,8 +38,8 @@ def _safe(cell: str) -> str:
 class Table:
     """Headers and rows.
 
-    The first `grouped` columns say what the row is about: a screen leaves them blank where they repeat the row above,
-    and a narrow one makes them headings. The columns numbered in `flexible` give way on a narrow screen.
+    The first `grouped` columns identify the row: a screen leaves them blank where they repeat the row above, and a
+    narrow screen turns them into headings. The columns numbered in `flexible` shrink on a narrow screen.
     """
 
     headers: Sequence[str]
@@ -52,31 +52,31 @@ class Table:
         self.rows.append([_safe(cell) for cell in cells])
 
     def widths(self) -> list[int]:
-        """The width that each column needs."""
+        """Return the width that each column needs."""
         return [max(map(len, column)) for column in zip(self.headers, *self.rows, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Lines as explanations have them: indented, the first of them a heading."""
+    """Indented lines, as in explanations; the first is a heading."""
 
     lines: Sequence[str]
 
 
 Part = Table | Paragraph | str
-"""What stands between blank lines; a text is one line."""
+"""A block between blank lines; a string is a single line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The terminal that output goes to: its width in columns, and whether colours are wanted."""
+    """The terminal for output: its width in columns, and whether to use colours."""
 
     width: int
     colour: bool
 
 
 def plain(parts: Sequence[Part]) -> str:
-    """Parts under each other with a blank line between; every row whole, every cell filled in."""
+    """Return the parts with blank lines between them; every row and every cell is complete."""
     return "\n".join(map(_plain, parts))
 
 
@@ -99,7 +99,7 @@ Lines = Iterator[str]
 
 
 LEAST = 20
-"""Columns that are left for words, however deep a line stands."""
+"""The minimum number of columns for text, regardless of indentation."""
 
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
@@ -109,20 +109,20 @@ _MARK = re.compile(r"\s*(?:- |\d+\. |[-\d]\d*  )?")
 
 
 class Verbatim(str):
-    """A line that stays as it is on a terminal too: part of an expression, to be copied."""
+    """A line that is not wrapped on a terminal: part of an expression that users copy."""
 
     __slots__ = ()
 
 
 def indented(lines: Iterable[str], by: int = 2) -> Lines:
-    """The lines, each so many columns further right."""
+    """Yield the lines, each indented by this number of columns."""
     for line in lines:
         moved = f"{' ' * by}{line}" if line else line
         yield Verbatim(moved) if isinstance(line, Verbatim) else moved
 
 
 def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
-    """Blocks with an empty line between; what begins a block, or follows an empty line, is a heading; not the last."""
+    """Return blocks separated by empty lines. A line after an empty line is a heading, except in the last block."""
     made: list[str] = []
     for number, block in enumerate(blocks, start=1):
         starts = number < len(blocks)
@@ -134,7 +134,7 @@ def render(blocks: Sequence[Sequence[str]], screen: Screen | None) -> str:
 
 
 def wrapped(lines: Iterable[str], width: int) -> list[str]:
-    """The lines as they stand on a screen of that width."""
+    """Return the lines as wrapped on a screen of that width."""
     screen = Screen(width, colour=False)
     return [part for line in lines for part in _on(screen, line, heading=False)]
 
@@ -166,11 +166,11 @@ _NUMBERED = re.compile(r"(.*?)[-_.]?(\d+)$")
 
 
 LEAST_ALIKE = 2
-"""Places that make a line."""
+"""The minimum number of slots that form a row."""
 
 
 def rows(total: Mapping[str, str]) -> dict[str, dict[int, str]]:
-    """The counters of total 1 that are numbered one after the other: by what comes before the number, by number."""
+    """Return the counters of total 1 with consecutive numbers: by the prefix of their names, then by number."""
     found: dict[str, dict[int, str]] = {}
     for name, amount in total.items():
         numbered = _NUMBERED.match(name)
@@ -184,7 +184,7 @@ def rows(total: Mapping[str, str]) -> dict[str, dict[int, str]]:
 
 
 def lines(total: Mapping[str, str], left: Mapping[str, str]) -> Iterator[str]:
-    """A line for each row of places: a dot for a free one, an X for one that is used."""
+    """Yield a line for each row of slots: a dot for a free slot, an X for a used one."""
     for prefix, names in rows(total).items():
         marks = " ".join("." if left[name] == total[name] else "X" for name in names.values())
         yield f"{prefix} {min(names)}-{max(names)}: {marks}"

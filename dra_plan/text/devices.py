@@ -1,4 +1,4 @@
-"""The wording of devices: those that each check takes away, those that are chosen, and the story of one."""
+"""The wording of devices: those that each check removes, the chosen ones, and every check of a single device."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from dra_plan.text.naming import claim_set_name
 from dra_plan.text.words import listed
 
 Refused = RemovedDevices | PassedOver | DeviceCheck
-"""What has the code of a device's reason, and the fields of that code."""
+"""The types with the code of a device's reason and the fields of that code."""
 
 
 def removed(of: Refused) -> str:
-    """Why devices were taken away, to stand behind their number."""
+    """Return the reason why devices were removed, to follow their number."""
     return _REMOVED[of.code](of)
 
 
@@ -53,7 +53,7 @@ def _in_use(of: Refused) -> str:
 
 
 def _short(of: Refused) -> str:
-    """`50G needed, 40G left`; of devices that differ from the least to the most."""
+    """Return `50G needed, 40G left`; a range where devices differ."""
     need_to, left_from = (of.need_to, of.left_from) if isinstance(of, RemovedDevices) else ("", "")
     need = f"{of.need} to {need_to}" if need_to else of.need
     return f"{need} needed, {f'{left_from} to {of.left}' if left_from else of.left} left"
@@ -65,12 +65,12 @@ def _shared_by(of: Refused) -> str:
 
 
 def _there(of: Refused) -> str:
-    """Where the holders have the devices, if it is not the same on all nodes."""
+    """Return the places where the holders have the devices, if they differ between nodes."""
     return f" on {of.holders_on}" if isinstance(of, RemovedDevices) and of.holders_on else ""
 
 
 def _expression(of: Refused) -> str:
-    """The expression, unless the parts of it that decide are told."""
+    """Return the expression, unless its deciding parts are shown."""
     told = of.selectors if isinstance(of, RemovedDevices) else None
     whole = not told or any(finding.clause == of.expression.strip() for finding in told)
     return f": {words.one_line(of.expression)}" if whole else ""
@@ -81,7 +81,7 @@ def _published(of: Refused) -> str:
 
 
 def _policy(of: Refused) -> str:
-    """What was asked, what it is rounded to, and what the request policies allow; those of several devices differ."""
+    """Return the requested and the rounded amount, and the amounts that the request policies allow."""
     asked, policies = (of.asked, of.policies) if isinstance(of, RemovedDevices) else ("", None)
     rounded = f", rounded to {of.amount}," if asked and asked != of.amount else ""
     allows = [allowed(policy, _values) for policy in policies or ()]
@@ -117,7 +117,7 @@ _REMOVED: dict[str, Callable[[Refused], str]] = {
 
 
 def request_lines(story: NodeStory) -> Lines:
-    """The requests that can't be met alone, those with the same funnel once."""
+    """Yield the requests that cannot be satisfied alone; requests with the same funnel are merged."""
     for of, others in alike(failing(story)):
         yield f"{words.capital(words.problem(of))}."
         if others:
@@ -126,7 +126,7 @@ def request_lines(story: NodeStory) -> Lines:
 
 
 def failing(story: NodeStory) -> list[StoryRequest]:
-    """The requests that can't be met alone; alternatives only where all of a request fail."""
+    """Return the requests that cannot be satisfied alone; alternatives only if all of a request fail."""
     stuck: dict[tuple[str, str], bool] = {}
     for of in story.requests:
         key = (of.claim.name, of.request.partition("/")[0])
@@ -138,7 +138,7 @@ _NO_CLAIM = ClaimName(namespace="", name="")
 
 
 def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRequest]]]:
-    """Requests with the same funnel together: the first, and the others."""
+    """Group the requests with the same funnel: the first, and the others."""
     groups: dict[str, tuple[StoryRequest, list[StoryRequest]]] = {}
     for of in requests:
         same = str(replace(of, claim=_NO_CLAIM, request="", alternative=False))
@@ -150,7 +150,7 @@ def alike(requests: list[StoryRequest]) -> list[tuple[StoryRequest, list[StoryRe
 
 
 def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
-    """All devices, those that each check takes away, and those left."""
+    """Yield all devices, those that each check removes, and those left."""
     width = len(str(of.devices)) + 1
     devices = f"{'device' if of.devices == 1 else 'devices'} on the node"
     yield f"{of.devices:>{width}}  {devices}{devices_spread(of)}"
@@ -164,17 +164,17 @@ def funnel_lines(of: StoryRequest | PassedAlternative) -> Lines:
 
 
 def devices_spread(of: RequestDevices) -> str:
-    """How far the number of devices reaches over the nodes that are told of together."""
+    """Return the range of the number of devices over the nodes of the group."""
     return _spread(of.devices_from, of.devices_to) if isinstance(of, StoryRequest) else ""
 
 
 def left_spread(of: RequestDevices) -> str:
-    """How far the number of those left reaches."""
+    """Return the range of the number of devices left."""
     return _spread(of.left_from, of.left_to) if isinstance(of, StoryRequest) else ""
 
 
 def removed_spread(removed: RemovedDevices) -> str:
-    """How far the number of those that a check takes away reaches."""
+    """Return the range of the number of devices that a check removes."""
     return _spread(removed.count_from, removed.count_to)
 
 
@@ -183,7 +183,7 @@ def _spread(least: int | None, most: int | None) -> str:
 
 
 def finding_lines(removed: RemovedDevices) -> Iterator[str]:
-    """What decides in a selector, and what the devices have instead."""
+    """Yield the deciding parts of a selector, and the values that the devices have instead."""
     total = sum(finding.count for finding in removed.selectors or ())
     everywhere = " (on all these nodes)" if total > removed.count else ""
     for finding in removed.selectors or ():
@@ -199,7 +199,7 @@ def finding_lines(removed: RemovedDevices) -> Iterator[str]:
 
 
 def choice_lines(choices: list[ChosenDevice]) -> Lines:
-    """Request by request, device by device."""
+    """Yield the choices, by request and device."""
     for _, slots in groupby(choices, key=lambda choice: (choice.claim.name, choice.request)):
         yield from _of_request(list(slots))
 
@@ -223,14 +223,14 @@ def _device(slot: ChosenDevice) -> str:
 
 
 def _passed(slot: ChosenDevice) -> Lines:
-    """The devices before the one that was chosen, but for those of other classes."""
+    """Yield the devices checked before the chosen one, except those of other classes."""
     for passed in slot.passed_over:
         if passed.code != "selector-false" or not passed.class_:
             yield f"skipped {words.counted(passed.count, 'device')}: {removed(passed)}"
 
 
 def _not(alternative: PassedAlternative) -> Lines:
-    """Why an earlier alternative was not chosen."""
+    """Yield the reasons why an earlier alternative was not chosen."""
     what = f"alternative {alternative.request.rpartition('/')[2]}"
     if alternative.problem is None:
         yield f"skipped {what}: with it, nothing was left for the rest"
@@ -253,7 +253,7 @@ _STEPS = {
 
 
 def device_lines(of: DeviceStory) -> Iterator[str]:
-    """The story of one device."""
+    """Yield every check of one device."""
     yield f"device {of.device} (slice {words.listed(of.slices)})"
     if not of.nodes:
         yield ("  None of the selected nodes can reach it: its slice is for other nodes, or of an old pool generation.")
@@ -310,7 +310,7 @@ def _selector(of: SelectorDetail) -> Iterator[str]:
 
 
 def devices_of(claims: Sequence[PlacedPodClaim]) -> str:
-    """The devices that claims get, by driver; with their number where there are many."""
+    """Return the devices that claims get, by driver; with their number if there are many."""
     names: dict[str, list[str]] = {}
     for claim in claims:
         for result in claim.allocation.devices.results:

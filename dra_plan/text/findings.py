@@ -1,4 +1,4 @@
-"""A finding as text: its source line with the place marked, and what to write instead."""
+"""A finding as text: its source line with the position marked, and the replacement."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "info": "\x1b[1;36m"
 
 
 _WIDTH = 80
-"""Columns that source lines keep to where no screen says how many there are."""
+"""The width of source lines if there is no screen."""
 
 
 def block(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[str]:
-    """The lines of one finding; `fix` is what its rule says to do."""
+    """Yield the lines of one finding; `fix` is the advice of its rule."""
     colour = _COLOURS[finding.severity] if screen and screen.colour else ""
     where = shown.line(f"{place(finding)}: ") if finding.file else ""
     mark = f"{finding.severity}[{finding.code}]"
@@ -43,7 +43,7 @@ def _in_colour(line: str, where: str, mark: str, colour: str) -> str:
 
 
 def _help(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[str]:
-    """What to do, and what to write if that is known: as it is, to be copied."""
+    """Yield the advice and, if known, the replacement text, unwrapped so that it can be copied."""
     if not finding.suggestion:
         yield from wrapped(f"help: {fix}", screen, "      ")
         return
@@ -52,7 +52,7 @@ def _help(finding: FindingEntry, fix: str, screen: Screen | None) -> Iterator[st
 
 
 def wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
-    """The lines of a text on a screen, wrapped between words; elsewhere it stays whole."""
+    """Return the lines of a text, wrapped between words on a screen; elsewhere the text stays on one line."""
     if screen is None or len(line) <= screen.width:
         return [line]
     import textwrap
@@ -70,17 +70,17 @@ def wrapped(line: str, screen: Screen | None, indent: str) -> list[str]:
 
 
 def place(finding: FindingEntry) -> str:
-    """`FILE:LINE:COLUMN`, as far as known."""
+    """Return `FILE:LINE:COLUMN`, as far as known."""
     numbers = [str(number) for number in (finding.line, finding.column) if number]
     return ":".join([finding.file, *numbers]) if finding.file else ""
 
 
 _TAB = 4
-"""Columns between tab stops."""
+"""The number of columns between tab stops."""
 
 
 _LEAST = 20
-"""Columns that a line keeps, however narrow the screen."""
+"""The minimum number of columns for a line on a narrow screen."""
 
 
 _CUT = "..."
@@ -90,7 +90,7 @@ _DIM, _PLAIN_LINE = "\x1b[2m", "\x1b[0m"
 
 
 def excerpt_lines(finding: FindingEntry, width: int, colour: str = "") -> Iterator[str]:
-    """The source line in a frame, no wider than `width`; the carets in `colour`. Nothing without an excerpt."""
+    """Yield the source line in a frame, at most `width` wide, with carets in `colour`; nothing without an excerpt."""
     excerpt = finding.excerpt
     if excerpt is None:
         return
@@ -108,7 +108,7 @@ def excerpt_lines(finding: FindingEntry, width: int, colour: str = "") -> Iterat
 
 
 def _cells(text: str) -> tuple[Sequence[str], list[int]]:
-    """What is shown for each character, with spaces for tabs; and the columns that each takes."""
+    """Return the displayed form of each character, with spaces for tabs, and the number of columns it takes."""
     if text.isascii() and not shown.acts(text):
         return text, [1] * len(text)
     made: list[str] = []
@@ -130,7 +130,7 @@ def _width(cell: str) -> int:
 
 
 def _cut(source: str, begin: int, end: int, room: int, *, before: bool) -> tuple[str, int, int]:
-    """The text that fits into `room` columns with the place in it; the columns before the carets, and their number."""
+    """Return the part of the text around the position that fits in `room` columns, the caret column and count."""
     cells, widths = _cells(source)
     first, last = 0, len(cells)
     past_end = 1 if begin == len(cells) else 0  # the caret stands after the text
@@ -148,7 +148,7 @@ def _cut(source: str, begin: int, end: int, room: int, *, before: bool) -> tuple
 
 
 def _back(widths: Sequence[int], at: int, room: int) -> int:
-    """The first of the characters before `at` that fit into the room."""
+    """Return the first of the characters before `at` that fit in the room."""
     while at > 0 and widths[at - 1] <= room:
         at -= 1
         room -= widths[at]
@@ -156,7 +156,7 @@ def _back(widths: Sequence[int], at: int, room: int) -> int:
 
 
 def _on(widths: Sequence[int], at: int, room: int) -> int:
-    """The end of the characters from `at` on that fit into the room."""
+    """Return the end of the characters starting at `at` that fit in the room."""
     while at < len(widths) and widths[at] <= room:
         room -= widths[at]
         at += 1

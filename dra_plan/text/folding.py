@@ -1,4 +1,4 @@
-"""Lists of names in a cell: every one of them, and a short form for where they would not fit."""
+"""Lists of names in a cell: every name, and a short form for narrow screens."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,8})$")
 
 
 FEWEST = 3
-"""Names, numbered one after the other, that are shown as a range."""
+"""The minimum number of consecutively numbered names that are shown as a range."""
 
 
 def device_cell(devices: Iterable[str], node: str = "") -> Folded:
-    """Devices DRIVER/POOL/DEVICE. In short `DRIVER: gpu-0..gpu-7 (8)`, with the pool unless it is called as the node.
+    """Return devices DRIVER/POOL/DEVICE.
 
-    `node` is the one that the row names.
+    The short form is `DRIVER: gpu-0..gpu-7 (8)`, with the pool unless the pool has the name of the node. `node` is the
+    node that the row names.
     """
     devices = list(devices)
     return Folded(", ".join(devices), by_pool(devices, node))
 
 
 def by_pool(devices: Iterable[str], node: str = "") -> str:
-    """The devices of each pool together, numbered ones as ranges: `DRIVER/POOL: gpu-0..gpu-7 (8)`."""
+    """Return the devices of each pool, numbered ones as ranges: `DRIVER/POOL: gpu-0..gpu-7 (8)`."""
     pools: dict[str, list[str]] = {}
     for device in devices:
         pool, _, name = device.rpartition("/")
@@ -34,7 +35,7 @@ def by_pool(devices: Iterable[str], node: str = "") -> str:
 
 
 def ranges(names: Sequence[str]) -> list[str]:
-    """The names in their order; those that are numbered one after the other as `gpu-0..gpu-7 (8)`."""
+    """Return the names in order; consecutively numbered names as `gpu-0..gpu-7 (8)`."""
     made: list[str] = []
     start = 0
     while start < len(names):
@@ -48,7 +49,7 @@ def ranges(names: Sequence[str]) -> list[str]:
 
 
 def _end_of_run(names: Sequence[str], start: int) -> int:
-    """Where the run of numbers that begins there ends."""
+    """Return the end of the run of numbers that begins at `start`."""
     first = _NUMBERED.match(names[start])
     end = start + 1
     while first is not None and end < len(names) and names[end] == f"{first[1]}{int(first[2]) + end - start}":

@@ -1,4 +1,4 @@
-"""The formats by name: a format is checked before anything is planned and applied to the document afterwards."""
+"""The output formats by name. A format is validated before planning starts and applied to the document afterwards."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ D_contra = TypeVar("D_contra", bound=PrintedDocument, contravariant=True)
 
 
 class Format(NamedTuple, Generic[D_contra]):
-    """From a document, and the screen it goes to if any, to the text to print; in parts, as it may be long."""
+    """A function from a document, and an optional screen, to the text to print; in parts, because it may be long."""
 
     parts: Callable[[D_contra, Screen | None], Iterable[str]]
 
     def __call__(self, document: D_contra, screen: Screen | None) -> str:
-        """The whole text."""
+        """Return the whole text."""
         return "".join(self.parts(document, screen))
 
 
@@ -29,27 +29,27 @@ Parts = Callable[[D, Screen | None], list[Part]]
 
 
 class Formats(NamedTuple, Generic[D]):
-    """What is particular to one kind of document."""
+    """The formats of one kind of document."""
 
     table: Parts[D]
     wide: Parts[D]
     name: Callable[[D], str]
     others: Mapping[str, Callable[[D], str]] = {}
-    """What no other kind of document has, by name."""
+    """Formats that only this kind of document has, by name."""
 
 
 def parse(option: str, formats: Formats[D]) -> Format[D]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, of_tables(formats))
 
 
 def parse_lazily(option: str, parse: Callable[[str], Format[D]]) -> Format[D]:
-    """As `parse` of a question; what makes its tables, a lot to import, is brought only where tables are asked for."""
+    """Return the format like `parse` of a question; import the expensive table code only if tables are requested."""
     return choose(option, DATA) if option in DATA else parse(option)
 
 
 def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
-    """The formats of a document that is shown as tables, by name."""
+    """Return the formats of a document that is shown as tables, by name."""
     return {
         "table": whole(lambda document, screen: columns(formats.table(document, screen), screen)),
         "wide": whole(lambda document, screen: columns(formats.wide(document, screen), screen)),
@@ -59,7 +59,7 @@ def of_tables(formats: Formats[D]) -> dict[str, Format[D]]:
 
 
 def whole(made: Callable[[D, Screen | None], str]) -> Format[D]:
-    """A format that makes its text at once."""
+    """Return a format that builds its text at once."""
     return Format(lambda document, screen: [made(document, screen)])
 
 
@@ -68,7 +68,7 @@ def _for_any_screen(made: Callable[[D], str]) -> Format[D]:
 
 
 def choose(option: str, known: Mapping[str, Format[D]]) -> Format[D]:
-    """The format among `known`, or the template, that `-o OPTION` asks for. UsageError as for `parse`."""
+    """Return the format or template for `-o OPTION`, one of `known`. Raises UsageError like `parse`."""
     if option.startswith("jsonpath="):
         from dra_plan.text.jsonpath import Template
 
@@ -92,11 +92,11 @@ def _yaml(document: PrintedDocument, _screen: Screen | None) -> str:
 
 
 DATA: Mapping[str, Format[PrintedDocument]] = {"json": Format(_json), "yaml": whole(_yaml)}
-"""The formats that every document has: itself, whole."""
+"""The formats that every document has; they contain the whole document."""
 
 
 def columns(parts: list[Part], screen: Screen | None) -> str:
-    """Tables and sentences as text, made for the screen if there is one."""
+    """Return tables and sentences as text, laid out for the screen if there is one."""
     if screen is None:
         return plain(parts)
     from dra_plan.text.screen import render

@@ -1,6 +1,6 @@
-"""What a gate asks of an answer, and whether a claim set passes it. Exit status and reports follow it.
+"""Gates: the conditions on an answer, and the verdict on each claim set. Exit status and reports follow from it.
 
-What it makes of the answers of one question is in the question's folder, in `gate.py`.
+The rules for the answers of one question are in `gate.py` of the question's folder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ D = TypeVar("D", bound=PrintedDocument)
 
 
 class Verdict(Enum):
-    """What a gate makes of one claim set or pod."""
+    """The verdict of a gate on one claim set or pod."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -29,10 +29,10 @@ class Verdict(Enum):
 
 
 class Gate(NamedTuple):
-    """What is asked: by default that every claim set fits on some node, and every pod is bound.
+    """The conditions: by default, that every claim set fits on some node and every pod is bound.
 
-    `min_copies` asks of an owner that there is room for that many copies, `min_nodes` of a claim set that it fits on
-    that many nodes; `require_fit` takes what is undecided as failed, `no_warnings` every warning.
+    `min_copies` requires that at least this many copies of an owner fit, `min_nodes` that a claim set fits on at least
+    this many nodes; `require_fit` counts undecided as failed, `no_warnings` counts every warning.
     """
 
     require_fit: bool = False
@@ -42,11 +42,11 @@ class Gate(NamedTuple):
 
     @property
     def undecided(self) -> Verdict:
-        """What it makes of what is undecided."""
+        """Return the verdict on undecided claim sets and pods."""
         return Verdict.FAILED if self.require_fit else Verdict.UNDECIDED
 
     def claim_set(self, claim_set: ClaimSetEntry) -> Verdict:
-        """The verdict on a claim set of an AllocationPlan or an Explanation."""
+        """Return the verdict on a claim set of an AllocationPlan or an Explanation."""
         if claim_set.outcome in (Outcome.ERROR, Outcome.REFUSED):
             return Verdict.FAILED
         if claim_set.outcome is Outcome.UNKNOWN:
@@ -60,27 +60,27 @@ class Gate(NamedTuple):
 
 
 class Judge(NamedTuple, Generic[D]):
-    """What gates make of one kind of document."""
+    """The gate functions of one kind of document."""
 
     verdicts: Callable[[Gate, D], list[Verdict]]
-    """The verdicts on everything in it."""
+    """Returns the verdicts on everything in the document."""
     causes: Callable[[Gate, D], list[str]] = lambda _gate, _document: []
-    """What failed, in a line; nothing where the tables say it already."""
+    """Returns the failures in one line; nothing where the tables already show them."""
 
     def all_verdicts(self, gate: Gate, document: D) -> list[Verdict]:
-        """The verdicts on everything in the document, then on what the API server refuses, its warnings last."""
+        """Return the verdicts on everything in the document, on what the API server rejects, and on the warnings."""
         warnings = [one for one in document.warnings if not one.is_note] if gate.no_warnings else []
         return [*self.verdicts(gate, document), *(Verdict.FAILED for _ in (*refusals_of(document), *warnings))]
 
 
 def refusals_of(document: PrintedDocument) -> list[ApiServerRefusal]:
-    """What the API server refuses of what the answer is about; some answers are about what is listed twice."""
+    """Return what the API server rejects, or nothing for documents without this field."""
     found: Refusals = getattr(document, "refusals", UNSET)
     return list(found or ())
 
 
 def outcomes(claim_set: ClaimSetEntry) -> dict[Outcome, list[str]]:
-    """The names of the nodes that are not excluded, by their outcome: of a plan's claim set or of an explanation's."""
+    """Return the names of nodes that are not excluded, by outcome, for a claim set of a plan or an explanation."""
     found: dict[Outcome, list[str]] = {}
     if isinstance(claim_set, PlannedClaimSet):
         for node in (each for each in claim_set.nodes if not each.excluded_by):

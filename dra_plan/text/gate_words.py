@@ -1,4 +1,4 @@
-"""The line that says why a gate failed. What a gate is, and when it fails, is `gate.py`."""
+"""The line that says why a gate failed. `gate.py` defines gates and their failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dra_plan.text.words import counted, listed
 
 
 def failure(gate: Gate, judge: Judge[D], document: D) -> str:
-    """One line with all that failed a gate that somebody has set; "" if there is no such gate, or none failed."""
+    """Return one line with all failures of an explicitly set gate; "" if there is no such gate or none failed."""
     if gate == Gate():
         return ""
     causes = judge.causes(gate, document)
@@ -27,7 +27,7 @@ def failure(gate: Gate, judge: Judge[D], document: D) -> str:
 
 
 def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
-    """Which claim sets failed, and how."""
+    """Return the failed claim sets and their failures."""
     usual = Gate()
     refused, undecided, few = [], [], []
     for claim_set in claim_sets:
@@ -48,12 +48,12 @@ def of_claim_sets(gate: Gate, claim_sets: Sequence[ClaimSetEntry]) -> list[str]:
 
 
 def undecided_cause(names: Sequence[str], what: str) -> list[str]:
-    """That all of these are undecided, which `--require-fit` does not accept; nothing without names."""
+    """Return a line saying that all of these are undecided, which `--require-fit` rejects; nothing without names."""
     return cause(names, what, *[f"{verb} undecided (--require-fit)" for verb in ("is", "are")])
 
 
 def cause(names: Sequence[str], what: str, one: str, many: str) -> list[str]:
-    """That all of these failed in the same way; nothing without names."""
+    """Return a line saying that all of these failed in the same way; nothing without names."""
     if not names:
         return []
     return [f"{counted(len(names), what)} {one if len(names) == 1 else many}: {listed(list(names))}"]

@@ -1,4 +1,4 @@
-"""Tables and sentences as a piece of HTML, for notebooks: what `str()` says, with borders instead of spaces."""
+"""Tables and sentences as an HTML fragment for notebooks: the content of `str()`, with borders instead of spaces."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dra_plan import shown
 from dra_plan.text.columns import Paragraph, Part, Table
 
 MOST_ROWS = 200
-"""Rows of a table that a notebook shows; the rest is counted."""
+"""The number of table rows that a notebook shows; the rest is counted."""
 
 
 def fragment(parts: Sequence[Part]) -> str:
-    """The parts under each other; nothing in it is markup but what is made here."""
+    """Return the parts in sequence; the only markup is the markup generated here."""
     return f"<div>{''.join(line for part in parts for line in _part(part))}</div>"
 
 
 def text(of: str) -> str:
-    """A text that has no tables, with its lines as they are."""
+    """Return a text without tables, with its lines unchanged."""
     return f"<div><pre>{_safe_lines(of.splitlines())}</pre></div>"
 
 

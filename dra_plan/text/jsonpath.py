@@ -1,7 +1,7 @@
 """`-o jsonpath=TEMPLATE`: kubectl's templates, `{.claimSets[*].fittingNodes}`.
 
 As in kubectl: text outside braces is literal, results of one expression are separated by a space, lists and maps are
-printed as JSON, no newline is added, `range`/`end` repeat a part. A field or index that is not there gives nothing.
+printed as JSON, no newline is added, and `range`/`end` repeat a part. A missing field or index gives nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Alternatives:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """`[?(left op right)]`, or `[?(left)]` with no operator: the items for which it holds."""
+    """`[?(left op right)]`, or `[?(left)]` without an operator: the items that satisfy the condition."""
 
     left: Operand
     operator: str
@@ -79,14 +79,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A text, number or truth value in a filter."""
+    """A string, number or bool in a filter."""
 
     value: str | int | float | bool
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text to print as it stands."""
+    """Text that is printed unchanged."""
 
     text: str
 
@@ -118,7 +118,7 @@ _OPERATOR = re.compile(r"==|!=|<=|>=|<|>")
 
 
 _DIGITS = 20
-"""More characters than any whole number of a document has."""
+"""A length that no whole number in a document exceeds."""
 
 
 _SLICE = re.compile(r"\s*(-?[0-9]*)\s*:\s*(-?[0-9]*)\s*(?::\s*([0-9]*)\s*)?")
@@ -128,7 +128,7 @@ _ENDS_NAME = frozenset(" \t\r\n.,[]{}()$@=!<>\"'")
 
 
 def parse(template: str) -> tuple[Node, ...]:
-    """The nodes of `template`. UsageError if it is malformed or has no expression at all."""
+    """Return the nodes of `template`. Raises UsageError if it is malformed or has no expression."""
     if "{" not in template:
         raise UsageError(
             f"--output jsonpath: no expression in {template!r}; write expressions in braces: {{.claimSets[*]}}"
@@ -137,7 +137,7 @@ def parse(template: str) -> tuple[Node, ...]:
 
 
 class _TemplateParser:
-    """A recursive descent over one template; `at` is the next character."""
+    """A recursive descent parser of one template; `at` is the next character."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -150,7 +150,7 @@ class _TemplateParser:
         return self.source.startswith(text, self.at)
 
     def skip(self, text: str) -> bool:
-        """Go past `text` if it comes next."""
+        """Skip `text` if it comes next, and return whether it did."""
         if not self.peek(text):
             return False
         self.at += len(text)
@@ -171,7 +171,7 @@ class _TemplateParser:
         return nodes
 
     def nodes(self, *, inside_range: bool) -> tuple[Node, ...]:
-        """Nodes up to the end of the template, or to just before an `{end}`."""
+        """Return the nodes up to the end of the template, or up to just before an `{end}`."""
         found: list[Node] = []
         while self.at < len(self.source):
             if not self.peek("{"):
@@ -212,7 +212,7 @@ class _TemplateParser:
         return Range(path, body)
 
     def action(self) -> list[Node]:
-        """`{...}`: quoted texts and one or more paths."""
+        """Parse `{...}`: quoted texts and one or more paths."""
         self.expect("{")
         found: list[Node] = []
         self.spaces()
@@ -224,7 +224,7 @@ class _TemplateParser:
         return found
 
     def quoted(self) -> str:
-        """A quoted text; backslash escapes n, t, r and any other character for itself."""
+        """Parse a quoted text; a backslash escapes n, t, r and any other character for itself."""
         quote, text = self.source[self.at], ""
         self.at += 1
         while self.at < len(self.source):
@@ -239,13 +239,13 @@ class _TemplateParser:
         raise self.fail("quote is not closed")
 
     def path(self) -> Query:
-        """`$`, `@` or nothing, then steps; a name may come first without its dot."""
+        """Parse `$`, `@` or nothing, then steps; a name may come first without its dot."""
         start = self.at
         from_root = self.skip("$")
         if not from_root and not self.skip("@") and not self.peek(".") and not self.peek("["):
             return Query(False, (Field(self.name()), *self.steps()))
         steps = self.steps()
-        # A lone dot is the current item, as in kubectl.
+        # A single dot is the current item, as in kubectl.
         if not steps and self.at == start and not self.skip("."):
             raise self.fail("expected a path")
         return Query(from_root, steps)
@@ -270,7 +270,7 @@ class _TemplateParser:
         return Wildcard() if self.skip("*") else Field(self.name())
 
     def name(self) -> str:
-        r"""A field name; a backslash takes the next character literally (`kubernetes\.io/arch`)."""
+        r"""Parse a field name; a backslash takes the next character literally (`kubernetes\.io/arch`)."""
         name = ""
         while self.at < len(self.source) and self.source[self.at] not in _ENDS_NAME:
             if self.skip("\\") and self.at >= len(self.source):
@@ -292,7 +292,7 @@ class _TemplateParser:
         return parts[0] if len(parts) == 1 else Alternatives(tuple(parts))
 
     def subscript(self) -> Step:
-        """One of `*`, a quoted name, an index, a slice."""
+        """Parse one of `*`, a quoted name, an index, or a slice."""
         self.spaces()
         step = self.slice() or self.simple_subscript()
         self.spaces()
@@ -364,17 +364,17 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 _PAIR = re.compile("#(?=#)")
-"""What may begin a command of a runner, where `[` comes behind it."""
+"""The possible beginning of a runner command, if `[` follows."""
 
 
 class Template:
-    """A parsed template. UsageError at once if it is malformed."""
+    """A parsed template. Raises UsageError on construction if it is malformed."""
 
     def __init__(self, source: str) -> None:
         self._nodes = parse(source)
 
     def render(self, document: object) -> str:
-        """The template's text for `document`."""
+        """Return the template's text for `document`."""
         return "".join(_render(self._nodes, document, document))
 
 
@@ -391,7 +391,7 @@ def _render(nodes: Iterable[Node], root: object, current: object) -> Iterator[st
 
 
 def _items(values: list[Any]) -> list[Any]:
-    """What a range goes over: the results, or the items of the only result if that is a list."""
+    """Return the items that a range iterates over: the results, or the items of the only result if that is a list."""
     return values[0] if len(values) == 1 and isinstance(values[0], list) else values
 
 
@@ -399,7 +399,7 @@ def _printed(value: object) -> str:
     if not isinstance(value, str):
         return shown.in_json(msgspec.json.encode(value).decode())
     text = shown.line(value)
-    # What stands beside it may be the other half of a command: neither beginning nor end is one.
+    # The adjacent text may be the other half of a command, so the value must neither begin nor end with one.
     if value.startswith((":", "#")):
         text = f"\\u{ord(value[0]):04x}{shown.line(value[1:])}"
     return _PAIR.sub(r"\\u0023", text)
@@ -443,7 +443,7 @@ def _below(value: Any) -> Iterator[Any]:
 
 
 def _holds(condition: Filter, root: object, item: object) -> bool:
-    """Whether the item passes; a missing or plural operand never does, as kubectl compares one value with one."""
+    """Return whether the item passes; a missing or plural operand never passes: kubectl compares single values."""
     left = _operand(condition.left, root, item)
     if condition.right is None:
         return bool(left)
@@ -465,5 +465,5 @@ def _compares(left: Any, sign: str, right: Any) -> bool:
 
 
 def _family(value: object) -> type:
-    """Numbers compare with numbers, text with text; a truth value is no number."""
+    """Return the type for comparison: numbers compare with numbers, text with text; a bool is not a number."""
     return float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)

@@ -10,7 +10,7 @@ from dra_plan.text.columns import Part, Table
 
 
 def markdown_parts(parts: Sequence[Part]) -> str:
-    """The parts under each other, tables as those of Markdown."""
+    """Return the parts in sequence, with tables as Markdown tables."""
     return "\n\n".join(_table(part) if isinstance(part, Table) else escaped(str(part)) for part in parts) + "\n"
 
 
@@ -20,7 +20,7 @@ def _table(made: Table) -> str:
 
 
 def escaped(line: str) -> str:
-    """Text that markdown takes as it stands; what is between backticks stays code."""
+    """Return text that Markdown shows literally; text between backticks stays code."""
     parts = line.split("`")
     if len(parts) % 2 == 0:
         return _escaped(line)
@@ -28,7 +28,7 @@ def escaped(line: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Characters that would format are escaped; what forges make a link or a mention of by itself is broken up."""
+    """Return the text with formatting characters escaped, and automatic links and mentions broken up."""
     plain = "".join(f"\\{char}" if char in "\\`*_|<>[]#" else char for char in text)
     linked = plain.replace("://", ":/\\/").replace("www.", "www\\.")
     return _MENTION.sub("`@`", linked)

@@ -1,4 +1,4 @@
-"""How objects, devices, releases and edits are named in tables and sentences."""
+"""The names of objects, devices, releases and edits in tables and sentences."""
 
 from __future__ import annotations
 
@@ -17,53 +17,53 @@ if TYPE_CHECKING:
 
 
 CUT_SHORT = "a search was cut short (--max-steps)"
-"""Why something is undecided."""
+"""The reason for undecided answers."""
 
 
 def why_not_known(outcomes: Iterable[str]) -> str:
-    """Why that is so: the outcomes tell Unknown, of which the input lacks something, from searches that ended."""
+    """Return the reasons for undecided answers: missing input (Unknown) or searches cut short."""
     reasons = (words.UNKNOWN if outcome == "Unknown" else CUT_SHORT for outcome in outcomes)
     return ", or ".join(dict.fromkeys(reasons)) or CUT_SHORT
 
 
 _DECIDING = ("classes-missing", "slices-missing")
-"""Warnings that the input lacks what decides whether claims fit."""
+"""The warnings that objects which decide whether claims fit are missing from the input."""
 
 
 def why_undecided(document: PrintedDocument) -> str:
-    """Why something is undecided in a document that does not say so of each pod."""
+    """Return the reason for undecided answers in a document that has no reason for each pod."""
     lacks = any(warning.code in _DECIDING for warning in document.warnings)
     return why_not_known(["Unknown"] if lacks else [])
 
 
 def fits_nowhere(outcome: str) -> str:
-    """What is said of what got no node, as far as it is known."""
+    """Return the wording for a claim set or pod that got no node, as far as this is certain."""
     return {"Undecided": "undecided", "Unknown": "not known"}.get(outcome, "fits nowhere")
 
 
 NAMES = 4
-"""Nodes that a cell names before it counts the rest."""
+"""The number of nodes that a cell names before it counts the rest."""
 
 
 def node_list(names: Sequence[str], *, every: bool = False) -> str:
-    """Node names in one cell: the first few and a count, or every one of them."""
+    """Return node names for one cell: the first few and a count, or all of them."""
     if every or len(names) <= NAMES + 1:
         return ", ".join(names)
     return f"{', '.join(names[:NAMES])} and {len(names) - NAMES} more"
 
 
 def claim_set_name(claim_set: ClaimSetName) -> str:
-    """As `owner_name`, with the field of the pod template where the owner has several."""
+    """Return the name like `owner_name`, with the field of the pod template if the owner has several."""
     return with_part(owner_name(claim_set), claim_set.part)
 
 
 def with_part(name: str, part: str) -> str:
-    """The name, with the field of the pod template if there is one to tell."""
+    """Return the name, with the field of the pod template if there is one to show."""
     return f"{name} ({part})" if part else name
 
 
 def owner_name(claim_set: ClaimSetName) -> str:
-    """KIND/NAMESPACE/NAME of the owner; of the claim, or claims, for a set that no pod owns."""
+    """Return KIND/NAMESPACE/NAME of the owner, or of the claims for a set that no pod owns."""
     owner = claim_set.owner
     if owner is not None:
         return named(owner)
@@ -72,46 +72,46 @@ def owner_name(claim_set: ClaimSetName) -> str:
 
 
 def named(thing: ObjectName) -> str:
-    """KIND/NAMESPACE/NAME, without a namespace KIND/NAME."""
+    """Return KIND/NAMESPACE/NAME, or KIND/NAME without a namespace."""
     return "/".join(part for part in (thing.kind.lower(), thing.namespace, thing.name) if part)
 
 
 def object_name(label: str) -> str:
-    """`kind/NAMESPACE/NAME` of `KIND NAMESPACE/NAME`."""
+    """Return `kind/NAMESPACE/NAME` for `KIND NAMESPACE/NAME`."""
     kind, space, name = label.partition(" ")
     return f"{kind.lower()}{'/' if space else ''}{name}"
 
 
 class NamedDevice(Protocol):
-    """What says which device is meant: a result of an allocation, a match of a selector."""
+    """An object that identifies a device: a result of an allocation, a match of a selector."""
 
     @property
     def driver(self) -> str:
-        """Who publishes it."""
+        """The driver that publishes the device."""
 
     @property
     def pool(self) -> str:
-        """The pool's name, of its driver."""
+        """The pool of the driver."""
 
     @property
     def device(self) -> str:
-        """The device's name, of its pool."""
+        """The name of the device in the pool."""
 
 
 def device_name(named: NamedDevice) -> str:
-    """DRIVER/POOL/DEVICE."""
+    """Return DRIVER/POOL/DEVICE."""
     return f"{named.driver}/{named.pool}/{named.device}"
 
 
 def consumed(result: DeviceRequestAllocationResult) -> str:
-    """What a share takes of its device, NAME=AMOUNT; `admin` for access that takes nothing."""
+    """Return the capacity that a share consumes, NAME=AMOUNT; `admin` for admin access, which consumes nothing."""
     if result.admin_access:
         return "admin"
     return ", ".join(f"{name}={amount}" for name, amount in (result.consumed_capacity or {}).items())
 
 
 def target(document: PrintedDocument) -> str:
-    """What was changed, what the answer is for, and which defects of the release changed it."""
+    """Return the edits, the simulated release, and the defects of the release that affected the answer."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
     defects = f"; release defects that matter: {', '.join(met)}" if met else ""
     changed = sentence(document.what_if or ())
@@ -119,7 +119,7 @@ def target(document: PrintedDocument) -> str:
 
 
 def release(about: AnswerTarget) -> str:
-    """The release, with the gates that differ from its defaults."""
+    """Return the release, with the gates that differ from its defaults."""
     defaults = gate_defaults(about.kubernetes_version)
     changed = [f"{name}={str(on).lower()}" for name, on in about.feature_gates.items() if defaults.get(name) is not on]
     repaired = "" if about.quirks == "upstream" else " without its known defects"
@@ -132,30 +132,31 @@ def _defects(notice: Notice) -> tuple[str, ...]:
 
 
 def _in_order(defect: str) -> tuple[str, int]:
-    """Q2 before Q12."""
+    """Return the sort key that puts Q2 before Q12."""
     letters = defect.rstrip("0123456789")
     return letters, int(defect[len(letters) :] or 0)
 
 
 def sentence(edits: Sequence[AppliedEdit]) -> str:
-    """`What if: ...`, or "" if nothing was changed."""
+    """Return `What if: ...`, or "" without edits."""
     return " ".join([f"What if: {'; '.join(_words(edit) for edit in edits)}.", *_held(edits)]) if edits else ""
 
 
 def _held(edits: Sequence[AppliedEdit]) -> Iterator[str]:
-    """A sentence for each budget for which kubectl would wait."""
-    for edit in edits:
+    """Yield a sentence for each PodDisruptionBudget for which kubectl would wait."""
+    for at, edit in enumerate(edits):
+        later = any(earlier.edit in ("Drain", "Evict") for earlier in edits[:at])
         for hold in edit.held_by:
-            yield f"kubectl drain {edit.node} would wait for {held(hold)}."
+            yield f"kubectl drain {edit.node} would wait for {held(hold, later=later)}."
 
 
-def held(hold: HeldDrain) -> str:
-    """The budget, and what it allows."""
+def held(hold: HeldDrain, *, later: bool = False) -> str:
+    """Return the budget and what it allows: now, or later, after other drains."""
     names = " and ".join(f"{hold.namespace}/{name}" for name in hold.budgets)
     pods = _count(len(hold.pods), "pod")
     if len(hold.budgets) > 1:
         return f"forever: {pods} under more than one budget ({names}), and the API server evicts none of them"
-    return f"budget {names} ({hold.allowed} of {pods} may go now)"
+    return f"budget {names} ({hold.allowed} of {pods} may go {'at that point' if later else 'now'})"
 
 
 def _words(edit: AppliedEdit) -> str:
@@ -181,18 +182,18 @@ def _words(edit: AppliedEdit) -> str:
 
 
 MOST_APPLIED = 3
-"""Objects that are named before they are counted."""
+"""The number of objects that are named before the rest is counted."""
 
 
 def _applied(edit: AppliedEdit) -> str:
-    """The objects that are written, as `kubectl apply` tells them."""
+    """Return the applied objects in the format of `kubectl apply`."""
     more = len(edit.applied) - MOST_APPLIED
     words = [written(one) for one in edit.applied[:MOST_APPLIED]]
     return ", ".join([*words, *([f"and {_count(more, 'object')} more"] if more > 0 else [])])
 
 
 def written(one: AppliedObject) -> str:
-    """An object that is written, and what becomes of it."""
+    """Return an applied object, and whether it is created or changed."""
     return f"{one.kind.lower()}/{one.namespace}{'/' if one.namespace else ''}{one.name} {one.change.lower()}"
 
 

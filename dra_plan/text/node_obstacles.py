@@ -1,4 +1,4 @@
-"""One thing that is in the way on nodes, in a person's words: resources, devices, taints, labels, affinity, volumes."""
+"""The wording of a single obstacle on nodes: resources, devices, taints, labels, affinity, volumes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dra_plan.text.devices import removed
 
 
 def obstacle(of: NodeObstacle) -> str:
-    """One thing that is in the way."""
+    """Return the wording of one obstacle."""
     return _WORDS[of.kind](of)
 
 
@@ -66,7 +66,7 @@ def _label(of: NodeObstacle) -> str:
 
 
 def _on(nodes: int, of: NodeObstacle) -> str:
-    """On how many, where nodes differ."""
+    """Return the number of nodes, if nodes differ."""
     return f" on {nodes}" if len(of.found) + bool(of.without) > 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""Wording of warnings."""
+"""The wording of warnings."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dra_plan import shown
 from dra_plan.api.inventory import NOTES, Notice
 
 SHOWN = 3
-"""How many objects a repeated warning names before it counts the rest."""
+"""The number of objects that a repeated warning names before it counts the rest."""
 
 
 def lines(warnings: Iterable[Notice], *, most: int = SHOWN) -> list[str]:
-    """One line per distinct warning: what is said about many objects is said once, and names the first `most`."""
+    """Return one line per distinct warning: one about several objects names the first `most`."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for warning in warnings:
         about = grouped.setdefault((warning.code, warning.message), [])

@@ -1,4 +1,4 @@
-"""The wording of what is in the way, of faults, and of changes that would help."""
+"""The wording of obstacles, of faults, and of changes that would help."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from dra_plan.text.words import scheduler_says
 
 
 def lines(of: NotTogether) -> Lines:
-    """The elements, each with what is to be said of it; then the amounts that are short."""
+    """Yield the elements, each with its details, and then the amounts that are short."""
     for said, below in _told(of.elements):
         yield f"- {said}"
         yield from indented(below, 4)
@@ -55,9 +55,9 @@ def lines(of: NotTogether) -> Lines:
 
 
 def _told(of: Sequence[BlockingElement]) -> Iterator[tuple[str, list[str]]]:
-    """Each element and the lines below it.
+    """Yield each element and the lines below it.
 
-    Requests with the same devices to choose from stand together if they are many; so do counters of one set.
+    Many requests with the same candidate devices are grouped; so are the counters of one set.
     """
     alike: dict[str, list[BlockingElement]] = {}
     for one in of:
@@ -81,7 +81,7 @@ def _kind(of: BlockingElement) -> str:
 
 
 def _values(of: BlockingElement) -> list[str]:
-    """The values that meet at a constraint, request by request."""
+    """Return the values that meet at a constraint, by request."""
     if not isinstance(of, BlockingConstraint):
         return []
     attribute = (of.match_attribute or of.distinct_attribute or "").rpartition("/")[2]
@@ -93,7 +93,7 @@ def _values(of: BlockingElement) -> list[str]:
 
 
 def shortage(of: Shortage) -> str:
-    """What is needed beside what is left: `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`."""
+    """Return the needed amount and the amount left: `Counter card/memory: 60Gi needed (a 20Gi + b 40Gi), 40Gi left`."""
     where = f" on {words.listed([str(device) for device in of.devices])}" if of.devices else ""
     which = f"Counter {of.counter_set}/{of.name}" if of.pool is not None else f"Capacity {of.name}"
     said = f"{which}: {_needed(of)}, " if of.needs else f"{which} is overdrawn: "
@@ -108,14 +108,14 @@ def _needed(of: Shortage) -> str:
 
 
 def slot_lines(of: Sequence[SeenCounterSet]) -> Iterator[str]:
-    """The counters that are places on a device, as lines of free and used ones."""
+    """Yield the counters that are slots of a device, as rows of free and used slots."""
     for seen in of:
         for line in columns.lines(seen.total, seen.left):
             yield f"Counter set {seen.counter_set} of pool {seen.pool}, {line}"
 
 
 def element(of: BlockingElement) -> str:
-    """An element of a blocking set."""
+    """Return an element of a blocking set."""
     if isinstance(of, BlockingRequest):
         return f"{words.request(of)}{_passing(of)}"
     if isinstance(of, BlockingClaim):
@@ -138,7 +138,7 @@ def _passing(of: BlockingRequest, needs: str = "needs") -> str:
 
 
 def fault(of: AttemptFault) -> list[str]:
-    """What ended the attempt: the cause, then the message in the scheduler's words."""
+    """Return the lines about an error that ended the attempt: the cause, then the scheduler's message."""
     return [*_FAULTS.get(of.code, _plain_fault)(of), scheduler_says(of.message.splitlines()[0])]
 
 
@@ -202,7 +202,7 @@ def _set_error(of: AttemptFault) -> list[str]:
 
 
 ABOUT_POOLS = ("all-and-broken-pool", "invalid-pool")
-"""Errors that are owed to pools which are incomplete or invalid."""
+"""The errors caused by incomplete or invalid pools."""
 
 
 _KINDS = {
@@ -236,14 +236,22 @@ _VERBS = {"guard-selector": "extend", "fix-spelling": "correct", "change-value":
 
 
 def suggestion(of: TriedChanges) -> str:
-    """Changes that were tried together, and where the claims then fit."""
+    """Return changes that were tried together, and the nodes on which the claims then fit."""
     some = f"{of.would_bind} of its pods then {'gets a node' if of.would_bind == 1 else 'get nodes'}"
     then = some if of.would_bind else f"it then fits on {of.node}"
-    return f"{', and '.join(change(one) for one in of.changes)} ({then})"
+    return f"{', and '.join(_change_of(one, of) for one in of.changes)} ({then})"
+
+
+def _change_of(one: SuggestedChange, of: TriedChanges) -> str:
+    """Return the words for one of the changes; a label needs the node that gets it."""
+    nodes = [each.object.name for each in of.patches if each.object.kind == "Node"]
+    if isinstance(one, NodeLabelled) and len(nodes) == 1:
+        return change(one).replace("label the node", f"label node {nodes[0]}", 1)
+    return change(one)
 
 
 def together(found: Sequence[TriedChanges]) -> list[str]:
-    """A line for each; where releasing any one of several claims is enough, one line for all of them."""
+    """Return a line for each suggestion; one line for all claims if releasing any one of them is enough."""
     releases = {at: one for at, each in enumerate(found) if (one := _release(each)) is not None}
     if len(releases) < 2:
         return [suggestion(one) for one in found]
@@ -255,13 +263,13 @@ def together(found: Sequence[TriedChanges]) -> list[str]:
 
 
 def _release(of: TriedChanges) -> ClaimReleased | None:
-    """The claim that is released, if that is all."""
+    """Return the released claim, if this is the only change."""
     first = of.changes[0]
     return first if len(of.changes) == 1 and isinstance(first, ClaimReleased) else None
 
 
 def change(of: SuggestedChange) -> str:
-    """What to do."""
+    """Return the instruction for a change."""
     match of:
         case SelectorChanged():
             return _selector(of)
@@ -325,7 +333,7 @@ def _selector(of: SelectorChanged) -> str:
 
 
 def _users(of: SelectorChanged) -> str:
-    """Who else would get other devices."""
+    """Return the other users whose devices would change."""
     if not of.used_by:
         return ""
     return f", which {words.listed([words.user(one) for one in of.used_by])} use{'s' if len(of.used_by) == 1 else ''}"

@@ -1,4 +1,4 @@
-"""What the API server refuses, in words: it stands before the answer that it makes no yes."""
+"""The wording of objects that the API server rejects; it precedes the answer, which is then not a plain yes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from dra_plan.text.naming import named, object_name
 from dra_plan.text.words import counted, listed
 
 MOST = 5
-"""Findings that are told one by one; `validate` tells them all."""
+"""The number of findings that are listed; `validate` lists all of them."""
 
 
 def headline(refusals: Refusals) -> str:
-    """How many objects are refused, as the beginning of a sentence; "" for none."""
+    """Return the number of rejected objects, as the beginning of a sentence; "" for none."""
     refused = len({one.object for one in refusals or ()})
     return f"The API server refuses {counted(refused, 'object')}" if refused else ""
 
 
 def lines(refusals: Refusals) -> list[str]:
-    """A line for each finding."""
+    """Return a line for each finding."""
     return [shown.line(_line(one)) for one in refusals or ()]
 
 
 def paragraphs(refusals: Refusals) -> Iterator[Paragraph]:
-    """Each finding with its place, what can't run for it, and what to do; nothing where nothing is refused."""
+    """Yield each finding with its position, the pods that cannot run, and the fix; nothing without findings."""
     if not refusals:
         return
     lines = ["The API server refuses:"]

@@ -1,7 +1,7 @@
-"""Tables on a terminal: they keep to its width, and outcomes have colours. No word is ever broken, nothing is cut.
+"""Tables on a terminal: they fit its width, and outcomes have colours. Words are never broken, text is never truncated.
 
 A table that is too wide is shown with its short cells, then under headings, then with cells that wrap between words;
-what still does not fit stands below its row, with its header. A name that is longer than the screen runs on.
+cells that still do not fit are shown below their row, with their header. A name longer than the screen overflows.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ STYLES = {
     "Invalid": _RED,
     "Obsolete": _YELLOW,
 }
-"""Colours of cells that hold one of these words."""
+"""The colours of cells that contain one of these words."""
 
 
 NARROW_GAP = 2
-"""Spaces between columns where some of them have to wrap."""
+"""The number of spaces between columns when some of them have to wrap."""
 
 
 INDENT = 2
-"""Spaces before a table that stands under a heading, and before what stands below a row."""
+"""The indentation of a table under a heading, and of cells below a row."""
 
 
 LEAST = 24
-"""Columns that a cell keeps at least when it wraps: with fewer, sentences become ladders."""
+"""The minimum width of a wrapped cell: in narrower cells, sentences become hard to read."""
 
 
 def render(parts: Sequence[Part], screen: Screen) -> str:
-    """Parts under each other with a blank line between; only a single word makes a line longer than the screen."""
+    """Return the parts with a blank line between them; a line exceeds the screen only if a single word does."""
     blocks = ["\n".join(line.rstrip() for line in _lines(part, screen)) + "\n" for part in parts]
     return "\n".join(blocks)
 
@@ -69,7 +69,7 @@ def _styled(text: str, style: str, screen: Screen) -> str:
 
 
 def _table(table: Table, screen: Screen) -> Iterator[str]:
-    """The table as it is if it fits, or with short cells; else its groups one after the other, under headings."""
+    """Yield the table unchanged if it fits, or with short cells; otherwise its groups, each under a heading."""
     if _needs(table.widths()) > screen.width:
         table = _short(table)
     if not table.grouped or _needs(table.widths()) <= screen.width:
@@ -85,7 +85,7 @@ def _table(table: Table, screen: Screen) -> Iterator[str]:
 
 
 def _heading(entries: Sequence[tuple[str, str]], screen: Screen) -> Iterator[str]:
-    """HEADER and cell of what the rows below are about: in one line, or a line each."""
+    """Yield HEADER and cell of the grouped columns: in one line, or in a line each."""
     together = _needs([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width
     said = [_entry(header, cell, screen) for header, cell in entries]
     yield from ([(" " * GAP).join(said)] if together else said)
@@ -107,7 +107,7 @@ def _needs(widths: Sequence[int], gap: int = GAP) -> int:
 
 
 def _columns(table: Table, screen: Screen, *, indent: int) -> Iterator[str]:
-    """The columns that fit beside each other, wrapped where they have to; the others below each row."""
+    """Yield the columns that fit next to each other, wrapped where necessary; the others below each row."""
     width = screen.width - indent
     below: set[int] = set()
     words = _longest_words(table)
@@ -139,7 +139,7 @@ def _row(
     styles: Sequence[str] = (),
     screen: Screen | None = None,
 ) -> Iterator[str]:
-    """The lines of a row: each cell begins in its column."""
+    """Yield the lines of a row: each cell begins in its column."""
     for number in range(max(map(len, cells))):
         parts: list[str] = []
         for column, (cell, width) in enumerate(zip(cells, widths, strict=True)):
@@ -151,7 +151,7 @@ def _row(
 
 
 def _below(entries: Sequence[tuple[str, str]], indent: int, screen: Screen) -> Iterator[str]:
-    """HEADER and cell of each: all in one line if they fit, else on lines of their own, wrapped between words."""
+    """Yield HEADER and cell of each: in one line if they fit, else in lines of their own, wrapped between words."""
     margin = " " * indent
     if entries and _needs([len(header) + 1 + len(cell) for header, cell in entries]) <= screen.width - indent:
         yield f"{margin}{(' ' * GAP).join(_entry(header, cell, screen) for header, cell in entries)}"
@@ -163,7 +163,7 @@ def _below(entries: Sequence[tuple[str, str]], indent: int, screen: Screen) -> I
 
 
 def _widest(table: Table, below: set[int]) -> int:
-    """The column that goes below next: one without text, the widest of those that give way, of all but the first."""
+    """Return the next column to move below: one without text, else the widest flexible one, never the first."""
     widths = table.widths()
     left = [column for column in range(1, len(widths)) if column not in below]
     empty = [column for column in left if all(row[column] == "-" for row in table.rows)]
@@ -173,7 +173,7 @@ def _widest(table: Table, below: set[int]) -> int:
 
 
 def _allotted(table: Table, words: Sequence[int], below: set[int], width: int) -> list[int] | None:
-    """Widths of the columns that stand beside each other, the widest wrapping first; None if that won't do."""
+    """Return widths of the columns that stay next to each other, the widest wrapping first; None if they do not fit."""
     needed = table.widths()
     beside = [column for column in range(len(needed)) if column not in below]
     allotted = {column: needed[column] for column in beside}
@@ -189,7 +189,7 @@ def _allotted(table: Table, words: Sequence[int], below: set[int], width: int) -
 
 
 def _longest_words(table: Table) -> list[int]:
-    """For each column the width below which a word of it would have to be broken; headers stay whole."""
+    """Return the width of the longest word in each column; headers are not wrapped."""
     columns = zip(*table.rows, strict=True) if table.rows else [() for _ in table.headers]
     return [
         max([len(header), *(len(word) for cell in column for word in cell.split())])
@@ -198,7 +198,7 @@ def _longest_words(table: Table) -> list[int]:
 
 
 def _repeated(row: Sequence[str], above: Sequence[str], grouped: int) -> int:
-    """How many leading cells, of the first `grouped`, repeat the row above."""
+    """Return the number of leading cells, of the first `grouped`, that repeat the row above."""
     count = 0
     while count < grouped and above and row[count] == above[count]:
         count += 1

@@ -1,4 +1,4 @@
-"""The wording of claim sets: whether they fit, why not, node by node, and what would help."""
+"""The wording of claim sets: whether they fit, why not, node by node, and the changes that would help."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from dra_plan.text.verdicts import WITH_DEVICES
 from dra_plan.text.words import counted, listed
 
 MOST_STORIES = 12
-"""Stories of one claim set that are told; the rest is counted."""
+"""The number of stories of one claim set that are shown; the rest is counted."""
 
 
 SUMMED = 4
-"""Stories that are summed up first."""
+"""The number of stories that is long enough for a summary."""
 
 
 def stories_of(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> list[NodeStory]:
-    """The stories to tell: nothing of devices that a pod would get, if it gets no node."""
+    """Return the stories to show; without the devices that a pod would get if it gets no node."""
     if verdict is None or verdict.verdict in WITH_DEVICES:
         return of.stories
     return [story for story in of.stories if story.outcome is not Outcome.FITS]
 
 
 def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """What no device has, a summary where there is much to tell, then the stories, each after an empty line."""
+    """Yield the missing values, a summary of long stories, and then the stories, each after an empty line."""
     yield from summary_lines(absent, leading, stories)
     told, rest = worth_telling(stories)
     for story in told:
@@ -57,19 +57,19 @@ def told_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: 
 
 
 def summary_lines(absent: list[AbsentName], leading: list[LeadingReason], stories: list[NodeStory]) -> Lines:
-    """What is said of all nodes before any: names that are not there, and what leads."""
+    """Yield the summary of all nodes: names that do not exist, and the leading reasons."""
     yield from (f"  {words.absent(found)}" for found in absent)
     if is_long(leading, stories):
         yield f"  {words.summary(leading)}"
 
 
 def is_long(leading: list[LeadingReason], stories: list[NodeStory]) -> bool:
-    """Whether a summary helps: of several reasons on many nodes."""
+    """Return whether a summary helps: if several reasons apply to many nodes."""
     return len(leading) > 1 and (len(stories) >= SUMMED or sum(len(story.nodes) for story in stories) > MOST_STORIES)
 
 
 def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
-    """The stories to tell, those of most nodes if there are too many, and a sentence about the others."""
+    """Return the stories to show, those of most nodes if there are too many, and a sentence about the others."""
     if len(stories) <= MOST_STORIES:
         return stories, ""
     chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at].nodes))[:MOST_STORIES]
@@ -82,7 +82,7 @@ def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
 
 
 def headline(of: ExplainedClaimSet, name: str = "") -> str:
-    """Who, and whether it fits."""
+    """Return the name of the claim set, and whether it fits."""
     name = name or claim_set_name(of)
     fitting = of.fitting_nodes
     total = sum(len(story.nodes) for story in of.stories) + sum(len(each.nodes) for each in of.excluded)
@@ -109,7 +109,7 @@ def _all(total: int) -> str:
 
 
 def heading(story: NodeStory) -> str:
-    """The nodes and what becomes of the claims there."""
+    """Return the nodes, and the outcome of the claims there."""
     has_numbers = story.devices or story.choices
     if story.outcome is Outcome.ERROR:
         has_numbers = story.fault is not None and story.fault.device is not None
@@ -119,7 +119,7 @@ def heading(story: NodeStory) -> str:
 
 
 def nodes(story: NodeStory) -> str:
-    """`node-1`, `3 nodes (node-1, node-2, node-3)`, or `node-1 and 36 nodes like it`."""
+    """Return `node-1`, `3 nodes (node-1, node-2, node-3)`, or `node-1 and 36 nodes like it`."""
     first, *rest = story.nodes
     if not rest:
         return first
@@ -145,7 +145,7 @@ _OUTCOMES = {
 
 
 def story_lines(story: NodeStory) -> Lines:
-    """What is told of a story's nodes: the cause first."""
+    """Yield the lines about the nodes of a story: the cause first."""
     if story.outcome is Outcome.FITS:
         yield from choice_lines(story.choices)
         return
@@ -157,17 +157,19 @@ def story_lines(story: NodeStory) -> Lines:
 
 
 def cause_lines(story: NodeStory) -> Lines:
-    """What stops the claims before requests and their devices are looked at: defects, errors, pools."""
+    """Yield the causes that stop the claims before any request is checked: defects, errors, pools."""
     if story.defect is not None:
         yield from words.defect(story.defect)
     if story.fault is not None:
         yield from obstacles.fault(story.fault)
     if story.outcome is Outcome.UNDECIDED:
-        limit = max(story.steps - 1, 0)  # the next was too many
+        limit = max(story.steps - 1, 0)  # the next step exceeded it
         steps = f"within {counted(limit, 'search step')} (--max-steps)"
         yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
-        yield (f"Claim {words.claim(claim)} is already allocated, and this node cannot reach its devices.")
+        devices = words.listed([f"{each.driver}/{each.pool}/{each.device}" for each in claim.devices])
+        them = "it" if len(claim.devices) == 1 else "them"
+        yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}. This node cannot reach {them}."
     if story.outcome is Outcome.ERROR:
         if story.fault is not None and story.fault.code in obstacles.ABOUT_POOLS:
             yield from _pool_lines(story)
@@ -183,7 +185,7 @@ def _pool_lines(story: NodeStory) -> Iterator[str]:
 
 
 def unpublished(story: NodeStory) -> Iterator[str]:
-    """What a selector that fails reads, and no device has."""
+    """Yield the names that a failing selector reads and no device has."""
     told = [
         words.ended(words.capital(line, item.name))
         for request in story.requests
@@ -198,7 +200,7 @@ def unpublished(story: NodeStory) -> Iterator[str]:
 
 
 def blocking_lines(story: NodeStory) -> Lines:
-    """The blocking set."""
+    """Yield the lines about the blocking set."""
     blocking = story.blocking_set
     if blocking is None:
         return
@@ -219,14 +221,14 @@ def blocking_lines(story: NodeStory) -> Lines:
 
 
 def has_suggestions(of: ExplainedClaimSet) -> bool:
-    """Whether there is anything to say of suggestions, if only that none was found."""
+    """Return whether there is anything to say about suggestions, including that none was found."""
     if of.outcome is Outcome.UNDECIDED:
         return bool(of.suggestions)
     return of.outcome not in (Outcome.FITS, Outcome.REFUSED, Outcome.UNKNOWN) and bool(of.stories or of.suggestions)
 
 
 def in_vain(of: ExplainedClaimSet) -> str:
-    """That nothing helped."""
+    """Return the sentence saying that no change helped."""
     waits = _missing_slices(of)
     if waits:
         return waits
@@ -244,7 +246,7 @@ def in_vain(of: ExplainedClaimSet) -> str:
 
 
 def _missing_slices(of: ExplainedClaimSet) -> str:
-    """That slices are missing, where pools are incomplete for that alone: what they have decides."""
+    """Return the sentence about missing slices, if pools are incomplete only because of them: their devices decide."""
     pools = [pool for story in of.stories for pool in story.pools if pool.code == "pool-incomplete"]
     lacking = [pool for pool in pools if (pool.seen or 0) < (pool.expected or 0)]
     if not lacking:
@@ -254,7 +256,7 @@ def _missing_slices(of: ExplainedClaimSet) -> str:
 
 
 def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple[list[str], Sequence[NodeExclusion]]]:
-    """The excluded nodes, those with the same exclusions together."""
+    """Return the excluded nodes, grouped by equal exclusions."""
     if isinstance(claim_set, ExplainedClaimSet):
         return [(each.nodes, each.excluded_by) for each in claim_set.excluded]
     groups: dict[tuple[NodeExclusion, ...], list[str]] = {}
@@ -265,12 +267,12 @@ def excluded_nodes(claim_set: PlannedClaimSet | ExplainedClaimSet) -> list[tuple
 
 
 def plugins(exclusions: Iterable[NodeExclusion]) -> str:
-    """The plugins that exclude."""
+    """Return the plugins that exclude the node."""
     return ", ".join(dict.fromkeys(each.plugin for each in exclusions))
 
 
 def causes(exclusions: Iterable[NodeExclusion]) -> str:
-    """What is in the way: the taint, the cordon, the label; in the scheduler's words where no more is known."""
+    """Return the obstacle: the taint, the cordon, the label; the scheduler's message if nothing more is known."""
     found = list(exclusions)
     is_cordoned = any(one.kind == "Cordoned" for each in found for one in each.about)
     said: dict[str, None] = {}
@@ -282,7 +284,7 @@ def causes(exclusions: Iterable[NodeExclusion]) -> str:
 
 
 def room(claim_set: PlannedClaimSet) -> str:
-    """For a set that fits nowhere: the excluded nodes whose devices would do; that all are excluded; or ""."""
+    """Return, for a set that fits nowhere, the excluded nodes with enough devices; that all are excluded; or ""."""
     found = [node for node in claim_set.nodes if node.outcome is Outcome.FITS and node.excluded_by]
     if claim_set.fitting_nodes:
         return ""
@@ -295,7 +297,7 @@ def room(claim_set: PlannedClaimSet) -> str:
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
-    """For each kind of exclusion the nodes, whether there is room, and what is in the way."""
+    """Yield for each kind of exclusion the nodes, whether the claims would fit there, and the obstacle."""
     for each in claim_set.excluded:
         why = causes(each.excluded_by)
         if each.has_room:
@@ -306,11 +308,11 @@ def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
 
 
 MOST_NAMES = 3
-"""Names in one cell; of more claim sets the first is named."""
+"""The number of names in one cell; for more claim sets, the first is named."""
 
 
 def alike(claim_sets: Iterable[PlannedClaimSet]) -> list[list[PlannedClaimSet]]:
-    """The claim sets in groups of the same answer on every node, in the order of the first ones."""
+    """Return the claim sets grouped by equal answers on every node, in the order of the first of each group."""
     groups: dict[tuple[object, ...], list[list[PlannedClaimSet]]] = {}
     found: list[list[PlannedClaimSet]] = []
     for claim_set in claim_sets:
@@ -326,7 +328,7 @@ def alike(claim_sets: Iterable[PlannedClaimSet]) -> list[list[PlannedClaimSet]]:
 
 
 def explained_alike(claim_sets: Iterable[ExplainedClaimSet]) -> list[list[ExplainedClaimSet]]:
-    """The claim sets in groups of which the same is told, but for names, in the order of the first ones."""
+    """Return the claim sets grouped by equal explanations, ignoring names, in the order of the first of each group."""
     known: dict[tuple[object, ...], list[tuple[ExplainedClaimSet, list[ExplainedClaimSet]]]] = {}
     found: list[list[ExplainedClaimSet]] = []
     for claim_set in claim_sets:
@@ -343,7 +345,7 @@ def explained_alike(claim_sets: Iterable[ExplainedClaimSet]) -> list[list[Explai
 
 
 def _without_names(of: ExplainedClaimSet) -> ExplainedClaimSet:
-    """The same with numbers for the names of its claims, and without its owner."""
+    """Return the claim set with numbers instead of the names of its claims, and without its owner."""
     numbers = {claim: ClaimName(namespace="", name=str(number)) for number, claim in enumerate(of.claims)}
     nameless = Renaming(numbers).of(of)
     suggestions = [_without_owner(each, of.owner) for each in nameless.suggestions]
@@ -351,7 +353,7 @@ def _without_names(of: ExplainedClaimSet) -> ExplainedClaimSet:
 
 
 def _without_owner(of: TriedChanges, owner: ObjectName | None) -> TriedChanges:
-    """The same with patches of nobody's in place of those of the owner."""
+    """Return the changes with anonymous patches instead of those of the owner."""
     if owner is None or all(patch.object.kind != owner.kind for patch in of.patches):
         return of
     nobody = PatchedObject(api_version="v1", kind=owner.kind, namespace="", name="owner")
@@ -366,7 +368,7 @@ def _without_owner(of: TriedChanges, owner: ObjectName | None) -> TriedChanges:
 
 
 def names(group: Sequence[PlannedClaimSet | ExplainedClaimSet]) -> str:
-    """The names of a group: `pod/default/a, pod/default/b`, or `pod/default/a and 299 more`."""
+    """Return the names of a group: `pod/default/a, pod/default/b`, or `pod/default/a and 299 more`."""
     first = claim_set_name(group[0])
     if len(group) > MOST_NAMES:
         return f"{first} and {len(group) - 1} more"
@@ -400,17 +402,17 @@ ALONE = "Each row is checked alone"
 
 
 def copies(claim_sets: Sequence[ClaimSetSummary]) -> list[str]:
-    """Who wants more than one pod."""
+    """Return the owners that need more than one pod."""
     return [f"{claim_set_name(each)} needs {each.copies} pods" for each in claim_sets if each.copies > 1]
 
 
 def judged_alone(wants: list[str]) -> str:
-    """That each row is checked by itself, although more pods than that are needed."""
+    """Return the sentence saying that each row is checked alone, although more pods than that are needed."""
     return f"{ALONE}: {'; '.join(wants)}. {TOGETHER} checks all pods together."
 
 
 def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
-    """Which rules of pods nobody judged here."""
+    """Yield the pod rules that were not checked."""
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
@@ -423,5 +425,5 @@ def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:
 
 
 def paragraph(story: NodeStory) -> list[str]:
-    """A story with a line before it."""
+    """Return a story after an empty line."""
     return ["", heading(story), *indented(story_lines(story))]

@@ -13,26 +13,26 @@ from dra_plan.documents.base import DocumentPart, PrintedDocument
 
 
 def json(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
-    """Indented JSON of a document, of a part of one, or of plain values."""
+    """Return indented JSON of a document, of a part of one, or of plain values."""
     return _indented(value) + "\n"
 
 
 def _indented(value: DocumentPart | dict[str, Any] | list[Any]) -> str:
-    compact = shown.in_json(msgspec.json.encode(value).decode())  # before it is indented, since that makes it long
+    compact = shown.in_json(msgspec.json.encode(value).decode())  # escaped before indenting, which makes it longer
     return msgspec.json.format(compact, indent=2)
 
 
 def json_parts(document: PrintedDocument) -> Iterator[str]:
-    """What `json` makes of a document, in parts: an entry of one of its lists after the other.
+    """Yield the output of `json` for a document in parts: one entry of a list after another.
 
-    The answer for a fleet is long, and so it never stands in memory as a whole.
+    The answer for a fleet is long; this way it is never in memory as a whole.
     """
     names = zip(document.__struct_fields__, document.__struct_encode_fields__, strict=True)
     lists = [(name, written) for name, written in names if type(getattr(document, name)) is list]
     filled = [(name, written) for name, written in lists if getattr(document, name)]
     rest = json(msgspec.structs.replace(document, **{name: _STAND_IN for name, _ in filled}))
     for name, written in filled:
-        # Text has no line ends of its own in JSON, so this is the field and nothing else.
+        # JSON escapes line breaks in text, so this matches only the field.
         before, _, rest = rest.partition(f'\n  "{written}": [\n    null\n  ]')
         yield f'{before}\n  "{written}": ['
         for at, entry in enumerate(getattr(document, name)):
@@ -43,15 +43,15 @@ def json_parts(document: PrintedDocument) -> Iterator[str]:
 
 
 _STAND_IN = [None]
-"""In the place of a list that is written by itself."""
+"""A placeholder for a list that is written separately."""
 
 
 _LOOKS_TYPED = re.compile(r"[-+.]?[0-9]|[-+]?\.(inf|nan)|(y|n|yes|no|on|off|true|false|null|~)$", re.IGNORECASE)
-"""Plain scalars that some YAML reader, of version 1.1 or 1.2, takes for something else than text."""
+"""Plain scalars that some YAML 1.1 or 1.2 reader does not read as text."""
 
 
 def yaml(document: dict[str, Any]) -> str:
-    """YAML that every reader takes for the same document: text that looks like a number or a truth value is quoted."""
+    """Return YAML that every reader decodes to the same document: text that looks like a number or a bool is quoted."""
     import yaml as pyyaml
 
     base: type[pyyaml.SafeDumper] = getattr(pyyaml, "CSafeDumper", pyyaml.SafeDumper)

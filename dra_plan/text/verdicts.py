@@ -1,4 +1,4 @@
-"""The nodes that refuse a pod, a line for those with the same reasons: what is in the way, in a few words each."""
+"""The nodes that reject a pod, one line for nodes with the same reasons, with brief obstacles."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dra_plan.allocator import Outcome
 from dra_plan.api.quantity import parse
 from dra_plan.api.well_known import KUEUE
+from dra_plan.documents.base import listing
 from dra_plan.documents.claim_sets import ClaimSetSummary
 from dra_plan.documents.refusals import RefusalFinding
 from dra_plan.documents.verdicts import (
@@ -26,17 +27,17 @@ from dra_plan.text.naming import named, object_name
 from dra_plan.text.node_obstacles import obstacle
 
 MOST_NAMES = 2
-"""Nodes that a line names."""
+"""The number of nodes that a line names."""
 
 
 MOST_EVICTIONS = 3
-"""Pods of a workload that are told to be evicted, each with its taint."""
+"""The number of evicted pods of a workload that are listed, each with its taint."""
 
 
 def node_lines(
     of: OwnerVerdict | AloneVerdict, *, asks_for_devices: bool, without_devices: bool = False
 ) -> Iterator[str]:
-    """A line for each group of nodes, nearest to taking the pod first; `without_devices` if these are not known."""
+    """Yield a line for each group of nodes, closest to fitting first; `without_devices` if the devices are unknown."""
     if of.of_all_nodes:
         for reason in of.nodes[0].reasons if of.nodes else ():
             yield words.scheduler_says(reason.message)
@@ -53,14 +54,14 @@ def node_lines(
 
 
 def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
-    """Whether it says again what another plugin says more clearly: of the same resource, or of the cordon."""
+    """Return whether another plugin gives the same reason more clearly: for the same resource, or for the cordon."""
     return _goes_with_cordon(reason, group) or (
         reason.plugin == DEVICES and not reason.about and len(group.reasons) > 1
     )
 
 
 def _who(nodes: list[str]) -> str:
-    """`gpu-1`, `3 nodes (gpu-1, gpu-2, gpu-3)`, `5 nodes (gpu-1, gpu-2, ...)`."""
+    """Return `gpu-1`, `3 nodes (gpu-1, gpu-2, gpu-3)`, `5 nodes (gpu-1, gpu-2, ...)`."""
     if len(nodes) == 1:
         return nodes[0]
     if len(nodes) <= MOST_NAMES + 1:
@@ -70,20 +71,20 @@ def _who(nodes: list[str]) -> str:
 
 
 def phrase(reason: NodeRefusalReason) -> str:
-    """What is in the way, in a person's words; in the scheduler's where no more is known."""
+    """Return the wording of an obstacle; the scheduler's message if nothing more is known."""
     if not reason.about:
         return reason.message
     return ", ".join(obstacle(one) for one in reason.about)
 
 
 def _goes_with_cordon(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
-    """Whether it is the taint that comes with a cordon, which is told."""
+    """Return whether it is the taint of a cordon that is already shown."""
     is_cordons = any(one.is_of_cordon for one in reason.about)
     return is_cordons and any(one.kind == "Cordoned" for other in group.reasons for one in other.about)
 
 
 def _volume_claim(of: VolumeClaimNeeds) -> str:
-    """Where the volume of a claim can be used, or what keeps the claim from having one."""
+    """Return where the volume of a claim can be used, or why the claim gets no volume."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
         return f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}."
@@ -101,14 +102,14 @@ def _volume_claim(of: VolumeClaimNeeds) -> str:
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
-    """Whether stories of devices tell all of it: nothing else is in the way, and on no node that would be `fitting`."""
+    """Return whether the device stories suffice: there is no other obstacle, and none on a `fitting` node."""
     if any(reason.plugin != DEVICES for group in groups for reason in group.reasons):
         return False
     return {*fitting}.isdisjoint(name for group in groups for name in group.nodes)
 
 
 def in_vain(groups: Sequence[RefusingNodes]) -> str:
-    """That waiting will not help, where that is known: an empty node would not have what is asked for, on none."""
+    """Return the sentence saying that waiting will not help, if this is certain: even empty nodes lack the resource."""
     never = [[one for reason in group.reasons for one in reason.about if one.never] for group in groups]
     if not never or not all(never):
         return ""
@@ -140,17 +141,17 @@ def _number(text: str) -> int:
 
 
 UNTOLD = ("Bound", "Finished")
-"""Verdicts that are told with the devices that the owner has."""
+"""The verdicts that are shown with the devices of the owner."""
 
 
 WITH_DEVICES = ("WouldBind", "WouldPreempt", "Suspended")
-"""Verdicts with which it is told which devices the pod would get."""
+"""The verdicts that are shown with the devices that the pod would get."""
 
 
 def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None = None) -> Lines:
-    """The verdict, then what it rests on: findings, what is missing, and what keeps the pod from each node.
+    """Yield the verdict, then its basis: findings, missing objects, and the obstacles on each node.
 
-    `alike` are verdicts of which the same is told, but for names; `devices` says where the claims fit.
+    `alike` are verdicts that differ only in names; `devices` says where the claims fit.
     """
     of = alike[0]
     yield headline(alike)
@@ -171,7 +172,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
 
 
 def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None) -> Iterator[str]:
-    """What is in the way on each node, unless the stories of devices tell all of it."""
+    """Yield the obstacles on each node, unless the device stories contain all of them."""
     unknown = isinstance(of, OwnerVerdict) and bool(of.missing)
     if devices is not None and is_told_elsewhere(of.nodes, devices.fitting_nodes):
         return
@@ -180,7 +181,7 @@ def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None
 
 
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
-    """What would become of a pod without what holds it, or without the volumes that keep it from all nodes."""
+    """Return the outcome for a pod without its blocker, or without the volumes that exclude all nodes."""
     refused = f"no node could take it (0 of {of.total_nodes:,}):"
     match of.held_by:
         case "SchedulingGates":
@@ -199,7 +200,7 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
 
 
 def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
-    """The verdict in one line, with what is in the way on the nodes nearest to taking the pod."""
+    """Return the verdict in one line, with the obstacles on the nodes that are closest to fitting."""
     of = alike[0]
     if of.verdict != "Unschedulable" or not of.nodes or of.first or of.evicted_for:
         return headline(alike)
@@ -208,7 +209,7 @@ def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
 
 
 def headline(alike: Sequence[OwnerVerdict]) -> str:
-    """Whose verdict, and what it is."""
+    """Return the name and the verdict."""
     return f"{_names(alike)}{_HEADLINES[alike[0].verdict](_Whose(alike))}"
 
 
@@ -220,7 +221,7 @@ def _names(alike: Sequence[OwnerVerdict]) -> str:
 
 
 class _Whose:
-    """Verdicts that are told in one sentence; fields are those of the first."""
+    """Verdicts that are shown in one sentence; the fields are those of the first."""
 
     def __init__(self, alike: Sequence[OwnerVerdict]) -> None:
         self.of = alike[0]
@@ -256,7 +257,7 @@ def _other(pod: OtherPod) -> str:
 
 
 def _pending(whose: _Whose) -> str:
-    """`pod/ml/a is Pending`, `job/ml/a: 1 of 4 pods would be bound now, the others are Pending`."""
+    """Return `pod/ml/a is Pending`, `job/ml/a: 1 of 4 pods would be bound now, the others are Pending`."""
     of = whose.of
     if whose.is_pod:
         return " are Pending" if whose.several else " is Pending"
@@ -323,12 +324,12 @@ _HOLDS: dict[str, Callable[[OwnerVerdict], str]] = {
 
 
 def _lifts(gates: Sequence[str]) -> str:
-    """Who lifts the gates, where that is known."""
+    """Return the controller that removes the scheduling gates, if it is known."""
     return ", until Kueue admits it" if all(gate.startswith(KUEUE) for gate in gates) else ""
 
 
 def _there(of: OwnerVerdict) -> str:
-    """How many of the group's pods are there, if those are too few."""
+    """Return the number of existing pods of the group, if there are too few."""
     if of.group_pods >= of.group_least:
         return ""
     return (
@@ -347,6 +348,19 @@ def _suspended(whose: _Whose) -> str:
     return f" {suspended}has no pods now{queue}."
 
 
+def _forbidden(of: OwnerVerdict) -> Lines:
+    """Yield the API server's message about pods that it does not create and that have no names yet."""
+    yield of.message
+    for each in of.defaulted:
+        yield (
+            f"Container {each.container} does not request {each.resource}: "
+            f"LimitRange {each.limit_range} sets {each.amount}."
+        )
+    if of.over:
+        is_amount = any("." in name or name in ("cpu", "memory") for name in of.over)
+        yield f"{'Request less, raise' if is_amount else 'Raise'} the quota, or delete objects that it counts."
+
+
 def _refused(whose: _Whose) -> str:
     of = whose.of
     if (of.forbidden or of.last_message is not None) and not whose.is_pod:
@@ -360,14 +374,14 @@ def _refused(whose: _Whose) -> str:
 
 
 _OF_ITS_PODS = "DRA226"
-"""The finding that a workload is accepted, and its pods are not."""
+"""The finding that a workload is accepted but its pods are not."""
 
 
 _CLAIM_OF = "the claims of "
 
 
 def _is_about_claims(of: OwnerVerdict) -> bool:
-    """Whether what is refused are claims that would be made for pods, and not the pods."""
+    """Return whether the rejected objects are claims to be generated for pods, and not the pods."""
     templates = bool(of.findings) and all(one.object.startswith("ResourceClaimTemplate ") for one in of.findings)
     return templates or bool(of.forbidden_claim)
 
@@ -383,7 +397,7 @@ def _unknown(whose: _Whose) -> str:
 
 
 def _none_of(resources: Sequence[str]) -> str:
-    """`PersistentVolumeClaims, PersistentVolumes or StorageClasses`."""
+    """Return `PersistentVolumeClaims, PersistentVolumes or StorageClasses`."""
     names = [_KINDS.get(one, one) for one in resources]
     return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
 
@@ -421,11 +435,11 @@ _HEADLINES: dict[str, Callable[[_Whose], str]] = {
 
 
 def _below(of: OwnerVerdict) -> Iterator[str]:
-    """What the verdict rests on, beside nodes."""
+    """Yield the basis of the verdict, except the nodes."""
     for finding in of.findings:
         yield from _finding(finding)
     if of.forbidden:
-        yield of.message
+        yield from _forbidden(of)
     if of.verdict == "Held" and of.held_by == "PodGroup" and of.waiting:
         yield words.scheduler_says(of.waiting)
     if of.verdict == "Stuck":
@@ -437,8 +451,9 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
     if of.missing and of.verdict != "Unknown":
         what = "devices" if "resourceslices" in of.missing or "deviceclasses" in of.missing else "volumes"
         yield f"Its {what} are not known: the input has no {_none_of(of.missing)}."
+        yield f"Add the output of: {listing(of.missing)}"
     if of.verdict == "Unknown":
-        yield f"If the cluster has any, add the output of: kubectl get {','.join(of.missing)} -A -o yaml"
+        yield f"If the cluster has any, add the output of: {listing(of.missing)}"
         if "resourceslices" in of.missing:
             yield ("If it has none, the cluster has no node with such devices yet, or their driver does not run.")
     if of.spared:
@@ -456,7 +471,7 @@ def _below(of: OwnerVerdict) -> Iterator[str]:
 
 
 def _last(of: OwnerVerdict, last: LastMessage) -> str:
-    """What the cluster said last, and whether the same is found now."""
+    """Return the last message of the cluster, and whether the answer is the same now."""
     if last.seconds_ago is not None:
         when = f", {_age(last.seconds_ago)} ago"
     else:
@@ -470,14 +485,14 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
 
 
 def _since(of: ChangedReason) -> str:
-    """`2 Insufficient cpu became 3`."""
+    """Return `2 Insufficient cpu became 3`."""
     if not of.before:
         return f"{of.nodes} {of.reason} is new"
     return f"{of.before} {of.reason} {f'became {of.nodes}' if of.nodes else 'is gone'}"
 
 
 def _age(seconds: int) -> str:
-    """A time in its largest unit, rounded down."""
+    """Return a time in its largest unit, rounded down."""
     for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= length:
             return words.counted(seconds // length, unit)
@@ -485,7 +500,7 @@ def _age(seconds: int) -> str:
 
 
 def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
-    """Which of its running pods taints are going to evict, and when."""
+    """Yield the running pods that taints will evict, with the time of each eviction."""
     for each in of.evictions[:MOST_EVICTIONS]:
         who = "It is" if of.kind == "Pod" else f"Pod {each.pod} is"
         what = f"device {each.device} (claim {each.claim})" if each.device is not None else f"node {each.node}"
@@ -497,7 +512,7 @@ def eviction_lines(of: OwnerVerdict) -> Iterator[str]:
 
 
 def _finding(of: RefusalFinding) -> Iterator[str]:
-    """What is wrong, where, and what to do."""
+    """Yield the problem, its position, and the fix."""
     where = f" ({of.file}{f':{of.line}' if of.line else ''})" if of.file else ""
     yield f"{f'{of.field}: ' if of.field else ''}{of.message} [{of.code}]"
     yield f"  In {object_name(of.object)}{where}."

@@ -1,6 +1,6 @@
 """The wording of explanations: from the parts of an Explanation to short sentences; rules: docs/internals/style.md.
 
-Nothing here knows of layout: text and markdown put the same sentences in their own order of lines.
+This module has no layout: text and Markdown arrange the same sentences into lines.
 """
 
 from __future__ import annotations
@@ -31,65 +31,65 @@ CHANGES = {
     "OtherAllocation": "Other allocation",
     "OtherMessage": "Other message",
 }
-"""Changes between two states in words; the others are words as they are."""
+"""The wording of changes between two states; other changes are shown unchanged."""
 
 
 def when(second: float) -> str:
-    """`at once`, or `after 30 s`."""
+    """Return `at once`, or `after 30 s`."""
     return f"after {second:,.1f}".removesuffix(".0") + " s" if second else "at once"
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`1 device`, `3,268 devices`."""
+    """Return `1 device`, `3,268 devices`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 UNKNOWN = "the input lacks the objects that decide this"
-"""Why nothing is said of what does not fit by the input."""
+"""The reason for the lack of details when the input decides that something does not fit."""
 
 
 def capital(sentence: str, name: str = "") -> str:
-    """The sentence with a capital first letter, unless it begins with the name, which stays as it is."""
+    """Return the sentence with a capital first letter, unless it begins with the name, which does not change."""
     return sentence if name and sentence.startswith(f"{name} ") else sentence[:1].upper() + sentence[1:]
 
 
 def scheduler_says(message: str) -> str:
-    """The scheduler's own words, marked as such."""
+    """Return the scheduler's own message, marked as a quotation."""
     return f"The scheduler says: {message}"
 
 
 def class_selector(name: str) -> str:
-    """`the selector of class NAME`."""
+    """Return `the selector of class NAME`."""
     return f"the selector of class {name}"
 
 
 def ended(sentence: str) -> str:
-    """The sentence with a full stop, unless it ends in a question."""
+    """Return the sentence with a full stop, unless it ends with a question mark."""
     return sentence if sentence.endswith("?") else f"{sentence}."
 
 
 def claim(of: ClaimName | ClaimHolder | ObjectName) -> str:
-    """NAMESPACE/NAME."""
+    """Return NAMESPACE/NAME."""
     return f"{of.namespace}/{of.name}"
 
 
 def request(of: RequestName | RequestChange) -> str:
-    """`request gpu of claim train`."""
+    """Return `request gpu of claim train`."""
     return request_of(of.claim, of.request)
 
 
 def request_of(claim: ClaimName, name: str) -> str:
-    """The same, of the claim and the request's name."""
+    """Return the same wording from the names of the claim and the request."""
     return f"{'alternative' if '/' in name else 'request'} {name} of {asking(claim)}"
 
 
 def asking(claim: ClaimName) -> str:
-    """`claim train`; of a claim that is not there `template train`."""
+    """Return `claim train`; `template train` if the claim does not exist."""
     return f"template {claim.template}" if claim.template is not UNSET else f"claim {claim.name}"
 
 
 def requests(of: Sequence[RequestName]) -> str:
-    """`requests a and b of claim train`; those of several claims one after the other."""
+    """Return `requests a and b of claim train`; the requests of several claims in sequence."""
     by_claim: dict[str, list[str]] = {}
     for one in of:
         by_claim.setdefault(one.claim.name, []).append(one.request)
@@ -101,24 +101,24 @@ def requests(of: Sequence[RequestName]) -> str:
 
 
 def holder(of: ClaimHolder) -> str:
-    """A claim and the pods that use it."""
+    """Return a claim and the pods that use it."""
     if of.own:
         return f"{claim(of)} (of this set itself)"
     return used_claim(of, of.pods)
 
 
 def used_claim(of: ClaimName | ClaimHolder, pods: list[str]) -> str:
-    """A claim, and pods that use it if there are any."""
+    """Return a claim, and the pods that use it if there are any."""
     return claim(of) + (f" ({'pod' if len(pods) == 1 else 'pods'} {listed(pods)})" if pods else "")
 
 
 def user(of: ObjectName) -> str:
-    """`claim ml/train`, `template ml/train`."""
+    """Return `claim ml/train`, `template ml/train`."""
     return f"{'template' if of.kind.endswith('Template') else 'claim'} {claim(of)}"
 
 
 def absent(of: AbsentName) -> str:
-    """A value that no device of the cluster has, and those that there are."""
+    """Return a value that no device of the cluster has, and the existing values."""
     there = wording.values(((one.value, one.count) for one in of.values), of.other_values)
     name = "driver" if of.kind == "driver" else of.name
     whose = class_selector(of.class_) if of.class_ else f"the selector of {request(of)}"
@@ -126,23 +126,23 @@ def absent(of: AbsentName) -> str:
 
 
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:
-    """KEY=VALUE:EFFECT, as kubectl writes it."""
+    """Return KEY=VALUE:EFFECT, as in kubectl."""
     return f"{of.key}{f'={of.value}' if of.value else ''}:{of.effect}"
 
 
 def one_line(expression: str) -> str:
-    """An expression without its line breaks, for reading only."""
+    """Return an expression without its line breaks, for display only."""
     return " ".join(expression.split())
 
 
 def selector(position: int | None, class_name: str | None) -> str:
-    """`selector of the request`, `selector #1 of class gpu`."""
+    """Return `selector of the request`, `selector #1 of class gpu`."""
     number = f" #{position}" if position else ""
     return f"selector{number} of {f'class {class_name}' if class_name else 'the request'}"
 
 
 def unusable_pool(of: UnusablePool) -> str:
-    """A pool that is not looked at, and why."""
+    """Return the wording for a skipped pool, with the reason."""
     devices = f"; {counted(of.devices, 'device')} not checked" if of.devices else ""
     slices = f" ({'slice' if len(of.slices) == 1 else 'slices'} {listed(of.slices)})" if of.slices else ""
     if of.code == "pool-incomplete":
@@ -160,7 +160,7 @@ def unusable_pool(of: UnusablePool) -> str:
 
 
 def problem(of: RequestDevices, what: str = "") -> str:
-    """Why a request can't be met alone; `what` names it in other words."""
+    """Return why a request cannot be satisfied alone; `what` replaces its name."""
     what = what or request(of)
     on_class = f", class {of.class_}" if of.class_ else ""
     if of.problem == "nothing-matches":
@@ -178,7 +178,7 @@ def problem(of: RequestDevices, what: str = "") -> str:
 
 
 def _left(left: int, devices: int, one: str = "is available", several: str = "are available") -> str:
-    """How many devices of some are left, or match."""
+    """Return the number of devices that are left or match."""
     if left:
         return f"only {left} of {devices} {one if left == 1 else several}"
     if devices == 1:
@@ -191,7 +191,7 @@ def _available(number: str, left: int) -> str:
 
 
 def defect(of: OwedToDefects) -> list[str]:
-    """Known defects of the release, and what the answer would be without them."""
+    """Return the known defects of the release, and the answer without them."""
     said = []
     for one in of.defects:
         issue = f" (kubernetes#{one.issue})" if one.issue else ""
@@ -210,11 +210,11 @@ _PROMISED = {
 
 
 MOST = 6
-"""Reasons that one line tells."""
+"""The number of reasons in one line."""
 
 
 def summary(reasons: Sequence[LeadingReason]) -> str:
-    """One line for many nodes: `817 nodes: 304 constraint on pcieRoot, 267 counter memory, 246 too few free.`."""
+    """Return a line for many nodes: `817 nodes: 304 constraint on pcieRoot, 267 counter memory, 246 too few free.`."""
     total = sum(reason.nodes for reason in reasons)
     told = [f"{reason.nodes} {phrase(reason)}" for reason in reasons[:MOST]]
     rest = sum(reason.nodes for reason in reasons[MOST:])
@@ -223,7 +223,7 @@ def summary(reasons: Sequence[LeadingReason]) -> str:
 
 
 def cell(reason: LeadingReason) -> str:
-    """The same of one reason, with what is needed and left."""
+    """Return the short form of one reason, with the needed and the free amount."""
     if reason.need is None or reason.left is None or reason.left >= reason.need:
         return phrase(reason)
     if reason.left_from is not None:
@@ -236,7 +236,7 @@ def cell(reason: LeadingReason) -> str:
 
 
 def phrase(reason: LeadingReason) -> str:
-    """A few words."""
+    """Return a few words for a reason."""
     name = reason.name
     if reason.code == "not-together":
         return f"constraint on {name.rpartition('/')[2]}" if name else "requests conflict"
@@ -281,9 +281,9 @@ _BINARY = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 <
 
 
 def in_unit_of(wanted: str, amount: str) -> str:
-    """An amount in the unit of another, so that they can be compared: `7.5Gi` beside `12Gi`, rounded down.
+    """Return an amount in the unit of another for comparison, rounded down: `7.5Gi` next to `12Gi`.
 
-    Amounts that do not both have a binary unit, and those that would show as nothing, stay as they are.
+    Amounts stay unchanged unless both have a binary unit, and if they would round to zero.
     """
     unit, own = wanted[-2:], amount[-2:]
     if unit == own or unit not in _BINARY or own not in _BINARY or not amount[:-2].isdigit():

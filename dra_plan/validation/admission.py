@@ -1,17 +1,22 @@
 """DRA209, DRA218, DRA219, DRA224 to DRA226: what the API server looks up in other objects when one is created.
 
-These are namespaces, priority classes and service accounts. Objects that already exist in a cluster are not checked.
+These are namespaces, priority classes and service accounts. Pods that already exist are not checked, nor are
+workloads that exist and will create no more pods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from dra_plan.api.core import Namespace, Pod, PodSpec, PriorityClass
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import FieldPath, ObjectMeta
+from dra_plan.api.workloads import AnyWorkload
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import ended, is_over, wanted
 from dra_plan.manifests.paths import value_at
 from dra_plan.scheduler.admission import SYSTEM_PRIORITIES
 
@@ -189,11 +194,42 @@ def check(given: Input) -> Found:
         if subject.kind is not None and subject.kind.namespaced and not _metadata(obj).is_stored:
             for problem in admission.namespace(subject.namespace):
                 yield subject, problem
+    index = _index(given)
     for subject, path, spec in given.pods():
-        if not _metadata(subject.obj).is_stored:
-            for problem in admission.pod(path, spec, subject.namespace):
-                yield subject, problem if isinstance(subject.obj, Pod) else of_workload(problem)
+        problems = [] if _is_past(subject.obj) else list(admission.pod(path, spec, subject.namespace))
+        if isinstance(subject.obj, Pod):
+            yield from ((subject, problem) for problem in problems)
+        elif problems:
+            found = [of_workload(problem) for problem in problems]
+            if _metadata(subject.obj).is_stored:
+                found = [each for each in found if each.rule is REFUSED_PODS and makes_pods(subject.obj, index())]
+            yield from ((subject, each) for each in found)
     yield from _defaults(given)
+
+
+def makes_pods(workload: Any, index: Index) -> bool:
+    """Return whether an existing workload will create more pods, which are validated on creation."""
+    if not isinstance(workload, AnyWorkload) or is_over(workload):
+        return False
+    pods = [pod for pod in index.pods_of(workload) if not ended(pod)]
+    return wanted(workload, pods).number > len(pods)
+
+
+def _is_past(obj: object) -> bool:
+    """Return whether the object is a pod that exists already."""
+    return isinstance(obj, Pod) and obj.metadata.is_stored
+
+
+def _index(given: Input) -> Callable[[], Index]:
+    """Return the pods of each workload, found when they are first asked for."""
+
+    @cache
+    def found() -> Index:
+        objects = [obj for _, obj in given.objects()]
+        pods = [obj for obj in objects if isinstance(obj, Pod)]
+        return Index(Inventory(pods=pods, workloads=[obj for obj in objects if isinstance(obj, AnyWorkload)]))
+
+    return found
 
 
 def of_workload(problem: Problem) -> Problem:

@@ -20,7 +20,6 @@ from dra_plan.api.meta import FieldPath, Object
 from dra_plan.api.resource import ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload
 from dra_plan.claims.index import Index
-from dra_plan.claims.owners import ended, is_over, wanted
 from dra_plan.claims.pod_claims import is_unmade
 from dra_plan.explanation.selectors import Publications
 from dra_plan.manifests import kinds
@@ -30,7 +29,7 @@ from dra_plan.manifests.places import Place, label
 from dra_plan.releases import Target
 
 from . import objects, references, schema, selectors
-from .admission import REFUSED_PODS, of_inventory, of_workload
+from .admission import REFUSED_PODS, makes_pods, of_inventory, of_workload
 from .formats import is_dns_label
 from .reading import of_written
 from .rule import Finding, Problem, Severity
@@ -151,7 +150,7 @@ class ApiServerRefusals:
             found = list(objects.of_metadata(subject, obj.metadata) if sound else self._as_loaded(subject, obj, form))
         if not obj.metadata.is_stored:
             found += self._of_new(subject, obj)
-        elif kind.pod_spec and not isinstance(obj, Pod) and self._makes_pods(obj):
+        elif kind.pod_spec and not isinstance(obj, Pod) and makes_pods(obj, self._index):
             found += self._of_pods(subject, obj)
         hinted = (selectors.hinted(one, self._published, self._target) if one.expression else one for one in found)
         yield from ((subject, problem) for problem in hinted)
@@ -187,13 +186,6 @@ class ApiServerRefusals:
         path: FieldPath = subject.kind.pod_spec if subject.kind is not None else ()
         for problem in self._admission.pod(path, pod_spec_of(obj), subject.namespace):
             yield problem if isinstance(obj, Pod) else of_workload(problem)
-
-    def _makes_pods(self, workload: AnyWorkload) -> bool:
-        """Return whether an existing workload will create more pods, which are validated on creation."""
-        if is_over(workload):
-            return False
-        pods = [pod for pod in self._index.pods_of(workload) if not ended(pod)]
-        return wanted(workload, pods).number > len(pods)
 
     def _of_admin_access(self, obj: ResourceClaim | ResourceClaimTemplate) -> Iterator[Problem]:
         """Check for requests with admin access where the namespace does not allow it."""

@@ -1,6 +1,6 @@
-"""Edits of a cluster: what if a node were cordoned, drained, added, a pod evicted or bound, or an object not there.
+"""Edits of a cluster: for example, a node is cordoned, drained or added, a pod evicted or bound, or an object removed.
 
-An edit makes another inventory; the one it is made from stays as it is. Nothing here knows what fits.
+An edit creates a new inventory; the original stays unchanged. Nothing here decides what fits.
 """
 
 from .applying import Apply, Restart

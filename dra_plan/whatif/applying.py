@@ -1,4 +1,4 @@
-"""Edits that write: objects that are applied over those of a cluster, and every pod placed again."""
+"""Edits that write: objects applied over those of a cluster, and the restart of every pod."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from dra_plan.manifests import kinds
 from .edits import Edited, belongs_to_node, comes_back, depart, pod_name, replaced, successor
 
 _LOOKUPS = ("origins", "as_written", "template_makers", "texts")
-"""What an inventory knows about objects by their names."""
+"""The attributes of an inventory that hold facts about objects by name."""
 
 
 @dataclass(frozen=True)
 class Apply:
-    """The objects are written, as by `kubectl apply`: new ones created, those that are there replaced.
+    """An edit that writes the objects, like `kubectl apply`: new ones are created, existing ones replaced.
 
-    What the API server keeps stays where the manifest does not have it: status, uid and creation time; of a pod its
-    node, too. Fields that the manifest leaves out are not merged with those of the cluster.
+    Fields of the API server stay if the manifest lacks them: status, uid and creation time; for a pod also its node.
+    Fields that the manifest leaves out are not merged with those of the cluster.
     """
 
     objects: Inventory
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster with the objects."""
+        """Return the cluster with the objects."""
         changed: dict[str, Any] = {}
         written: list[AppliedObject] = []
         for holder in dict.fromkeys(kind.holder for kind in kinds.every()):
@@ -50,7 +50,7 @@ class Apply:
 
 
 def _written(old: Sequence[Any], new: Sequence[Any]) -> tuple[list[Any], list[AppliedObject]]:
-    """The objects of one list after the write, and what was done with each."""
+    """Return the objects of one list after the write, and the result for each."""
     there = {_key(each): each for each in old}
     written = {_key(each): _kept(there.get(_key(each)), each) for each in new}
     told = []
@@ -66,7 +66,7 @@ def _key(each: Any) -> tuple[str, str, str]:
 
 
 def _kept(was: Any, new: Any) -> Any:
-    """The new object with what only the API server writes, where it does not say it itself."""
+    """Return the new object with the fields that only the API server writes, unless it sets them itself."""
     if was is None:
         return new
     metadata = new.metadata
@@ -89,13 +89,13 @@ def _is_default(status: Object | None) -> bool:
 
 @dataclass(frozen=True)
 class Restart:
-    """Every pod is placed anew: all that run leave at once, and come back pending under their names.
+    """An edit that restarts every pod: all running pods leave at once, and come back pending under their names.
 
-    So do pods without a controller, as their owner makes them again. Pods of DaemonSets and static pods stay.
+    This includes pods without a controller, which their owner recreates. Pods of DaemonSets and static pods stay.
     """
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster in which no pod that can move has a node."""
+        """Return the cluster in which no pod that can move has a node."""
         running = [pod for pod in inventory.pods if pod.spec.node_name and not ended(pod)]
         leaving = [pod for pod in running if not (belongs_to_node(pod) or pod.metadata.deletion_timestamp)]
         bare = [pod for pod in leaving if not comes_back(pod)]

@@ -19,7 +19,7 @@ from dra_plan.errors import UsageError
 from .edits import Edited, Without, node_named, unknown, with_node
 
 EFFECTS = ("NoSchedule", "NoExecute", "None")
-"""What a taint of a device does."""
+"""The effects of a device taint."""
 
 
 def _applied(obj: Any, was: Any) -> AppliedEdit:
@@ -31,13 +31,13 @@ def _applied(obj: Any, was: Any) -> AppliedEdit:
 
 @dataclass(frozen=True)
 class Label:
-    """The node has these labels; None takes one away, as `kubectl label NODE KEY-` does."""
+    """An edit that sets labels of a node; None removes one, like `kubectl label NODE KEY-`."""
 
     node: str
     labels: Mapping[str, str | None]
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster with the labels. UsageError for an unknown node, and for what cannot be a label."""
+        """Return the cluster with the labels. Raises UsageError for an unknown node, and for an invalid label."""
         for key, value in self.labels.items():
             problems = [*label_key_problems(key), *label_value_problems(value or "")]
             if problems:
@@ -51,16 +51,19 @@ class Label:
 
 @dataclass(frozen=True)
 class Scale:
-    """The workload KIND/NAME or KIND/NAMESPACE/NAME has so many replicas; of a Job, its parallelism.
+    """An edit that sets the replicas of the workload KIND/NAME or KIND/NAMESPACE/NAME; of a Job, its parallelism.
 
-    More replicas are pods that wait. With fewer, pods that run stay: which of them would go is for the controller.
+    More replicas are pods that wait. With fewer, running pods stay: the controller chooses which of them to delete.
     """
 
     workload: str
     replicas: int
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster with the number. UsageError for an unknown workload, and for one without replicas."""
+        """Return the cluster with the number.
+
+        Raises UsageError for an unknown workload, and for one without replicas.
+        """
         if self.replicas < 0:
             raise UsageError(f"replicas: {self.replicas} is not a number of pods: it must be at least 0")
         was = Without.parse(self.workload).target(inventory)
@@ -75,14 +78,17 @@ class Scale:
 
 @dataclass(frozen=True)
 class TaintDevice:
-    """The device has this taint, as if its driver published it. A taint of the same key and effect is replaced."""
+    """An edit that taints a device, as if its driver published the taint.
+
+    It replaces a taint of the same key and effect.
+    """
 
     device: DeviceID
     taint: DeviceTaint
 
     @classmethod
     def parse(cls, device: DeviceID, text: str) -> TaintDevice:
-        """From KEY:EFFECT or KEY=VALUE:EFFECT. Raises UsageError for other forms."""
+        """Parse KEY:EFFECT or KEY=VALUE:EFFECT. Raises UsageError for other forms."""
         told, _, effect = text.rpartition(":")
         key, _, value = told.partition("=")
         if not key or effect not in EFFECTS or label_key_problems(key) or label_value_problems(value):
@@ -90,7 +96,10 @@ class TaintDevice:
         return cls(device, DeviceTaint(key=key, value=value, effect=effect))
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster with the taint in all slices that have the device. UsageError for an unknown device."""
+        """Return the cluster with the taint in all slices that have the device.
+
+        Raises UsageError for an unknown device.
+        """
         slices = [self._tainted(slice_) for slice_ in inventory.slices]
         changed = [(new, old) for new, old in zip(slices, inventory.slices, strict=True) if new is not old]
         if not changed:

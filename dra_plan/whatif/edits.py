@@ -1,8 +1,8 @@
-"""Edits of a cluster: values that make another inventory of one, and say what they did.
+"""Edits of a cluster: values that create a new inventory from an existing one, and report their effects.
 
-First what every edit is; then `Cordon`; what controllers do when pods leave; the edits that make pods leave, `Drain`
-and `Evict`; `Bind`, which puts a pending pod on a node; and `Without`, which takes an object away. New nodes
-(`AddNodes`) are in `node_copy`. What fits afterwards is not asked here.
+The interface of every edit comes first; then `Cordon`; the actions of controllers when pods leave; the edits that make
+pods leave, `Drain` and `Evict`; `Bind`, which puts a pending pod on a node; and `Without`, which removes an object. New
+nodes (`AddNodes`) are in `node_copy`. Nothing here checks what fits afterwards.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ from dra_plan.near import nearest
 
 @dataclass(frozen=True)
 class Edited:
-    """The cluster after an edit. Lists of the inventory that the edit does not touch are the same objects as before."""
+    """The cluster after an edit.
+
+    Lists of the inventory that the edit does not change are the same objects as before.
+    """
 
     inventory: Inventory
     entry: AppliedEdit
@@ -48,11 +51,14 @@ class Edit(Protocol):
     """A change to a cluster."""
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster after the change; the inventory stays as it is. UsageError if the edit can't be made in it."""
+        """Return the cluster after the change; the inventory stays unchanged.
+
+        Raises UsageError if the edit can't be made in it.
+        """
 
 
 def node_named(inventory: Inventory, name: str) -> Node:
-    """The node of that name. Raises UsageError, with a near name, if there is none."""
+    """Return the node of that name. Raises UsageError, with a similar name, if there is none."""
     for node in inventory.nodes:
         if node.metadata.name == name:
             return node
@@ -60,13 +66,13 @@ def node_named(inventory: Inventory, name: str) -> Node:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for an unknown name, with a near one if there is any."""
+    """Return the error for an unknown name, with a similar one if there is any."""
     near = nearest(name, known)
     return UsageError(f"unknown {what} {name!r}" + (f" (did you mean {near!r}?)" if near else ""))
 
 
 def with_node(inventory: Inventory, changed: Node) -> list[Node]:
-    """The nodes, with the changed one in place of the one of the same name."""
+    """Return the nodes, with the changed one in place of the one of the same name."""
     name = changed.metadata.name
     return [changed if node.metadata.name == name else node for node in inventory.nodes]
 
@@ -76,33 +82,36 @@ def with_node(inventory: Inventory, changed: Node) -> list[Node]:
 
 @dataclass(frozen=True)
 class Cordon:
-    """The node is unschedulable, as after `kubectl cordon`."""
+    """An edit that makes the node unschedulable, like `kubectl cordon`."""
 
     node: str
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The node as the node controller leaves it: marked and tainted. UsageError for an unknown node."""
+        """Return the cluster with the node marked and tainted by the node controller.
+
+        Raises UsageError for an unknown node.
+        """
         nodes = with_node(inventory, cordoned(node_named(inventory, self.node)))
         return Edited(replace(inventory, nodes=nodes), AppliedEdit(edit="Cordon", node=self.node))
 
 
 def cordoned(node: Node) -> Node:
-    """The node, marked unschedulable and tainted."""
+    """Return the node, marked unschedulable and tainted."""
     taints = [taint for taint in node.spec.taints if (taint.key, taint.effect) != (UNSCHEDULABLE.key, "NoSchedule")]
     return structs.replace(node, spec=structs.replace(node.spec, unschedulable=True, taints=[*taints, UNSCHEDULABLE]))
 
 
 # -- when pods leave ---------------------------------------------------------------------------------------------------
-# Generated claims go, other claims are freed, successors wait for a node: as the garbage collector, the resource claim
-# controller and the controllers of workloads do it. Which pods leave, and why, is decided by the edits.
+# Generated claims are deleted, other claims are freed, successors wait for a node: the actions of the garbage
+# collector, the resource claim controller and the controllers of workloads. The edits decide which pods leave, and why.
 
 _LEFT_TO_NODES = ("DaemonSet", "Node")
-"""Kinds that control pods which belong to their node: those of DaemonSets, and static pods."""
+"""The kinds that control pods which belong to their node: those of DaemonSets, and static pods."""
 
 
 @dataclass(frozen=True)
 class Departed:
-    """The cluster without the pods, and what became of their claims."""
+    """The cluster without the pods, and the outcome for their claims."""
 
     inventory: Inventory
     claims_gone: list[ObjectName]
@@ -110,16 +119,16 @@ class Departed:
 
 
 def belongs_to_node(pod: Pod) -> bool:
-    """Whether the pod stays on its node in a drain: a DaemonSet's pod, or a static one."""
+    """Return whether the pod stays on its node in a drain: a DaemonSet's pod, or a static one."""
     controller = pod.metadata.controller
     return controller is not None and controller.kind in _LEFT_TO_NODES
 
 
 def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None) -> Departed:
-    """The cluster after these pods have left; `index`, if given, is that of the inventory's claims.
+    """Return the cluster after these pods have left; `index`, if given, is that of the inventory's claims.
 
-    Claims that they control go with them. Other claims are no longer reserved for them; a claim that nobody uses then
-    loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes empty).
+    Claims that they control are deleted with them. Other claims are no longer reserved for them; a claim without users
+    then loses its devices (KEP-4381: the claim controller deallocates when `status.reservedFor` becomes empty).
     """
     if not pods:
         return Departed(inventory, [], [])
@@ -145,10 +154,10 @@ def depart(inventory: Inventory, pods: Sequence[Pod], index: Index | None = None
 
 
 def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreates: bool = False) -> Departed:
-    """The cluster after these pods have left, with a successor of each that comes back; the index is as for `depart`.
+    """Return the cluster after these pods have left, with a successor of each that comes back; `index` as for `depart`.
 
-    Successors are as old as the youngest pod, and noted as `returning`: where StatefulSets make their pods in order,
-    they are not there at once. With `recreates`, the user makes bare pods again.
+    Successors are as old as the youngest pod, and noted as `returning`: if StatefulSets create their pods in order,
+    they do not exist at once. With `recreates`, the user recreates bare pods.
     """
     departed = depart(inventory, pods, index)
     returning = [pod for pod in pods if comes_back(pod) or (recreates and is_bare(pod))]
@@ -164,13 +173,13 @@ def replaced(inventory: Inventory, pods: Sequence[Pod], index: Index, *, recreat
 
 
 def comes_back(pod: Pod) -> bool:
-    """Whether a controller will recreate the pod, and has not done so already."""
+    """Return whether a controller will recreate the pod, and has not done so already."""
     controller = pod.metadata.controller
     return controller is not None and counts_for(pod, controller.kind)
 
 
 def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
-    """Namespace and name of the claims that go with the pods."""
+    """Return namespace and name of the claims that are deleted with the pods."""
     controlled, generated = index.dependent_claims, index.generated_claims
     found = {(c.metadata.namespace, c.metadata.name) for pod in pods for c in controlled.of(pod)}
     for pod in pods:
@@ -183,14 +192,14 @@ def generated_claims(index: Index, pods: Sequence[Pod]) -> set[tuple[str, str]]:
 
 
 class _Users:
-    """The pods that leave, as users of claims."""
+    """The leaving pods, as users of claims."""
 
     def __init__(self, pods: Sequence[Pod]) -> None:
         self._uids = {pod.metadata.uid for pod in pods if pod.metadata.uid}
         self._names = {(pod.metadata.namespace, pod.metadata.name) for pod in pods}
 
     def freed(self, claim: ResourceClaim) -> ResourceClaim:
-        """The claim without these users; the same object if they do not use it."""
+        """Return the claim without these users; the same object if they do not use it."""
         status = claim.status
         if status is None or not status.reserved_for:
             return claim
@@ -207,7 +216,7 @@ class _Users:
 
 
 def successor(pod: Pod, time: str | None) -> Pod:
-    """The pod that its controller makes in its place, under the same name so that it can be followed.
+    """Return the pod that its controller creates in its place, under the same name so that it can be followed.
 
     It is as old as `time`, and has neither node nor claims yet.
     """
@@ -222,9 +231,9 @@ def successor(pod: Pod, time: str | None) -> Pod:
 
 
 def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
-    """Claims for the successor, where the template is not in the input but the claim that was made from it is.
+    """Return claims for the successor, if the template is not in the input but the claim created from it is.
 
-    The spec of a claim never changes, so the old one has what the template said when the claim was made.
+    The spec of a claim never changes, so the old one has the template's contents at the time when it was created.
     """
     heir = successor(pod, None)
     made = []
@@ -240,19 +249,19 @@ def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
 
 
 def pod_name(pod: Pod) -> ObjectName:
-    """The pod as documents name it."""
+    """Return the name of the pod for documents."""
     return ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name)
 
 
 # -- pods that only claims know ----------------------------------------------------------------------------------------
-# Pods that have to leave, and of which nothing is known but that claims are reserved for them.
+# Pods that have to leave, and that are known only from the reservations of claims.
 
 MOST_NAMED = 3
-"""Pods that the warning names before it counts the rest."""
+"""The number of pods that the warning names before it counts the rest."""
 
 
 def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notice:
-    """The warning that it is not known what the event does to these pods (NAMESPACE/NAME), and how to include them."""
+    """Return the warning that the event's effect on these pods (NAMESPACE/NAME) is unknown, and how to include them."""
     them, are, whose = ("it", "a pod", "its") if len(pods) == 1 else ("them", "pods", "their")
     rest = len(pods) - MOST_NAMED
     named = ", ".join(pods[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
@@ -273,19 +282,20 @@ def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notic
 
 @dataclass(frozen=True)
 class Drain:
-    """As after `kubectl drain --ignore-daemonsets --force`.
+    """An edit that drains a node, like `kubectl drain --ignore-daemonsets --force`.
 
     Pods with a controller come back pending, with new claims from their templates. Bare pods are gone. Pods of
-    DaemonSets and static pods stay: they go when the node does. Disruption budgets do not hold a drain up here: the
-    entry tells those for which kubectl waits. Claims that are reserved for pods which are not there keep their devices.
+    DaemonSets and static pods stay: they are deleted with the node. Disruption budgets do not delay a drain here: the
+    entry lists those for which kubectl waits. Claims that are reserved for pods missing from the input keep their
+    devices.
     """
 
     node: str
     index: Index | None = field(default=None, repr=False, compare=False)
-    """Of the inventory that is edited, if somebody has it already."""
+    """The index of the edited inventory, if it already exists."""
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster after the drain. UsageError for an unknown node."""
+        """Return the cluster after the drain. Raises UsageError for an unknown node."""
         cordoned = Cordon(self.node).apply(inventory).inventory
         leaving = [pod for pod in inventory.pods if pod.spec.node_name == self.node and not belongs_to_node(pod)]
         bare = [pod for pod in leaving if not comes_back(pod)]
@@ -307,7 +317,7 @@ class Drain:
 
 
 def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
-    """The budgets for which `kubectl drain` waits when these pods have to go."""
+    """Return the budgets for which `kubectl drain` waits when these pods have to leave."""
     return [
         HeldDrain(
             namespace=hold.namespace,
@@ -320,12 +330,12 @@ def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
 
 
 def is_bare(pod: Pod) -> bool:
-    """Whether no controller would recreate the pod, which has neither ended nor is being deleted."""
+    """Return whether no controller would recreate the pod, which has neither ended nor is being deleted."""
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
 def bare_pod_notice(pod: Pod, node: str) -> Notice:
-    """The warning that the pod is gone for good when the node is drained."""
+    """Return the warning that draining the node deletes the pod permanently."""
     message = f"no controller recreates this pod: when {node} is drained, it is gone"
     return Notice("bare-pod-gone", message, f"Pod {pod.key}")
 
@@ -335,18 +345,18 @@ def bare_pod_notice(pod: Pod, node: str) -> Notice:
 
 @dataclass(frozen=True)
 class Evict:
-    """As after `kubectl evict`: a pod with a controller comes back pending under its name, a bare one is gone.
+    """An edit like `kubectl evict`: a pod with a controller comes back pending under its name, a bare one is gone.
 
-    Disruption budgets do not hold it up here.
+    Disruption budgets do not delay it here.
     """
 
     namespace: str
     name: str
     index: Index | None = field(default=None, repr=False, compare=False)
-    """Of the inventory that is edited, if somebody has it already."""
+    """The index of the edited inventory, if it already exists."""
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster after the eviction. UsageError for a pod that is not there."""
+        """Return the cluster after the eviction. Raises UsageError for a pod that does not exist."""
         pod = pod_of(inventory, self.namespace, self.name)
         index = self.index if self.index is not None and self.index.inventory is inventory else Index(inventory)
         departed = replaced(inventory, [pod], index)
@@ -362,7 +372,7 @@ class Evict:
 
 
 def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
-    """The pod of that name. Raises UsageError if there is none."""
+    """Return the pod of that name. Raises UsageError if there is none."""
     for pod in inventory.pods:
         if (pod.metadata.namespace, pod.metadata.name) == (namespace, name):
             return pod
@@ -374,10 +384,10 @@ def pod_of(inventory: Inventory, namespace: str, name: str) -> Pod:
 
 @dataclass(frozen=True)
 class Bind:
-    """The pod is bound to the node, and its claims are reserved for it.
+    """An edit that binds the pod to the node, and reserves its claims for it.
 
-    `claims` are all that it uses, each with its allocation: those of the input take the place of what they were, the
-    others are new. `pod` names its generated claims in its status. Nobody asks here whether that fits.
+    `claims` are all claims that it uses, each with its allocation: those of the input replace their earlier versions,
+    the others are new. `pod` names its generated claims in its status. Nothing here checks whether that fits.
     """
 
     pod: Pod
@@ -385,7 +395,7 @@ class Bind:
     claims: Sequence[ResourceClaim] = ()
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster with the pod on the node. UsageError for an unknown node."""
+        """Return the cluster with the pod on the node. Raises UsageError for an unknown node."""
         node_named(inventory, self.node)
         key = (self.pod.metadata.namespace, self.pod.metadata.name)
         pods = [pod for pod in inventory.pods if (pod.metadata.namespace, pod.metadata.name) != key]
@@ -410,11 +420,11 @@ class Bind:
 
 @dataclass(frozen=True)
 class Without:
-    """The object does not exist, nor does what the garbage collector deletes with it.
+    """An edit that removes the object, and everything that the garbage collector deletes with it.
 
-    With a pod go the claims that it controls, with a workload what it controls, with a node its pods and its node-local
-    slices, with a namespace all that is in it, be there a Namespace object or not. `kind` is any name that kubectl
-    knows the kind by; without a namespace all of them are searched.
+    With a pod it deletes the claims that it controls, with a workload the objects that it controls, with a node its
+    pods and its node-local slices, with a namespace everything in it, whether there is a Namespace object or not.
+    `kind` is any name of the kind that kubectl accepts; without a namespace all of them are searched.
     """
 
     kind: str
@@ -423,14 +433,17 @@ class Without:
 
     @classmethod
     def parse(cls, text: str) -> Without:
-        """From KIND/NAME or KIND/NAMESPACE/NAME. Raises UsageError for other forms."""
+        """Parse KIND/NAME or KIND/NAMESPACE/NAME. Raises UsageError for other forms."""
         kind, *rest = text.split("/")
         if not 1 <= len(rest) <= 2 or not all((kind, *rest)):
             raise UsageError(f"{text!r} is not KIND/NAME or KIND/NAMESPACE/NAME")
         return cls(kind, rest[-1], rest[0] if len(rest) == 2 else None)
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster without it. UsageError for an unknown kind or object, and for a name in several namespaces."""
+        """Return the cluster without the object.
+
+        Raises UsageError for an unknown kind or object, and for a name in several namespaces.
+        """
         target = self.target(inventory)
         doomed = [target, *_dependents(target, inventory)]
         departed = depart(inventory, [obj for obj in doomed if isinstance(obj, Pod)])
@@ -443,14 +456,14 @@ class Without:
         return Edited(_dropped(departed.inventory, doomed), entry)
 
     def target(self, inventory: Inventory) -> Kinded:
-        """The object itself. UsageError as for `apply`."""
+        """Return the object itself. Raises UsageError like `apply`."""
         kind = kinds.named(self.kind)
         if kind is None:
             raise unknown("kind", self.kind, (known.name for known in kinds.every()))
         return self._target(kind, self._known(kind, inventory))
 
     def _known(self, kind: Kind, inventory: Inventory) -> Sequence[Kinded]:
-        """The objects of the input; namespaces also those that only others name."""
+        """Return the objects of the input; for namespaces also those that only other objects name."""
         listed: Sequence[Kinded] = getattr(inventory, kind.holder)
         if kind.name != "Namespace":
             return listed
@@ -474,7 +487,7 @@ class Without:
 
 
 def _dependents(target: Kinded, inventory: Inventory) -> Iterator[Kinded]:
-    """What goes with the object, but for the claims of pods."""
+    """Yield the objects deleted with the object, except for the claims of pods."""
     if isinstance(target, Namespace):
         yield from (obj for obj in _namespaced(inventory) if obj.metadata.namespace == target.metadata.name)
     elif isinstance(target, Node):
@@ -494,13 +507,13 @@ def _dependents(target: Kinded, inventory: Inventory) -> Iterator[Kinded]:
 
 
 def _namespaced(inventory: Inventory) -> Iterator[Kinded]:
-    """The objects that are in a namespace."""
+    """Yield the objects that are in a namespace."""
     for holder in dict.fromkeys(kind.holder for kind in kinds.every() if kind.namespaced):
         yield from getattr(inventory, holder)
 
 
 def _dropped(inventory: Inventory, doomed: Sequence[Kinded]) -> Inventory:
-    """The inventory without these very objects; lists that had none of them stay as they are."""
+    """Return the inventory without these very objects; lists that had none of them are the same objects."""
     gone = {id(obj) for obj in doomed}
     holders = {kind.holder for kind in kinds.every() if any(obj.kind == kind.name for obj in doomed)}
     changed: dict[str, Any] = {

@@ -1,8 +1,8 @@
-"""New nodes like one that is known, as the cluster autoscaler builds nodes from a template.
+"""New nodes like an existing one, in the way the cluster autoscaler builds nodes from a template.
 
-First the model: the node without what is only its own, its slices, and the pods that every node has. Copies have new,
-unique names; devices, attributes and capacities stay the same, and so does the order in which pools are searched. Then
-`AddNodes`, the edit.
+The model comes first: the node without its individual parts, its slices, and the pods that every node has. Copies have
+new, unique names; devices, attributes and capacities stay the same, and so does the order in which pools are searched.
+Then comes `AddNodes`, the edit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dra_plan.errors import UsageError
 from .edits import Edited, belongs_to_node, node_named
 
 _PASSING_TAINTS = "node.kubernetes.io/"
-"""Taints of this prefix tell the state of one node, not what all of its kind are like."""
+"""The prefix of taints that describe the state of one node, not its kind."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class NodeModel:
     slices: list[ResourceSlice]
     pods: list[Pod]
     claims: Mapping[tuple[str, str], list[ResourceClaim]]
-    """What each of the pods controls."""
+    """The claims that each of the pods controls."""
     prefixed: frozenset[str]
-    """The drivers that have a pool of another name than the node's or one that begins with it."""
+    """The drivers that have a pool whose name does not start with the node's name."""
     csi_nodes: list[CSINode]
 
     @classmethod
     def of(cls, inventory: Inventory, node: Node) -> NodeModel:
-        """The node as a model. Raises UsageError for a pool that lacks slices, or has others' slices."""
+        """Return the node as a model. Raises UsageError for a pool that lacks slices, or has others' slices."""
         name = node.metadata.name
         own = [slice_ for slice_ in inventory.slices if slice_.spec.node_name == name]
         pools = {_pool_id(slice_) for slice_ in own}
@@ -74,7 +74,7 @@ class NodeModel:
         return cls(node, slices, pods, claims, prefixed, csi_nodes)
 
     def copy(self, name: str) -> NodeCopy:
-        """A new node of that name with its slices, pods and claims."""
+        """Return a new node of that name with its slices, pods and claims."""
         pods = [self._pod(pod, name) for pod in self.pods]
         claims = [self._claim(claim, pod, name) for pod in self.pods for claim in self._claims_of(pod)]
         slices = [self._slice(slice_, name) for slice_ in self.slices]
@@ -97,7 +97,7 @@ class NodeModel:
         )
 
     def _pool(self, pool: PoolID, name: str) -> str:
-        """The pool's name on the new node: pools of one driver stay in the order that their names have."""
+        """Return the pool's name on the new node: pools of one driver keep the order of their names."""
         if pool.driver in self.prefixed:
             return f"{name}-{pool.pool}"
         return name + pool.pool.removeprefix(self.node.metadata.name)
@@ -114,7 +114,7 @@ class NodeModel:
     # The pods that every node has
 
     def _pod(self, pod: Pod, name: str) -> Pod:
-        """The node's own pod on the new node, with its claims under their new names."""
+        """Return the node's own pod on the new node, with its claims under their new names."""
         metadata = _new(pod.metadata, f"{name}-{pod.metadata.name}")
         metadata = structs.replace(metadata, uid=_uid(pod.metadata, name))
         statuses = [
@@ -167,12 +167,12 @@ def _pool_id(slice_: ResourceSlice) -> PoolID:
 
 
 def not_like(node: str) -> str:
-    """The beginning of errors about a node that can't be a model for new ones."""
+    """Return the beginning of errors about a node that can't be a model for new ones."""
     return f"no node can be added like {node!r}"
 
 
 def _newest(pool: PoolID, slices: list[ResourceSlice], node: str) -> list[ResourceSlice]:
-    """The slices of the pool's newest generation, all of which have to be the node's own, and all there."""
+    """Return the slices of the pool's newest generation, all of which must exist and belong to the node."""
     generation = max(slice_.spec.pool.generation for slice_ in slices)
     newest = [slice_ for slice_ in slices if slice_.spec.pool.generation == generation]
     refusal = f"{not_like(node)}: pool {pool}"
@@ -203,7 +203,7 @@ def _uid(metadata: ObjectMeta, node: str) -> str:
 
 
 def _renamed(selector: NodeSelector, before: str, after: str) -> NodeSelector:
-    """The selector with the new node where it names the old one."""
+    """Return the selector with the new node in place of the old one."""
 
     def requirement(old: NodeSelectorRequirement) -> NodeSelectorRequirement:
         return structs.replace(old, values=[after if value == before else value for value in old.values])
@@ -224,12 +224,12 @@ def _renamed(selector: NodeSelector, before: str, after: str) -> NodeSelector:
 T = TypeVar("T")
 
 MOST_ADDED = 10_000
-"""So many nodes are added in one edit at most."""
+"""The maximum number of nodes added in one edit."""
 
 
 @dataclass(frozen=True)
 class AddNodes:
-    """`count` nodes like the one named `like`, with node-local slices of their own.
+    """An edit that adds `count` nodes like the one named `like`, with node-local slices of their own.
 
     The model is a node of the cluster, or of `template`, the objects of a file that holds it with its slices.
     """
@@ -240,9 +240,10 @@ class AddNodes:
 
     @classmethod
     def of(cls, inventory: Inventory, count: int, like: str | os.PathLike[str]) -> AddNodes:
-        """`like` is a node of the inventory or, if none has that name, a file with one node and its slices.
+        """Create the edit.
 
-        Raises UsageError for neither, or a file without exactly one node; InputError for a file that can't be read.
+        `like` is a node of the inventory or, if none has that name, a file with one node and its slices. Raises
+        UsageError for neither, or a file without exactly one node; InputError for a file that can't be read.
         """
         from dra_plan.manifests.faults import NO_SUCH_PATH
         from dra_plan.manifests.sources import is_meant_as_path, is_there
@@ -258,11 +259,11 @@ class AddNodes:
         return cls(count, template.nodes[0].metadata.name, template)
 
     def apply(self, inventory: Inventory) -> Edited:
-        """The cluster with the nodes at its end: LIKE-new-1 and so on, in names that are free.
+        """Return the cluster with the nodes at its end: LIKE-new-1 and so on, in free names.
 
-        Raises UsageError for an unknown node, a number out of bounds, and a model that can't be copied: because a slice
-        through which it sees devices is not its own, and would not be seen by a copy, or because a pool of its own
-        lacks slices, so that the copy's pool would stay incomplete.
+        Raises UsageError for an unknown node, a number out of bounds, and a model that can't be copied: either it sees
+        devices through a slice that is not its own, which a copy would not see, or a pool of its own lacks slices, so
+        that the copy's pool would stay incomplete.
         """
         if not 1 <= self.count <= MOST_ADDED:
             raise UsageError(f"cannot add {self.count} nodes: expected 1 to {MOST_ADDED:,}")
@@ -283,7 +284,7 @@ class AddNodes:
 
 
 def model_file(path: str | os.PathLike[str]) -> Inventory:
-    """The objects of a file with one node and what is on it. Raises UsageError for another number of nodes."""
+    """Return the objects of a file with one node and its objects. Raises UsageError for another number of nodes."""
     from dra_plan.manifests.load import load
 
     found = load([path])
@@ -293,7 +294,7 @@ def model_file(path: str | os.PathLike[str]) -> Inventory:
 
 
 def number_and_model(option: str, text: str) -> tuple[int, str]:
-    """What N=NODE says, for the option of that name. UsageError for other texts."""
+    """Parse N=NODE, for the option of that name. Raises UsageError for other texts."""
     count, equals, like = text.partition("=")
     if not equals or not like or not count.isascii() or not count.isdecimal():
         raise UsageError(f"{option}: {text!r} is not N=NODE or N=FILE")
@@ -301,7 +302,7 @@ def number_and_model(option: str, text: str) -> tuple[int, str]:
 
 
 def _joined(before: list[T], new: list[T]) -> list[T]:
-    """The lists as one; the same object as before if nothing is new."""
+    """Return the lists as one; the same object as before if nothing is new."""
     return [*before, *new] if new else before
 
 
@@ -312,7 +313,7 @@ def _free_names(like: str, count: int, taken: set[str]) -> list[str]:
 
 
 def _check_reach(model: Node, copy: Node, slices: Sequence[ResourceSlice], *, foreign: bool) -> None:
-    """Raises UsageError if the model sees devices in slices that are not its own, and its copy would not see them."""
+    """Raise UsageError if the model sees devices in slices that are not its own, and its copy would not see them."""
     for slice_ in slices:
         if slice_.spec.node_name:
             continue
@@ -332,7 +333,7 @@ def _reached(slice_: PoolSlice, node: Node) -> Iterator[PoolDevice]:
         if targets(slice_, node):
             yield from (device for device in slice_.devices if device_is_on(device, node))
     except AllocationError:
-        return  # a selector that can't be read: scheduling ends with that error, with new nodes or without
+        return  # a selector that can't be read: scheduling ends with that error, with or without new nodes
 
 
 def _node_field(slice_: ResourceSlice) -> str:

@@ -40,9 +40,9 @@ def test_without_groups_nothing_is_said() -> None:
 @pytest.mark.parametrize(
     ("objects", "said"),
     [
-        ([*waiting(1), ready_node("n", cpu="9"), pod("p", status=REFUSED)], "the pod fits on n, which is there"),
+        ([*waiting(1), ready_node("n", cpu="9"), pod("p", status=REFUSED)], "the pod fits on n, which exists"),
         ([pod("p")], "does not see the pod: kube-scheduler has not refused it yet"),
-        ([pod("p", priority=-11, status=REFUSED)], "it leaves the pod out of this loop"),
+        ([pod("p", priority=-11, status=REFUSED)], "it skips the pod in this loop"),
         ([pod("p", cpu="99", status=REFUSED)], f"{NOT_ADDED}Insufficient cpu (pool)"),
     ],
 )

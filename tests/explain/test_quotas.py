@@ -12,7 +12,7 @@ from dra_plan.text.gate import Gate, Verdict
 from tests.build import deployment, manifest, node, placed, pod
 
 Plain = dict[str, Any]
-SAID = 'pods "w-0" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1'
+SAID = "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"
 
 
 def quota(**hard: str) -> Plain:

@@ -59,7 +59,8 @@ def test_without_claims_on_volumes_nothing_is_known() -> None:
         ["persistentvolumeclaims", "persistentvolumes", "storageclasses"],
     )
     assert "The scheduler says" not in str(told)
-    assert "volumes-missing" in {one.code for one in told.document.warnings}
+    assert "volumes-missing" not in {one.code for one in told.document.warnings}
+    assert "persistentvolumeclaims,persistentvolumes,storageclasses -A" in str(told)
     others = [*objects, volume_claim("other"), storage_class()]
     assert Cluster.of(others).explain("pod/p").document.verdicts[0].verdict == "Unschedulable"
 
@@ -359,7 +360,7 @@ def test_a_misspelt_affinity_is_mended_and_no_provider_label_set() -> None:
         {"code": "change-node-selector", "label": wants["key"], "from": "high-mem-pool", "to": "highmem-pool"}
     ]
     wants["values"] = ["other"]
-    assert "label the node" not in str(explain(objects, "pod/p"))
+    assert "label node" not in str(explain(objects, "pod/p"))
 
 
 def test_amounts_are_compared_in_one_unit() -> None:

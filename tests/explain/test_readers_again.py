@@ -161,7 +161,7 @@ def test_devices_that_do_not_match_are_not_said_to_be_taken() -> None:
     asked = template("t", request("gpu", 'device.attributes["gpu.example.com"].model == "H100"'))
     made = slice_("a", *(device(f"gpu-{index}", model="A100") for index in range(4)))
     said = text([node("a"), device_class(), asked, made, pod("p", templates={"gpu": "t"})])
-    assert "class gpu.example.com; none of 4 matches.\n" in said
+    assert "class gpu.example.com; none of the 4 matches.\n" in said
 
 
 def test_the_control_plane_is_told_in_a_word_and_hides_no_story() -> None:
@@ -197,7 +197,7 @@ def test_who_asks_for_it(init: list[Object], runs: str, who: str, lowered: str) 
     waiting = bare_pod("p", initContainers=init, containers=[container(cpu=runs)])
     said = text([node("a"), running("r", "a", cpu="2"), waiting])
     assert f"  a: cpu: needs {who}, 6 of 8 free\n" in said
-    assert f"1. ask for {lowered} (then it fits on a)\n" in said
+    assert f"1. ask for {lowered} (it then fits on a)\n" in said
 
 
 # -- what is certain although the input lacks something ----------------------------------------------------------------
@@ -228,6 +228,54 @@ def test_nodes_that_refuse_it_for_something_else_are_certain() -> None:
     assert verdict([cordoned, node("b"), with_volume])["verdict"] == "Unknown"
 
 
+def test_a_node_that_preemption_may_free_is_not_certain() -> None:
+    asked = [device_class(), template("t", request("gpu"))]
+    full = [node("a"), bare_pod("r", containers=[container(cpu="8")], nodeName="a", priority=0)]
+    waiting = pod("p", templates={"gpu": "t"}, priority=9)
+    assert verdict([*full, *asked, waiting])["verdict"] == "Unknown"
+    polite = pod("p", templates={"gpu": "t"}, priority=9, preemptionPolicy="Never")
+    assert verdict([*full, *asked, polite])["verdict"] == "Unschedulable"
+    tainted = node("a", spec={"taints": [{"key": "x", "effect": "NoSchedule"}]})
+    assert verdict([tainted, full[1], *asked, waiting])["verdict"] == "Unschedulable"
+
+
+def test_what_is_missing_is_said_once_with_a_command_that_fits() -> None:
+    objects = [node("a"), template("t", request("gpu")), slice_("a", device("gpu-0")), pod("p", templates={"gpu": "t"})]
+    found = Cluster.of(objects).explain("pod/p")
+    assert str(found).count("kubectl get deviceclasses -o yaml") == 1
+    assert [one["code"] for one in found.to_dict()["warnings"]] == []
+    volumes = [node("a", spec={"unschedulable": True}), pod("p", volumes=mounts("data"))]
+    command = "kubectl get persistentvolumeclaims,persistentvolumes,storageclasses -A -o yaml"
+    assert f"  Add the output of: {command}\n" in text(volumes)
+
+
+def test_the_order_of_pools_matters_only_where_there_are_pools() -> None:
+    def codes(objects: list[Object]) -> set[str]:
+        warnings = Cluster.of(objects, kubernetes_version="1.34").explain("pod/p").to_dict()["warnings"]
+        return {one["code"] for one in warnings}
+
+    assert "order-random-upstream" not in codes([node("a"), pod("p")])
+    devices = [*gpus("a"), template("t", request("gpu")), pod("p", templates={"gpu": "t"})]
+    assert "order-random-upstream" in codes(devices)
+
+
+def test_a_request_that_a_limit_range_makes_is_named() -> None:
+    limit = {"type": "Container", "defaultRequest": {"cpu": "3", "memory": "1Gi"}}
+    defaults = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "small", "namespace": "default"},
+        "spec": {"limits": [limit]},
+    }
+    makes = workload("ReplicaSet", "w", bare_pod("x", containers=[{"name": "c", "image": "x"}]))
+    said = text([node("a"), quota(**{"requests.cpu": "1"}), defaults, makes], "replicaset/w")
+    assert "\n  exceeded quota: " in said
+    assert "does not request cpu: LimitRange small sets 3.\n" in said
+    assert "memory: LimitRange" not in said
+    assert "  Request less, raise the quota, or delete objects that it counts.\n" in said
+    assert "\n  Raise the quota, or delete" in text([node("a"), quota(pods="0"), makes], "replicaset/w")
+
+
 # -- suggestions -------------------------------------------------------------------------------------------------------
 
 
@@ -237,7 +285,7 @@ def test_an_attribute_that_is_a_capacity_is_looked_for_there() -> None:
     objects = [*gpus("a", each=0), claim("c", asked)]
     objects[2] = slice_("a", device("gpu-0", capacity={"memory": {"value": "80Gi"}}))
     said = text(objects, "resourceclaim/c")
-    assert f'to device.capacity{domain}.memory.compareTo(quantity("40Gi")) >= 0 (then it fits on a)' in said
+    assert f'to device.capacity{domain}.memory.compareTo(quantity("40Gi")) >= 0 (it then fits on a)' in said
 
 
 def test_a_device_with_a_taint_that_evicts_is_no_first_choice() -> None:
@@ -245,6 +293,29 @@ def test_a_device_with_a_taint_that_evicts_is_no_first_choice() -> None:
     objects = [node("a"), device_class(), slice_("a", device("gpu-0"), broken), template("t", request("gpu", count=2))]
     [first, second] = verdict([*objects, pod("p", templates={"gpu": "t"})])["suggestions"]
     assert [first["changes"][0]["code"], second["changes"][0]["code"]] == ["lower-count", "tolerate-taint"]
+
+
+def test_a_claim_is_released_before_another_value_is_taken() -> None:
+    asked = template("t", request("gpu", 'device.attributes["gpu.example.com"].model == "big"'))
+    held = [allocated("held", "a/gpu-0", pod="r", on="a"), running("r", "a", claims={"x": "held"})]
+    made = slice_("a", device("gpu-0", model="big"), device("gpu-1", model="small"))
+    said = text([node("a"), device_class(), asked, made, *held, pod("p", templates={"gpu": "t"})])
+    assert "\n  1. release claim default/held" in said
+    assert "\n  2. change the selector of request gpu" in said
+
+
+def test_a_shared_claim_says_which_devices_it_has() -> None:
+    held = [allocated("held", "a/gpu-0", pod="r", on="a"), running("r", "a", claims={"x": "held"})]
+    objects = [node("a", spec={"unschedulable": True}), node("b"), device_class(), slice_("a", device("gpu-0")), *held]
+    said = text([*objects, pod("p", claims={"x": "held"})])
+    assert "Claim default/held (pod r) already has gpu.example.com/a/gpu-0. This node cannot reach it.\n" in said
+
+
+def test_a_label_is_suggested_with_the_name_of_the_node() -> None:
+    term = {"matchExpressions": [{"key": "fabric", "operator": "In", "values": ["blue"]}]}
+    made = slice_("blue", device("gpu-0"), nodeSelector={"nodeSelectorTerms": [term]})
+    objects = [node("a"), device_class(), template("t", request("gpu")), made, pod("p", templates={"gpu": "t"})]
+    assert "label node a fabric=blue (it then fits on a)\n" in text(objects)
 
 
 def test_a_node_is_not_given_a_label_for_which_the_pod_then_refuses_it() -> None:

@@ -12,6 +12,7 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.questions import schema as schemas
 from dra_plan.questions.explain.text import parse
+from dra_plan.questions.explain.volumes import OF_VOLUMES
 from tests.conformance import recorded
 
 CORPORA = ("schedule", "gang", "gang-quirks", "volume", "nodealloc", "settled")
@@ -52,6 +53,22 @@ def in_message(verdict: dict[str, Any], total: int) -> str:
     return f"0/{total} nodes are available: {', '.join(reasons)}."
 
 
+def is_certain(verdict: dict[str, Any]) -> bool:
+    """Whether each node refuses the pod for something that the kinds which the input lacks cannot change."""
+    nodes = (verdict.get("freed") or {}).get("nodes") if verdict.get("ofAllNodes") else verdict["nodes"]
+    about = [
+        fact.get("devices", {})
+        for group in verdict["nodes"]
+        for each in group["reasons"]
+        for fact in each.get("about", ())
+    ]
+    if "deviceclasses" not in verdict["missing"] and any(one.get("code") == "class-missing" for one in about):
+        return True
+    of_missing = {"DynamicResources", *OF_VOLUMES}
+    plugins = [{each["plugin"] for each in group["reasons"]} for group in nodes or ()]
+    return bool(verdict["missing"]) and bool(plugins) and all(found - of_missing for found in plugins)
+
+
 def check(case: dict[str, Any]) -> tuple[int, int]:
     """How many pods were compared, and of how many the reasons were added up."""
     cluster = cluster_of(case)
@@ -81,6 +98,8 @@ def check(case: dict[str, Any]) -> tuple[int, int]:
         name = f"{case['id']} {verdict['name']}"
         assert verdict["scheduled"] == pod["outcome"], name
         assert verdict["verdict"] in LIKE[pod["outcome"]] | {"Refused"}, name
+        if (pod["outcome"], verdict["verdict"]) == ("Unknown", "Unschedulable"):
+            assert is_certain(verdict), name
         assert verdict.get("message", "") == (pod["message"] or ""), name
         if verdict["verdict"].startswith("Would"):
             assert verdict["nodeName"] == pod["nodeName"], name

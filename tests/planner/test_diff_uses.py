@@ -109,6 +109,16 @@ def test_the_budget_for_which_kubectl_waits_is_told(held_up: list[Plain], allowe
     assert ("kubectl drain a would wait for budget default/serve (0 of 1 pod may go now)." in said) is bool(holds)
 
 
+def test_what_earlier_drains_leave_of_a_budget_is_not_said_of_now() -> None:
+    """One of the three pods may go, and the first drain takes that: for the second drain nothing is left."""
+    cluster = Cluster.of([*FLEET, *SERVES, budget(2)])
+    drained = cluster.drain("a").drain("b")
+    assert [[hold.allowed for hold in edit.held_by] for edit in drained.what_if] == [[], [0]]
+    said = str(cluster.diff(drained))
+    assert "kubectl drain b would wait for budget default/serve (0 of 1 pod may go at that point)." in said
+    assert "may go now" not in said
+
+
 def test_a_pod_under_two_budgets_is_never_evicted() -> None:
     drained = Cluster.of([*FLEET, *SERVES, budget(0), budget(0, name="other")]).drain("a")
     assert drained.what_if[0].held_by[0].budgets == ["serve", "other"]

@@ -157,6 +157,14 @@ def test_what_a_cluster_has_was_taken(made: Data) -> None:
     assert refusals(*CLUSTER, stored) == set()
 
 
+@pytest.mark.parametrize(("replicas", "codes"), [(2, {"DRA226"}), (0, set())])
+def test_a_workload_of_a_cluster_is_checked_if_it_will_create_pods(replicas: int, codes: set[str]) -> None:
+    made = workload("Deployment", template={"priorityClassName": "gold"})
+    made["metadata"] |= {"uid": "6a1f", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    made["spec"]["replicas"] = replicas
+    assert {one.code for one in dra_plan.validate([*CLUSTER, made]).findings if str(one.severity) == "error"} == codes
+
+
 def test_an_object_that_is_there_can_not_be_created() -> None:
     assert refusals(claim(), claim()) == {"DRA007"}
 

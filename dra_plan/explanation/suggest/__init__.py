@@ -1,1 +1,1 @@
-"""What would make a claim set fit: changes worth trying, tried one by one and in pairs."""
+"""Suggestions that would make a claim set fit: changes worth trying, tried one by one and in pairs."""

@@ -1,6 +1,6 @@
-"""What would let pods onto nodes that have room but that the scheduler's rules exclude: changes, tried by these rules.
+"""Changes that would admit pods to nodes with enough devices that the scheduler's rules exclude, tried by these rules.
 
-Devices play no part: the allocator has found already that all claims fit there.
+Devices play no part: the allocator has already found that all claims fit there.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from dra_plan.documents.suggestions import NodeTaintMet, NodeUncordoned, Suggest
 from . import patches
 
 Rules = Callable[[Sequence[Node], Sequence[Pod]], Mapping[str, object]]
-"""Which of the nodes are excluded for the pods: has their names."""
+"""A function that returns the nodes that are excluded for the pods, by name."""
 
 MOST_NODES = 4
-"""Nodes on which changes are tried; of those with the same taints the first stands for all."""
+"""The number of nodes on which changes are tried; the first represents those with the same taints."""
 
 MOST_CHANGES = 2
 
 CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Taints that controllers set for as long as something is wrong: to lift them mends nothing."""
+"""Taints that controllers set while there is a problem: removing them does not fix it."""
 
 
 def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
-    """The order of suggestions: single changes first, then by how plausible the least plausible one is.
+    """Return the order of suggestions: single changes first, then by the plausibility of the least plausible one.
 
-    What is reserved for the control plane comes last.
+    Tolerations of nodes reserved for the control plane come last.
     """
     reserved = any(isinstance(change, NodeTaintMet) and change.taint.key in CONTROL_PLANE for change in changes)
     return reserved, len(changes), sorted((patches.rank(change) for change in changes), reverse=True)
@@ -42,14 +42,14 @@ def suggestion_rank(changes: Sequence[SuggestedChange]) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Tolerating:
-    """Where the tolerations of pods are written: the object, its version, and the path in it."""
+    """The location of the pods' tolerations: the object, its version, and the path in it."""
 
     key: ObjectKey
     version: str
     path: str
     tolerations: tuple[Toleration, ...]
     recreate: bool = False
-    """Whether the API server lets nobody change them."""
+    """True if the API server rejects all changes of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class NodeOpening:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Its place among suggestions."""
+        """Return its rank among suggestions."""
         return suggestion_rank(self.told.changes)
 
 
@@ -72,10 +72,10 @@ class _Change:
 
 
 class AdmissionSearch:
-    """Tries changes on nodes that exclude pods, with the cordon's own taint, which goes when the cordon does.
+    """The trial of changes on nodes that exclude pods; the cordon's own taint is removed with the cordon.
 
-    `failing` are excluded nodes on which the allocator ends the attempt with an error for all: no change may let the
-    pods onto one of them.
+    `failing` are excluded nodes on which the allocator ends the attempt with an error for all: no change may admit the
+    pods to one of them.
     """
 
     def __init__(self, rules: Rules, cordon: Taint, pods: Sequence[Pod], failing: Sequence[Node]) -> None:
@@ -83,7 +83,7 @@ class AdmissionSearch:
         self.tried = 0
 
     def found(self, nodes: Sequence[Node], tolerating: Sequence[Tolerating]) -> Iterator[NodeOpening]:
-        """What lets the pods onto the nodes; tolerations only if `tolerating` says where they are written."""
+        """Yield the changes that admit the pods to the nodes; tolerations only if `tolerating` gives their location."""
         seen: set[tuple[object, ...]] = set()
         for node in nodes:
             taints = self._untolerated(node)
@@ -96,7 +96,7 @@ class AdmissionSearch:
                     yield self._admission(node, changes, tolerating)
 
     def _untolerated(self, node: Node) -> list[Taint]:
-        """The taints that keep one of the pods away, but for that of the cordon."""
+        """Return the taints that keep one of the pods away, except that of the cordon."""
         blocking = [
             taint for taint in node.spec.taints if taint.effect in BLOCKING and not self._is_cordons(node, taint)
         ]
@@ -122,7 +122,7 @@ class AdmissionSearch:
         return _Change(NodeUncordoned(code="uncordon-node", uncordon=node.metadata.name), node=apply)
 
     def _helps(self, node: Node, changes: Sequence[_Change]) -> bool:
-        """Whether no rule keeps the pods off the node then, and none lets them onto one that fails."""
+        """Return whether the changes admit the pods to the node, and to no node that fails."""
         self.tried += 1
         added = [change.toleration for change in changes if change.toleration is not None]
         pods = [replace(pod, spec=replace(pod.spec, tolerations=[*pod.spec.tolerations, *added])) for pod in self._pods]

@@ -1,7 +1,8 @@
-"""Changes that might make a claim set fit: candidates drawn from what was found, none of them tried here.
+"""Changes that might make a claim set fit: candidates drawn from the findings, not tried here.
 
-First changes to what a request asks of a capacity, other classes, labels that a node lacks, and changes to selectors;
-then all candidates for a node together: these, others for what refuses devices, and those for errors and pools.
+Changes to a request's capacities come first, then other classes, labels that a node lacks, and changes to selectors;
+then all candidates for a node together: these, others for the reasons that refuse devices, and those for errors and
+pools.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from dra_plan.explanation.elements import BlockingSet, ClaimElement, ConstraintE
 from dra_plan.explanation.errors import ErrorDetails
 from dra_plan.explanation.funnel import Funnel, NodeOffer, Removal, counter_holders, holders
 from dra_plan.explanation.hints import of_text
-from dra_plan.explanation.names import claim_name, pool_name, request_name
+from dra_plan.explanation.names import claim_name, pods_using, pool_name, request_name
 from dra_plan.explanation.placement import Placement
 from dra_plan.explanation.reasons import SelectorFailed, amount
 from dra_plan.explanation.selectors import DecisivePart, Publications, other_values, spelling_fixes
@@ -63,7 +64,7 @@ from .patches import Change, edit_want
 
 
 def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterator[Change]:
-    """Another capacity, which the devices have and which was perhaps meant, or none at all."""
+    """Yield another capacity, which the devices have and which was perhaps meant, or none at all."""
     asked = (want.capacity or {}).get(missing.name)
     told = CapacityChanged(code="drop-capacity", **request_name(want), capacity=missing.name)
     published = dict.fromkeys(name for device in removal.devices for name in device.device.capacity)
@@ -77,14 +78,14 @@ def of_missing(want: Want, missing: CapacityMissing, removal: Removal) -> Iterat
 
 
 def of_short(want: Want, short: CapacityShort) -> Iterator[Change]:
-    """Only as much of the capacity as is left."""
+    """Yield a request for only as much of the capacity as is left."""
     name = asked_name(want, short.name)
     if name is not None and short.left > 0:
         yield _lowered(want, name, amount(short.left), short.left)
 
 
 def of_policy(want: Want, refusal: PolicyViolated, removal: Removal) -> Iterator[Change]:
-    """The most that the devices' request policies allow of it, if that is less than what is asked."""
+    """Yield the most that the devices' request policies allow of it, if that is less than the request."""
     name = asked_name(want, refusal.name)
     if name is None:
         return
@@ -97,7 +98,7 @@ def of_policy(want: Want, refusal: PolicyViolated, removal: Removal) -> Iterator
 
 
 def _largest(policy: CapacityRequestPolicy | None) -> str | None:
-    """The largest amount that a policy allows; None if it sets no bound."""
+    """Return the largest amount that a policy allows; None if it sets no bound."""
     if policy is None:
         return None
     if policy.valid_range is not None:
@@ -113,20 +114,20 @@ def _lowered(want: Want, name: str, to: str, nano: int) -> Change:
 
 
 def asked_name(want: Want, name: str) -> str | None:
-    """The capacity as the request spells it, with the domain or without; None if it does not ask for it."""
+    """Return the capacity as the request spells it, with or without the domain; None if it is not requested."""
     identifier = name.rpartition("/")[2]
     return next((key for key in want.capacity or () if key.rpartition("/")[2] == identifier), None)
 
 
 # -- other device classes ----------------------------------------------------------------------------------------------
-# Those for devices of the same driver.
+# Classes for devices of the same driver.
 
 MOST_CLASSES = 6
-"""Classes to try for one request."""
+"""The number of classes to try for one request."""
 
 
 def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
-    """Another class; for an alternative, one more alternative that asks for the other class."""
+    """Yield another class; for an alternative, one more alternative that requests the other class."""
     want = funnel.want
     if want.device_class is None:
         return
@@ -138,7 +139,7 @@ def of_funnel(offer: NodeOffer, funnel: Funnel) -> Iterator[Change]:
             continue
         if drivers & _drivers(other, devices, offer):
             tried += 1
-            if want.count or not want.parent:  # an alternative that asks for all devices has no number to repeat
+            if want.count or not want.parent:  # an alternative that requests all devices has no number to repeat
                 yield _other(want, name)
 
 
@@ -155,7 +156,7 @@ def _other(want: Want, name: str) -> Change:
 
 
 def _drivers(device_class: DeviceClass, devices: list[PoolDevice], offer: NodeOffer) -> set[str]:
-    """The drivers of the devices that pass all selectors of the class."""
+    """Return the drivers of the devices that pass all selectors of the class."""
     compile_ = offer.placement.view.compile
     try:
         selectors = [compile_(s.cel.expression) for s in device_class.spec.selectors if s.cel is not None]
@@ -165,7 +166,7 @@ def _drivers(device_class: DeviceClass, devices: list[PoolDevice], offer: NodeOf
 
 
 def _named(device_class: DeviceClass, devices: list[PoolDevice]) -> set[str]:
-    """The drivers that the selectors of the class name."""
+    """Return the drivers that the selectors of the class name."""
     named = {text for s in device_class.spec.selectors if s.cel is not None for text in strings(s.cel.expression)}
     return {device.id.driver for device in devices} & named
 
@@ -173,11 +174,11 @@ def _named(device_class: DeviceClass, devices: list[PoolDevice]) -> set[str]:
 # -- labels of nodes ---------------------------------------------------------------------------------------------------
 
 MOST_LABELS = 4
-"""Sets of labels to try."""
+"""The number of label sets to try."""
 
 
 def missing_labels(placement: Placement) -> list[dict[str, str]]:
-    """Labels with which the node would match the node selector of a slice, or of a device, each set once."""
+    """Return labels with which the node would match the node selector of a slice, or of a device, each set once."""
     found: list[dict[str, str]] = []
     for slice_ in placement.view.gatherer.shared_slices:
         spec = slice_.object.spec
@@ -201,7 +202,7 @@ def _selectors(spec: ResourceSliceSpec) -> Iterator[NodeSelector]:
 
 
 def _satisfying(term: NodeSelectorTerm, present: dict[str, str]) -> dict[str, str] | None:
-    """The labels that are missing for a term of `In` and `Exists`; None for a term that labels alone can't satisfy."""
+    """Return the labels missing for a term of `In` and `Exists`; None for a term that labels alone can't satisfy."""
     if term.match_fields or not term.match_expressions:
         return None
     labels: dict[str, str] = {}
@@ -218,7 +219,7 @@ def _satisfying(term: NodeSelectorTerm, present: dict[str, str]) -> dict[str, st
 
 
 # -- selectors ---------------------------------------------------------------------------------------------------------
-# A name spelt right, another value, a part or the whole dropped.
+# A corrected name, another value, a part or the whole dropped.
 
 Replacing = Callable[[str | None], Callable[[Placement], Placement]]
 
@@ -229,10 +230,10 @@ def of_selector(
     found: Sequence[DecisivePart],
     nowhere: Collection[str] = (),
 ) -> Iterator[Change]:
-    """What to try with a selector that refuses or fails; `found` are the parts of it that decide.
+    """Yield the changes to try with a selector that refuses or fails; `found` are the parts of it that decide.
 
-    A clause that names the driver is never given up: other drivers mean other hardware. Nor are a class's clauses
-    that are true `nowhere`.
+    A clause that names the driver is never dropped: other drivers mean other hardware. Nor are a class's clauses that
+    are true `nowhere`.
     """
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
@@ -263,12 +264,12 @@ def of_selector(
 
 
 def _names_driver(clause: str) -> bool:
-    """Whether the clause is about nothing but the driver."""
+    """Return whether the clause is about nothing but the driver."""
     return {reference.kind for reference in references(clause)} == {"driver"}
 
 
 def _replacing(want: Want, refusal: SelectorRefused | SelectorFailed) -> Replacing:
-    """How to replace the selector; None takes it out."""
+    """Return a function that replaces the selector; None removes it."""
     name, position = refusal.class_name, refusal.position
     return lambda new: lambda placement: edits.replace_selector(placement, want, name, position, new)
 
@@ -286,11 +287,13 @@ def candidates(
     blames_all: bool = False,
     nowhere: Collection[str] = (),
 ) -> list[Change]:
-    """Everything worth trying on this node, by rank. `decisive_parts` are those of (want position, removal position).
+    """Return all changes worth trying on this node, by rank.
 
-    Of requests that could be met alone only those in the blocking set are changed, unless `blames_all`: where the
-    refusal is owed to a defect, any of them may be what brings it out. Clauses that are true `nowhere` in the cluster
-    are kept in classes, which say what others may have, too. Claims of one template are changed by the first of them.
+    `decisive_parts` are by (want position, removal position).
+
+    Of requests that could be met alone only those in the blocking set are changed, unless `blames_all`: if the refusal
+    is caused by a defect, any of them may trigger it. Clauses that are true `nowhere` in the cluster are kept in
+    classes, which also decide what others may have. Claims of one template are changed by the first of them.
     """
     funnels = [funnel for funnels in offer.failing() for funnel in funnels]
     made: list[Change] = []
@@ -320,7 +323,7 @@ def candidates(
 
 
 def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
-    """What may help against an error: another class, fewer devices, the feature gate that is off."""
+    """Return changes that may help against an error: another class, fewer devices, the feature gate that is off."""
     made: list[Change] = []
     for want in placement.wants():
         if error.code == "class-missing" and want.full_name == error.request and error.hint is not None:
@@ -360,7 +363,7 @@ def _labelled(labels: dict[str, str]) -> Change:
 
 
 def _is_blamed(placement: Placement, want: Want, blocking: BlockingSet | None) -> bool:
-    """Whether the request, or that of another claim from the same template, is in the blocking set."""
+    """Return whether the request, or that of another claim from the same template, is in the blocking set."""
     return any(
         isinstance(element, RequestElement)
         and (placement.first_alike(element.claim), element.request) == (want.claim_index, want.request_name)
@@ -414,7 +417,7 @@ def _of_removal(
 
 
 def _compiling(offer: NodeOffer, want: Want, refusal: SelectorFailed) -> Iterator[Change]:
-    """The expression that was meant, for one that does not compile."""
+    """Yield the expression that was meant, for one that does not compile."""
     compile_ = offer.placement.view.compile
 
     def compiles(text: str) -> bool:
@@ -446,11 +449,10 @@ def _toleration(want: Want, taint: NotTolerated) -> Change:
 
 
 def release(placement: Placement, key: str) -> Change:
-    """An allocated claim gives its devices back."""
+    """Return a change in which an allocated claim releases its devices."""
     namespace, _, name = key.partition("/")
     claim = next((claim for claim in placement.allocated if claim.key == key), None)
-    reserved = claim.status.reserved_for if claim is not None and claim.status is not None else []
-    pods = [consumer.name for consumer in reserved if consumer.resource == "pods"]
+    pods = pods_using(claim)
     told = ClaimReleased(code="release-claim", release=ClaimName(namespace=namespace, name=name), pods=pods)
     return Change(told, lambda changed: changed.without_allocated([key]))
 
@@ -472,7 +474,7 @@ def _of_blocking(offer: NodeOffer, blocking: BlockingSet | None) -> Iterator[Cha
 
 
 def of_claims(placement: Placement) -> list[Change]:
-    """Every constraint dropped, and every request of several: to try when nothing shows what is in the way."""
+    """Return every constraint dropped, and every request of several: to try when no cause is visible."""
     claims = list(enumerate(placement.claims))
     constraints = [
         _drop_constraint(placement, ConstraintElement(index, number))
@@ -509,7 +511,7 @@ def _of_pools(offer: NodeOffer) -> Iterator[Change]:
     for found in offer.unusable:
         pool = found.pool
         if pool.state is not PoolState.INCOMPLETE or pool.seen >= pool.expected:
-            continue  # of one that expects fewer slices than there are, none is to come
+            continue  # if it states fewer slices than exist, no further one will come
         generation, seen = pool.generation, pool.seen
         told = PoolAwaited(
             code="wait-for-slice",

@@ -1,8 +1,8 @@
 """Suggested changes, and the JSON patches (RFC 6902) that make them in the objects of the input.
 
-First what a change is; then patches, made by comparing the objects of the input with those that were tried, so they say
-what was tried whatever it is called; then the comparison itself, and who else uses a class that a change is about.
-Paths are those of the object in the version that `object` names. Which changes to try is decided in `candidates`.
+Changes come first; then patches, created by comparing the objects of the input with those that were tried, so they
+state exactly what was tried; then the comparison itself, and the other users of a class that a change affects. Paths
+are those of the object in the version that `object` names. `candidates` decides which changes to try.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from dra_plan.explanation.names import CLAIM, TEMPLATE
 from dra_plan.explanation.placement import Placement
 
 # -- changes -----------------------------------------------------------------------------------------------------------
-# What documents say of a change, and how to make the placement in which it is applied.
+# The description of a change in documents, and the creation of the placement in which it is applied.
 
 RANKS = tuple(CHANGES)
-"""All codes, from what changes least: the order of suggestions."""
+"""All codes, starting with those that change least: the order of suggestions."""
 
 
 def rank(told: SuggestedChange) -> int:
-    """The place of a change in the order of suggestions.
+    """Return the position of a change in the order of suggestions.
 
-    What leaves less than half of what was asked for stands where nothing is left of a request. A device with a taint
-    that evicts is hardly one to use: less, or what others hold, comes before it.
+    A change that leaves less than half of the request ranks like one that leaves nothing of it. A device with a taint
+    that evicts is hardly usable: smaller requests, or the resources of others, come before it.
     """
     if isinstance(told, TaintTolerated) and told.toleration.effect == "NoExecute":
         return RANKS.index("change-class")
@@ -66,9 +66,11 @@ def _leaves_little(told: SuggestedChange) -> bool:
 
 @dataclass(slots=True, frozen=True)
 class Change:
-    """One change. `told` is what documents say of it.
+    """One change.
 
-    `size` is what is still asked for, where that is a number: of two changes that differ in it alone the larger one
+    `told` is its description in documents.
+
+    `size` is the amount still requested, if that is a number: of two changes that differ only in size, the larger one
     changes less.
     """
 
@@ -78,23 +80,23 @@ class Change:
 
     @property
     def code(self) -> str:
-        """Its kind."""
+        """Return its kind."""
         return self.told.code
 
     @property
     def rank(self) -> int:
-        """Its place in the order of suggestions."""
+        """Return its position in the order of suggestions."""
         return rank(self.told)
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What changes must agree on to be one, however much of it each leaves."""
+        """The values that changes must agree on to count as one, whatever amount each leaves."""
         told = asdict(self.told).items()
         return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement"))
 
 
 def edit_want(want: Want, edit: edits.Edit) -> Callable[[Placement], Placement]:
-    """How to make a placement in which the want's request, or alternative, is edited."""
+    """Return a function that creates a placement in which the want's request, or alternative, is edited."""
     return lambda placement: edits.edit_request(placement, want.claim_index, want.full_name, edit)
 
 
@@ -111,10 +113,10 @@ def patches(
     sources: Sequence[ObjectKey],
     templates: Sequence[ObjectKey | None],
 ) -> list[ObjectPatch]:
-    """One patch for each object that `changed`, with all changes `made`, has otherwise than `first`.
+    """Return one patch for each object of `changed` that differs from `first`, with all changes `made`.
 
-    `sources` are the objects that the claims come from; of claims that were generated `templates` are changed, too.
-    Feature gates are no objects: see `gates`.
+    `sources` are the objects that the claims come from; for generated claims `templates` are changed, too. Feature
+    gates are no objects: see `gates`.
     """
     found = [*_of_claims(first, changed, sources, templates), *_of_classes(first, changed), *_of_node(first, changed)]
     for change in made:
@@ -126,14 +128,14 @@ def patches(
 
 
 def gates(made: Sequence[Change]) -> dict[str, bool]:
-    """The feature gates that the changes switch on."""
+    """Return the feature gates that the changes switch on."""
     return {change.told.gate: True for change in made if isinstance(change.told, GateEnabled)}
 
 
 def _of_claims(
     first: Placement, changed: Placement, sources: Sequence[ObjectKey], templates: Sequence[ObjectKey | None]
 ) -> Iterator[ObjectPatch]:
-    """Claims of one template give one patch, of the template."""
+    """Yield the patches of claims; claims of one template give one patch, of the template."""
     told: set[ObjectKey] = set()
     for before, after, *objects in zip(first.claims, changed.claims, sources, templates, strict=True):
         for key in objects:
@@ -162,7 +164,7 @@ def _of_node(first: Placement, changed: Placement) -> Iterator[ObjectPatch]:
 
 
 def of_node_spec(before: Node, after: Node) -> ObjectPatch:
-    """The patch of a node that has another spec."""
+    """Return the patch of a node that has another spec."""
     operations = list(_differences(_plain(before.spec), _plain(after.spec), "/spec"))
     return _patch(CORE_API, ("Node", "", before.metadata.name), operations)
 
@@ -170,12 +172,12 @@ def of_node_spec(before: Node, after: Node) -> ObjectPatch:
 def of_object(
     key: ObjectKey, version: str, operations: Iterable[PatchOperation], *, recreate: bool = False
 ) -> ObjectPatch:
-    """The patch of an object with these operations."""
+    """Return the patch of an object with these operations."""
     return _patch(version, key, list(operations), recreate=recreate)
 
 
 def pointer(*parts: str) -> str:
-    """The path of a field (RFC 6901)."""
+    """Return the path of a field (RFC 6901)."""
     return "".join(f"/{_escaped(part)}" for part in parts)
 
 
@@ -188,13 +190,16 @@ def of_tolerations(
     *,
     recreate: bool,
 ) -> ObjectPatch:
-    """The patch of an object with tolerations of pods at a path; those of an existing pod can only be added to."""
+    """Return the patch of an object with tolerations of pods at a path.
+
+    Those of an existing pod can only be added to.
+    """
     operations = list(_differences(_plain(list(before)), _plain(list(after)), path))
     return _patch(version, key, operations, recreate=recreate)
 
 
 def _of_slices(first: Placement, told: PoolAwaited) -> Iterator[ObjectPatch]:
-    """The slices that are there, as if they were all: what stands in for waiting."""
+    """Yield the existing slices as if they were all, as a substitute for waiting."""
     for slice_ in first.view.gatherer.slices[PoolID(told.pool.driver, told.pool.pool)]:
         if slice_.object.spec.pool.generation == told.generation:
             path = "/spec/pool/resourceSliceCount"
@@ -206,7 +211,7 @@ def _of_slices(first: Placement, told: PoolAwaited) -> Iterator[ObjectPatch]:
 
 
 def _gone(told: ClaimReleased) -> ObjectPatch:
-    """The claim leaves, with all that it holds."""
+    """Return the deletion of the claim, with everything that it holds."""
     return _patch(
         RESOURCE_API, (CLAIM, told.release.namespace, told.release.name), [PatchOperation(op="remove", path="")]
     )
@@ -227,10 +232,10 @@ def _plain(part: Any) -> Any:
 
 
 def _differences(before: Any, after: Any, path: str) -> Iterator[PatchOperation]:
-    """The operations that make `after` of `before`.
+    """Yield the operations that turn `before` into `after`.
 
-    What is set is added and not replaced, as manifests may leave out what has a default; for the same reason a list or
-    an object that was empty is added whole.
+    A value is added and not replaced, because manifests may leave out defaults; for the same reason an empty list or
+    object is added whole.
     """
     if before == after:
         return
@@ -250,7 +255,7 @@ def _differences(before: Any, after: Any, path: str) -> Iterator[PatchOperation]
 
 
 def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[PatchOperation]:
-    """Entries taken out from the end on, then those changed, then those added at the end."""
+    """Yield the removal of entries, starting with the last, then changed entries, then those added at the end."""
     gone = _left_out(before, after)
     for at in reversed(gone):
         yield PatchOperation(op="remove", path=f"{path}/{at}")
@@ -262,9 +267,9 @@ def _list_differences(before: list[Any], after: list[Any], path: str) -> Iterato
 
 
 def _left_out(before: list[Any], after: list[Any]) -> list[int]:
-    """The places of the entries that are gone, by name where entries have one; else of as many as are missing.
+    """Return the positions of the removed entries, by name if entries have one; otherwise as many as are missing.
 
-    Those that are nowhere any more come first; entries that are alike are gone from the end.
+    Entries that no longer occur anywhere come first; equal entries are removed from the end.
     """
     if all(isinstance(item, dict) and "name" in item for item in (*before, *after)):
         names = {item["name"] for item in after}
@@ -283,7 +288,7 @@ def _escaped(name: str) -> str:
 
 
 def of_class(inventory: Inventory, name: str, *, except_: Collection[ObjectKey]) -> list[ObjectName]:
-    """The claims and templates of the input that ask for devices of the class, without those in `except_`."""
+    """Return the claims and templates of the input that request devices of the class, without those in `except_`."""
     specs = [
         *((CLAIM, claim.metadata, claim.spec) for claim in inventory.claims),
         *((TEMPLATE, template.metadata, template.spec.spec) for template in inventory.templates),

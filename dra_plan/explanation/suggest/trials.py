@@ -1,7 +1,7 @@
-"""Trying changes on a node, alone and in pairs: those with which the claims fit become suggestions.
+"""The trial of changes on a node, alone and in pairs: those with which the claims fit become suggestions.
 
-First the trials on one node after another, then the search: which groups of nodes are tried, on which of their nodes,
-and against which other nodes a suggestion must hold.
+The trials on one node after another come first, then the search: the groups of nodes that are tried, the nodes chosen
+in them, and the other nodes on which a suggestion must hold.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from . import candidates, patches
 from .patches import Change, of_class
 
 MOST_SUGGESTIONS = 8
-"""Suggestions for one claim set."""
+"""The maximum number of suggestions for one claim set."""
 
 TOTAL_STEPS = 30_000
-"""Search steps for all suggestions of one claim set."""
+"""The number of search steps for all suggestions of one claim set."""
 
 STEPS_EACH = 3_000
-"""Search steps for one try."""
+"""The number of search steps for one try."""
 
 MOST_TRIES = 60
-"""Tries for one node."""
+"""The maximum number of tries for one node."""
 
 MOST_FIRSTS, MOST_SECONDS = 8, 16
-"""Changes that are tried together with a second one, and second ones for each."""
+"""The number of changes that are tried together with a second one, and of second ones for each."""
 
 _REPAIRS = frozenset(
     {
@@ -66,16 +66,16 @@ _REPAIRS = frozenset(
         "drop-request",
     }
 )
-"""Codes of changes that may be made together where none is enough alone."""
+"""The codes of changes that may be made together if none is enough alone."""
 
 _LESS_THAN_DROPPING = ("guard-selector", "fix-spelling", "change-value", "loosen-selector")
 
 
 @dataclass(slots=True, frozen=True)
 class Suggestion:
-    """Changes with which the claims fit on `node`: tried, all together, in the release that was asked about.
+    """Changes with which the claims fit on `node`: tried, all together, in the requested release.
 
-    `patches` and `gates` are the same changes, as they are made in objects and in the release.
+    `patches` and `gates` are the same changes, in the form for objects and for the release.
     """
 
     changes: tuple[Change, ...]
@@ -85,10 +85,10 @@ class Suggestion:
 
 
 class Asker(NamedTuple):
-    """What trials ask about the other nodes of the cluster.
+    """The functions with which trials check the other nodes of the cluster.
 
-    `confirmed` says whether changes lead to an error on none of them; `fits_elsewhere`, for a set that fits on nodes
-    without an error already, where it does so with the changes, None for nowhere. `suggestion` makes the result of
+    `confirmed` says whether changes cause an error on none of them; `fits_elsewhere`, for a set that already fits on
+    nodes without an error, where it does so with the changes, None for nowhere. `suggestion` builds the result of
     changes that help.
     """
 
@@ -98,10 +98,10 @@ class Asker(NamedTuple):
 
 
 class Trials:
-    """Tries changes on one node after another and collects those that help.
+    """The trial of changes on one node after another, with the changes that help.
 
-    If the claims fit elsewhere already, and only an error on this node is in the way, it is enough that there is none
-    with the changes, and that they fit there still.
+    If the claims already fit on other nodes, and only an error on this node is an obstacle, it is enough that the
+    changes remove the error, and that the claims still fit there.
     """
 
     def __init__(self, asker: Asker, nowhere: frozenset[str] = frozenset()) -> None:
@@ -111,7 +111,10 @@ class Trials:
         self._found: dict[frozenset[tuple[str, ...]], Suggestion] = {}
 
     def found(self) -> list[Suggestion]:
-        """What helped, single changes first, by how plausible they are; a selector is not dropped if less is enough."""
+        """Return the changes that helped, single ones first, by plausibility.
+
+        A selector is not dropped if less is enough.
+        """
         every = [change for found in self._found.values() for change in found.changes]
         less = {_selector(change) for change in every if change.code in _LESS_THAN_DROPPING}
         helped = [
@@ -123,7 +126,7 @@ class Trials:
         return ordered[:MOST_SUGGESTIONS]
 
     def try_each(self, placement: Placement, changes: Sequence[Change]) -> None:
-        """Tries each change alone."""
+        """Try each change alone."""
         tries = 0
         for change in changes:
             known = self._found.get(frozenset({change.key}))
@@ -135,7 +138,7 @@ class Trials:
             self._try(placement, [change])
 
     def try_two(self, placement: Placement, changes: Sequence[Change]) -> None:
-        """Tries changes with a second one each, which is drawn from what is in the way once the first is made."""
+        """Try changes with a second one each, drawn from the obstacles that remain after the first."""
         last = self.tried + MOST_TRIES
         for first in _distinct([change for change in changes if change.code in _REPAIRS])[:MOST_FIRSTS]:
             for second in _seconds(placement, first, self._nowhere):
@@ -145,12 +148,12 @@ class Trials:
                     break
 
     def _is_known(self, first: Change, second: Change) -> bool:
-        """Whether two changes of the same kinds are found already: which requests they are about matters less."""
+        """Return whether two changes of the same kinds are already found; their requests matter less."""
         kinds = sorted((first.code, second.code))
         return any(sorted(change.code for change in found.changes) == kinds for found in self._found.values())
 
     def _try(self, placement: Placement, made: Sequence[Change]) -> bool:
-        """Whether the changes help; if one of two is enough alone, only that one is suggested."""
+        """Return whether the changes help; if one of two is enough alone, only that one is suggested."""
         tried = self._node(placement, made)
         if tried is None or not self._asker.confirmed(made):
             return False
@@ -166,7 +169,7 @@ class Trials:
         return True
 
     def _node(self, placement: Placement, made: Sequence[Change]) -> tuple[Placement, str] | None:
-        """The placement with the changes, and the node on which the claims then fit."""
+        """Return the placement with the changes, and the node on which the claims then fit."""
         self.tried += 1
         changed = applied(placement, made)
         if self._budget.spent:
@@ -181,14 +184,14 @@ class Trials:
 
 
 def applied(placement: Placement, made: Sequence[Change]) -> Placement:
-    """The placement with all changes made, in order."""
+    """Return the placement with all changes made, in order."""
     for change in made:
         placement = change.apply(placement)
     return placement
 
 
 def _seconds(placement: Placement, first: Change, nowhere: frozenset[str]) -> Iterator[Change]:
-    """What to try with the first change: about something else, drawn from what is in the way then, by plausibility."""
+    """Yield the changes to try with the first: with another subject, from the remaining obstacles, by plausibility."""
     after = first.apply(placement)
     try:
         offer = funnel.offer(after)
@@ -200,7 +203,7 @@ def _seconds(placement: Placement, first: Change, nowhere: frozenset[str]) -> It
 
 
 def _distinct(changes: Sequence[Change]) -> list[Change]:
-    """Of those that ask for fewer devices, by one less each, only the first."""
+    """Return the changes; of those that request fewer devices, by one less each, only the first."""
     found: dict[object, Change] = {}
     for change in changes:
         found.setdefault(change.key if isinstance(change.told, CountLowered) else id(change), change)
@@ -208,25 +211,25 @@ def _distinct(changes: Sequence[Change]) -> list[Change]:
 
 
 def _is_less(change: Change, known: Change) -> bool:
-    """Whether a change of the same kind as a known one leaves more of what was asked."""
+    """Return whether a change of the same kind as a known one leaves more of the request."""
     return change.size is not None and known.size is not None and change.size > known.size
 
 
 def _clashes(change: Change, other: Change, placement: Placement) -> bool:
-    """Whether a change can't be made besides the other: it is about the same thing, or would leave no request."""
+    """Return whether a change can't be combined with the other: it has the same subject, or would leave no request."""
     requests = sum(len(claim.spec.devices.requests) for claim in placement.claims)
     leaves_none = change.code == other.code == "drop-request" and requests <= len((change, other))
     return leaves_none or _place(other) == _place(change)
 
 
 def _selector(change: Change) -> tuple[object, ...]:
-    """The selector that a change is about; nothing for other changes."""
+    """Return the selector that a change is about; nothing for other changes."""
     told = change.told
     return (told.claim, told.request, told.selector) if isinstance(told, SelectorChanged) else ()
 
 
 def _place(change: Change) -> object:
-    """What a change is about; one of the selectors of a request stands for all, as dropping one shifts the others.
+    """Return the subject of a change; one selector of a request represents all, because dropping one shifts the others.
 
     Documents describe a second change in terms of the objects before the first, so it has to be true of them.
     """
@@ -245,28 +248,28 @@ def _place(change: Change) -> object:
 # -- the search over groups of nodes -----------------------------------------------------------------------------------
 
 MOST_TRIED = 6
-"""Groups on whose nodes changes are tried."""
+"""The number of groups on whose nodes changes are tried."""
 
 MOST_ERRORS = 300
-"""Nodes with an error that are asked whether a change removes it."""
+"""The number of nodes with an error that are checked for whether a change removes it."""
 
 MOST_CONFIRMED = 100
-"""Other nodes that are asked whether a change leads to an error there."""
+"""The number of other nodes that are checked for whether a change causes an error there."""
 
 MOST_FITTING = 4
-"""Nodes on which the claims fit already that are asked whether they still do with a change."""
+"""The number of nodes where the claims already fit that are checked for whether they still do with a change."""
 
 CONFIRM_STEPS = 2_000
-"""Search steps for one such question."""
+"""The number of search steps for one such check."""
 
 ENOUGH = 3
-"""Pairs of changes that help, after which no more are sought."""
+"""The number of helpful pairs of changes after which the search ends."""
 
 
 class SuggestionSearch:
-    """What would make a claim set fit, found on the nodes of its groups.
+    """The search for changes that would make a claim set fit, on the nodes of its groups.
 
-    Clauses of selectors that are true `nowhere` in the cluster are no rule to be given up in a class.
+    Clauses of selectors that are true `nowhere` in the cluster are not dropped from a class.
     """
 
     def __init__(
@@ -288,15 +291,15 @@ class SuggestionSearch:
 
     @property
     def tried(self) -> int:
-        """How many changes and pairs of changes were tried."""
+        """The number of changes and pairs of changes that were tried."""
         return self._trials.tried
 
     def found(self) -> list[Suggestion]:
-        """The suggestions found so far."""
+        """Return the suggestions found so far."""
         return self._trials.found()
 
     def seek(self) -> None:
-        """Tries changes where they might help; where some node ends the attempt with an error, only there."""
+        """Try changes where they might help; if some node ends the attempt with an error, only there."""
         if not self._needed:
             return
         told = (self._errors or [group for group in self._groups if not group.elsewhere])[:MOST_TRIED]
@@ -325,10 +328,10 @@ class SuggestionSearch:
             )
         return placement, made
 
-    # -- asked about other nodes -----------------------------------------------------------------------------------
+    # -- checks of other nodes -------------------------------------------------------------------------------------
 
     def _confirmed(self, made: Sequence[Change]) -> bool:
-        """Whether the changes lead to an error on none of the other nodes, where one would end the attempt for all."""
+        """Return whether the changes cause an error on none of the other nodes, where one would end the attempt."""
         budget = Budget(len(self._others) * CONFIRM_STEPS, CONFIRM_STEPS)
         return not any(_errs(self._placements.on(node), made, budget) for node in self._others)
 
@@ -356,7 +359,7 @@ class SuggestionSearch:
         )
 
     def _with_template(self, first: Placement, change: Change) -> Change:
-        """The change with the template that has to be edited, where the claim is still to be made from one."""
+        """Return the change with the template to edit, if the claim is still to be created from one."""
         claim: ClaimName | None = getattr(change.told, "claim", None)
         names = list(map(claim_name, first.claims))
         if claim is None or claim not in names or self._sources is None:
@@ -368,7 +371,7 @@ class SuggestionSearch:
         return replace(change, told=structs.replace(change.told, claim=structs.replace(claim, template=template)))
 
     def _with_users(self, change: Change) -> Change:
-        """The change to a class, with those who use the class besides."""
+        """Return the change to a class, with the other users of the class."""
         told = change.told
         if not isinstance(told, SelectorChanged) or not told.class_ or self._sources is None:
             return change
@@ -381,15 +384,15 @@ def _errs(placement: Placement, made: Sequence[Change], budget: Budget) -> bool:
 
 
 def _places(group: NodeGroup) -> list[int]:
-    """The nodes of a group on which least is lacking or in use, and the first: where changes are tried."""
+    """Return the nodes of a group with the fewest lacking or used devices, and the first: changes are tried there."""
     lacking = [_lack(offer) for offer in group.offers]
     return list(dict.fromkeys((lacking.index(min(lacking)), 0)))
 
 
 def _lack(offer: NodeOffer | None) -> tuple[int, bool, int]:
-    """How many devices are lacking for requests that can't be met alone; then, how many are in use.
+    """Return the number of devices lacking for requests that can't be met alone, then the number in use.
 
-    Between the two: whether those in use are all in claims that are not to be given up.
+    Between the two: whether those in use are all in claims that must not be released.
     """
     if offer is None:
         return 0, False, 0
@@ -401,7 +404,7 @@ def _lack(offer: NodeOffer | None) -> tuple[int, bool, int]:
 
 
 def _others(groups: Sequence[NodeGroup], errors: Sequence[NodeGroup]) -> Iterator[Node]:
-    """The nodes with an error, then one of each group, then more of them all; as many as can be asked."""
+    """Return the nodes with an error, then one of each group, then more of them all, up to the maximum."""
     chosen: dict[str, Node] = {}
     failing = [node for group in errors for node in group.nodes][:MOST_ERRORS]
     others = [*(s.nodes[0] for s in groups), *(node for s in groups for node in s.nodes)][:MOST_CONFIRMED]

@@ -1,4 +1,4 @@
-"""`allocate`: each claim set of the input on each node, against the cluster as it is."""
+"""`allocate`: each claim set of the input on each node, against the present cluster."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class AllocationPlan(PrintedAnswer[AllocationDocument]):
-    """The answer of `allocate`: the plans of the claim sets, which `for` goes through."""
+    """The answer of `allocate`; iterating yields the plans of the claim sets."""
 
     target: Target
     claim_sets: tuple[ClaimSetPlan, ...]
     notices: tuple[Notice, ...]
     unplanned: tuple[UnplannedOwner, ...] = ()
-    """Owners that were named and have nothing to plan."""
+    """Named owners without anything to plan."""
     refused: tuple[RefusedOwner, ...] = ()
-    """Chosen pods and workloads without claims that the API server does not let be."""
+    """Selected pods and workloads without claims that the API server rejects."""
     competition: Competition | UnsetType = UNSET
-    """What becomes of the pods when they compete, if that was asked."""
+    """The result for the pods when they compete, if requested."""
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.claim_sets)
@@ -62,13 +62,13 @@ class AllocationPlan(PrintedAnswer[AllocationDocument]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was planned: no claim set, or one without any claim."""
+        """Return whether nothing was planned: no claim set, or a single one without claims."""
         sets = [plan.claim_set for plan in self.claim_sets]
         return all(not (each.claims or each.allocated or each.error or each.owner) for each in sets)
 
     @property
     def refusals(self) -> Refusals:
-        """What the API server refuses of what was planned, as documents have it."""
+        """The rejections by the API server of planned objects, for documents."""
         return entries([*(owner for plan in self for owner in plan.refused), *self.refused])
 
     def _document(self) -> AllocationDocument:
@@ -92,12 +92,12 @@ def plan_claim_sets(
     jobs: int = 1,
     refusals: OwnerRefusals | None = None,
 ) -> AllocationPlan:
-    """Plans the claim sets of an input, of which `view` is the view.
+    """Plan the claim sets of an input; `view` is the view of the same input.
 
-    `explain` adds the reasons to each plan, `suggest` also what would make its set fit; `refusals` are what is known
-    already of what the API server refuses. With several `jobs` the claim
-    sets are shared by as many processes (of other machines, too: `docs/scale.md`), which changes no answer; reasons are
-    found here. Raises UsageError for an unknown node or owner, InputError for an input without nodes.
+    `explain` adds the reasons to each plan, `suggest` also the changes that would make its set fit; `refusals` are the
+    known rejections by the API server. With several `jobs`, this number of processes shares the claim sets (also on
+    other machines: `docs/scale.md`), which does not change the answers; reasons are computed in this process. Raises
+    UsageError for an unknown node or owner, InputError for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
@@ -111,7 +111,7 @@ def plan_claim_sets(
     lacking = deciding(inventory)
     plans = tuple(replace(one.plan, refused=refused.of_set(one.plan.claim_set), lacking=lacking) for one in planned)
     if not question.devices_only and any(plan.claim_set.pods for plan in plans):
-        from dra_plan.scheduler.refusals import NodeRules  # claims without pods do without the scheduler
+        from dra_plan.scheduler.refusals import NodeRules  # claims without pods do not need the scheduler
 
         rules = NodeRules(nodes, view.target)
         plans = tuple(replace(plan, excluded=rules.exclusions(plan.claim_set.pods)) for plan in plans)
@@ -126,7 +126,7 @@ def plan_claim_sets(
             admissions = Admissions(nodes, inventory, view.target)
             plans = tuple(admissions.of(plan) for plan in plans)
     told = (
-        *notices.of_target(view.target, inventory.nodes),
+        *notices.of_target(view.target, inventory),
         *inventory.notices,
         *inferred,
         *of_devices(inventory),
@@ -145,14 +145,14 @@ def plan_claim_sets(
 
 
 def _bystanders(inventory: Inventory, sets: Sequence[ClaimSet]) -> list[Notice]:
-    """What may refuse the new pods and claims that are planned, and is not simulated."""
+    """Return the objects that may reject the planned pods and claims and are not simulated."""
     pods = [pod for each in sets for pod in each.pods]
     creates = any(not one.metadata.is_stored for each in sets for one in (each.pods or each.claims))
     return of_bystanders(inventory, pods, creates=creates, settles=False)
 
 
 def _check_single(sets: Sequence[ClaimSet], nodes: Sequence[Node]) -> None:
-    """Raises UsageError if there is more than one search."""
+    """Raise UsageError if there is more than one search."""
     numbers = (
         (len(sets), "claim sets", "-n and -l choose pods and claims"),
         (len(nodes), "nodes", "--node chooses one"),
@@ -163,29 +163,29 @@ def _check_single(sets: Sequence[ClaimSet], nodes: Sequence[Node]) -> None:
 
 
 class _Shared(NamedTuple):
-    """What plans have in common that have the very same answers: all but the names of claims."""
+    """The shared parts of plans with identical answers: everything except the names of claims."""
 
     plan: ClaimSetPlan
     outcome: Outcome
     fitting_nodes: list[str]
     bare: dict[str, PlannedNode]
-    """Those that do not fit, without reasons, by name."""
+    """The nodes on which the claims do not fit, without reasons, by name."""
 
 
 _NOTHING: list[Any] = []
-"""What nodes have none of: there are too many of them for a list of each."""
+"""A shared empty list for the many nodes that have no entries."""
 
 
 class PlannedSets:
-    """Makes the documents of the plans of one answer."""
+    """Converts the plans of one answer to documents."""
 
     def __init__(self) -> None:
         self._shared: dict[tuple[int, int, bool], _Shared] = {}
         self._reasons: dict[int, tuple[SetExplanation, dict[str, list[Reason]]]] = {}
 
     def of(self, plan: ClaimSetPlan) -> PlannedClaimSet:
-        """The plan as documents have it."""
-        # what is told apart by identity is kept alive by the plan that is kept
+        """Return the plan as a document."""
+        # The cache keeps the plan alive, and so the objects that are compared by identity.
         same = (id(plan.nodes), id(plan.excluded) if plan.excluded else 0, bool(plan.refused))
         shared = self._shared.get(same)
         if shared is None:
@@ -206,7 +206,7 @@ class PlannedSets:
         )
 
     def _reasons_of(self, plan: ClaimSetPlan) -> dict[str, list[Reason]]:
-        """The reasons of each node, where they were asked for."""
+        """Return the reasons for each node, if they were requested."""
         told = plan.explanation
         if told is None:
             return {}
@@ -230,7 +230,7 @@ def _share(plan: ClaimSetPlan) -> _Shared:
 
 
 def _claims(node: NodeOutcome, names: list[tuple[str, str]]) -> list[PlannedClaim]:
-    """What the claims get on a node."""
+    """Return the devices that the claims get on a node."""
     if node.outcome is not Outcome.FITS:
         return _NOTHING
     return [
@@ -256,14 +256,14 @@ def _planned(node: NodeOutcome, plan: ClaimSetPlan, claims: list[PlannedClaim], 
 
 
 class ExplainedSets:
-    """Explains plan after plan, as the planner made them; `suggests` what would make sets fit, too."""
+    """Explains the planner's plans one by one; with `suggests`, also finds changes that would make sets fit."""
 
     def __init__(self, planner: SetPlanner, inventory: Inventory, *, suggests: bool) -> None:
         self._planner, self._inventory, self._suggests = planner, inventory, suggests
         self._known: dict[Hashable, ClaimSetPlan] = {}
 
     def of(self, plan: ClaimSetPlan) -> ClaimSetPlan:
-        """The plan with the reasons for its answers on the nodes that are not excluded."""
+        """Return the plan with the reasons for its answers on the nodes that are not excluded."""
         if plan.claim_set.error is not None or any(node.error is not None for node in plan.nodes):
             return self._explained(plan)  # errors name claims
         key = (asked(plan.claim_set), self._sources(plan), tuple(plan.excluded))
@@ -275,7 +275,7 @@ class ExplainedSets:
         return replace(plan, explanation=replace(first.explanation, renaming=renaming))
 
     def _sources(self, plan: ClaimSetPlan) -> Hashable:
-        """Which templates the claims are made from: what would help is told of these."""
+        """Return the templates that the claims are created from, because suggestions refer to them."""
         sources = [source(claim, self._inventory) for claim in plan.claim_set.claims]
         return tuple(CLAIM if kind == CLAIM else (kind, *name) for kind, *name in sources)
 
@@ -297,9 +297,9 @@ class ExplainedSets:
 
 
 def plan_alike(planner: SetPlanner, sets: Sequence[ClaimSet], jobs: int) -> list[PlannedSet]:
-    """The plans of all claim sets, in order, of which the first of those that are alike was searched, by `jobs`.
+    """Return the plans of all claim sets, in order, searching only the first of each group of equal ones, with `jobs`.
 
-    Where a search ended with an error, which names claims, the others are searched, too.
+    If a search ended with an error, which names claims, the other sets of the group are searched as well.
     """
     first_of: dict[Hashable, int] = {}
     firsts = [first_of.setdefault(_key(claim_set), at) for at, claim_set in enumerate(sets)]

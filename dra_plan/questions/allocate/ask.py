@@ -1,4 +1,4 @@
-"""What `allocate` can be asked."""
+"""The `Cluster` method for `allocate`, and its options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AllocateOptions(ClaimSetOptions, total=False):
-    """Which claim sets, where, and how much is told of it."""
+    """The options that select claim sets and nodes, and the level of detail."""
 
     together: Annotated[
         bool,
@@ -27,18 +27,18 @@ class AllocateOptions(ClaimSetOptions, total=False):
 
 @spelled_out
 def allocate(cluster: LoadedCluster, *owners: str, **options: Unpack[AllocateOptions]) -> AllocationPlan:
-    """Where the claim sets fit and what they get, each on its own, against the cluster as it is.
+    """Return where the claim sets fit and the devices they get, each set alone, against the present cluster.
 
-    `owners` are pods, workloads and claims as kubectl names them ("deploy/serve", "po train", "train", with their
+    `owners` are pods, workloads and claims, named as in kubectl ("deploy/serve", "po train", "train", with their
     namespace "default/train" or "pod/default/train"), in the namespace `namespace` or in any; each is planned
-    whoever controls it. Without them, all that `namespace` and the labels of `selector` choose are planned.
-    `together` joins all of it into one set. Nodes that are cordoned, tainted or not of the pod's choice do not
-    count as fitting, unless `devices_only`. `explain` fills the `reasons` of nodes that do not fit. `max_steps`
-    bounds one search, `timeout` the seconds of all; what is not answered by then is Undecided. `jobs`
-    processes share the claim sets. `competing` adds what becomes of all their pods, replicas included, scheduled
-    together (not with `nodes`, `together` or `devices_only`). Without Node objects `infer_nodes` makes
-    them from the slices. `progress` hears of every answer, `probe` every step of the search, if it is one. Raises
-    UsageError for an unknown owner or node, InputError for an input without nodes.
+    regardless of its controller. Without owners, everything selected by `namespace` and the labels of `selector` is
+    planned. `together` joins all of it into one set. Nodes that are cordoned, tainted or excluded by the pod's own
+    rules do not count as fitting, unless `devices_only`. `explain` fills the `reasons` of nodes that do not fit.
+    `max_steps` limits one search, `timeout` the total seconds; unfinished answers are Undecided. `jobs` processes share
+    the claim sets. `competing` adds the result of scheduling all their pods together, including replicas (not with
+    `nodes`, `together` or `devices_only`). Without Node objects, `infer_nodes` creates them from the slices. `progress`
+    is called for every answer, `probe` for every step if there is a single search. Raises UsageError for an unknown
+    owner or node, InputError for input without nodes.
     """
     from dra_plan.arguments import at_least_one, truth
     from dra_plan.questions.allocate.answer import plan_claim_sets

@@ -1,4 +1,4 @@
-"""`dra-plan allocate`: the main job."""
+"""`dra-plan allocate`: the main command."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _parse(option: str) -> Format[AllocationDocument]:
 
 
 def content(document: AllocationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """What reports for CI say; what makes them is only loaded if there are any."""
+    """Return the content of CI reports; the code that builds it is imported only if there are reports."""
     from dra_plan.questions.allocate import report
 
     return report.content(document, gate, origins, anchor=anchor)

@@ -1,4 +1,4 @@
-"""`allocate --require-fit`: whether the pods of the claim sets also fit when they compete, as the scheduler does it."""
+"""`allocate --require-fit`: whether the pods of the claim sets also fit when kube-scheduler schedules all of them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from dra_plan.releases import Target
 
 
 def with_competition(plan: AllocationPlan, inventory: Inventory, target: Target, question: Question) -> AllocationPlan:
-    """The plan with what becomes of all pods that the question chooses, replicas of workloads included, in turn.
+    """Return the plan with the result of scheduling all selected pods in turn, including the replicas of workloads.
 
-    The same plan where no pods were planned, or some nodes only, one set, or devices alone. What the API server refuses
-    is left out: the plan tells it. Raises as `schedule_pods`.
+    Return the plan unchanged if no pods were planned, or only some nodes, one set, or devices alone. Objects that the
+    API server rejects are omitted because the plan already lists them. Raises the same errors as `schedule_pods`.
     """
     if question.nodes or question.together or question.devices_only:
         return plan
     if not any(each.claim_set.pods for each in plan):
         return plan
     from dra_plan.questions.schedule.answer import (
-        schedule_pods,  # the whole scheduler, which single claim sets do without
+        schedule_pods,  # the whole scheduler, which single claim sets do not need
     )
 
     found = schedule_pods(inventory, target, replace(question, progress=None, probe=None))

@@ -16,7 +16,7 @@ PARTS = REASONS
 
 
 class AllocationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What kube-scheduler's device allocator would do with each claim set of the input, on each node."""
+    """The result of kube-scheduler's device allocator for each claim set of the input, on each node."""
 
     kind: Literal["AllocationPlan"] = "AllocationPlan"
     claim_sets: Annotated[

@@ -1,4 +1,4 @@
-"""What gates make of an AllocationPlan."""
+"""The gate rules for an AllocationPlan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def left_over(gate: Gate, document: AllocationDocument) -> list[PodWithoutNode]:
-    """The pods that get no node when all compete, for gates that ask about that."""
+    """Return the pods that get no node when all compete, for gates that check this."""
     return list(document.competition.without_node) if document.competition and gate.require_fit else []
 
 

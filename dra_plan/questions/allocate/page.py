@@ -1,4 +1,4 @@
-"""The page of `allocate`: the claim sets, and where each fits."""
+"""The page of `allocate`: the claim sets, and the nodes on which each fits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dra_plan.text.naming import claim_set_name, node_list
 
 
 def page(answer: AllocationPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = begin(answer.document, "allocate", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_allocation(made, answer, inventory, view)
@@ -29,7 +29,7 @@ def page(answer: AllocationPlan, inventory: Inventory | None, view: View | None)
 
 
 def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | None, view: View | None) -> None:
-    """The claim sets, and where each fits."""
+    """Add the claim sets, and the nodes on which each fits."""
     document = answer.document
     made.headline = headline(document.claim_sets, max((len(one.nodes) for one in document.claim_sets), default=0))
     for number, one in enumerate(document.claim_sets):
@@ -37,7 +37,7 @@ def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | N
         tone = _TONES.get(one.outcome, picks.BAD)
         word = told.WORDS[one.outcome]
         sentence = f"Fits on {len(one.fitting_nodes)} of {words.counted(len(one.nodes), 'node')}."
-        parts = allocation_table.table(alone, None)[2:-1]  # without the row and the count that the sentence tells
+        parts = allocation_table.table(alone, None)[2:-1]  # without the row and the count that the sentence contains
         article = told.Article(f"pick-{number}", claim_set_name(one), tone, word, sentence)
         article.summary = told.lines(_where(one))
         article.blocks = told.blocks(told.without(parts, "WORKLOAD"))
@@ -50,7 +50,7 @@ def fill_allocation(made: Page, answer: AllocationPlan, inventory: Inventory | N
 
 
 def _where(of: PlannedClaimSet) -> Iterator[str]:
-    """The nodes on which it fits, or what is in the way."""
+    """Yield the nodes on which it fits, or the obstacle."""
     if of.fitting_nodes:
         yield f"On {node_list(of.fitting_nodes)}."
     elif in_the_way := allocation_table.in_the_way(of):

@@ -1,4 +1,4 @@
-"""Reports of `allocate`: one check for each claim set, for what is refused, and for pods that lose the competition."""
+"""Reports of `allocate`: one check for each claim set, each rejected object, and each pod that loses out."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ RULES = {
 
 
 def content(document: AllocationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """What became of each claim set, and the warnings."""
+    """Return the result of each claim set, and the warnings."""
     more = refusals.checks(document.refusals) + [_left(pod, origins) for pod in left_over(gate, document)]
     found, told = document.claim_sets, document.warnings
     return claim_sets.content(found, told, gate, origins, command="allocate", anchor=anchor, more=more, rules=RULES)
 
 
 def _left(pod: PodWithoutNode, origins: Origins) -> ReportCase:
-    """A pod that gets no node when all compete."""
+    """Return the check of a pod that gets no node when all compete."""
     origin = origins.get(("Pod", pod.namespace, pod.name), Origin(""))
     name = f"Pod {pod.namespace}/{pod.name}"
     said = pod.message or "gets no node"

@@ -1,4 +1,4 @@
-"""`allocate -o table`, `-o wide` and `-o name`: alike claim sets in one row, and what the table does not say."""
+"""`allocate -o table`, `-o wide` and `-o name`: equal claim sets in one row, and notes below the table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dra_plan.text.words import counted, listed
 
 
 def allocation(document: AllocationDocument) -> str:
-    """`KIND/NAMESPACE/NAME node/NODE` for every node that fits."""
+    """Return `KIND/NAMESPACE/NAME node/NODE` for every node that fits."""
     return "".join(
         shown.line(f"{owner_name(claim_set)} node/{node}") + "\n"
         for claim_set in document.claim_sets
@@ -29,9 +29,9 @@ def allocation(document: AllocationDocument) -> str:
 
 
 def footer(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[Part]:
-    """Sentences about copies and rivals, and about the rules that are left out; nothing where none of it matters.
+    """Return sentences about copies, rivals, and unchecked rules; nothing if none of them matters.
 
-    `groups` are the claim sets, those with the same answer together.
+    `groups` are the claim sets, grouped by equal answers.
     """
     if document.competition:
         return [*_competition(document.competition)]
@@ -39,7 +39,7 @@ def footer(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimS
 
 
 def _competition(of: Competition) -> Iterator[Part]:
-    """What `schedule` says of the pods together: it judges copies, rivals and all that pods ask for."""
+    """Yield the result of `schedule` for the pods together: it covers copies, rivals and all requirements of pods."""
     bound = of.pods - len(of.without_node)
     yield f"When they compete, the scheduler binds {bound} of {counted(of.pods, 'pod')}."
     made = Table(("UNSCHEDULED PODS", "MESSAGE"), flexible=(0, 1))
@@ -66,7 +66,7 @@ def _alone(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimS
 
 
 def _rivals(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaimSet]]) -> list[PlannedClaimSet]:
-    """The claim sets that are given a device on some node which another one is given, too."""
+    """Return the claim sets that get a device on some node which another set also gets."""
     holders: dict[tuple[str, str, str], set[int]] = {}
     for number, group in enumerate(groups):
         if group[0].outcome is Outcome.REFUSED:
@@ -81,7 +81,7 @@ def _rivals(document: AllocationDocument, groups: Sequence[Sequence[PlannedClaim
 
 
 def _taken(node: PlannedNode) -> Iterator[tuple[str, str, str]]:
-    """The devices that the node would give to nobody else then."""
+    """Yield the devices that the node would then give to no other claim."""
     for claim in node.claims:
         for result in claim.allocation.devices.results:
             if not result.admin_access and not result.share_id:
@@ -89,11 +89,11 @@ def _taken(node: PlannedNode) -> Iterator[tuple[str, str, str]]:
 
 
 Groups = list[list[PlannedClaimSet]]
-"""Claim sets with the same answer together."""
+"""Claim sets with equal answers."""
 
 
 def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
-    """What a person wants first: does it fit and where, one example of who gets what, and the nodes that refuse."""
+    """Return the short table: whether and where the sets fit, an example with devices, and the nodes that reject."""
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     groups = stories.alike(document.claim_sets)
     if groups:
@@ -104,7 +104,7 @@ def table(document: AllocationDocument, screen: Screen | None) -> list[Part]:
 
 
 def _summary(groups: Groups) -> Table:
-    """One row per claim set, or for those with the same answer: where they fit, or what is in the way."""
+    """Return one row per claim set, or per group with equal answers: where they fit, or the obstacle."""
     refused = any(in_the_way(group[0]) for group in groups)
     headers = ("WORKLOAD", "OUTCOME", "NODES", "FITS ON", *(["REASON"] if refused else []))
     made = Table(headers, flexible=(0, 3, 4) if refused else (0, 3))
@@ -118,28 +118,28 @@ def _summary(groups: Groups) -> Table:
 
 
 def in_the_way(claim_set: PlannedClaimSet) -> str:
-    """Why the set fits nowhere, as far as a cell can say it: an error, where its devices are, the rules against it."""
+    """Return why the set fits nowhere, in the length of a cell: an error, its devices' nodes, the rules against it."""
     if claim_set.outcome is Outcome.REFUSED:
         return REFUSED
     if claim_set.outcome is Outcome.UNKNOWN:
         return words.UNKNOWN
     if claim_set.outcome is Outcome.ERROR:
         said = next((node.message for node in claim_set.nodes if node.outcome is Outcome.ERROR), "")
-        return said.partition("; ")[0]  # what follows explains the error, and stands below
+        return said.partition("; ")[0]  # the rest explains the error, and is shown below
     leading = words.cell(claim_set.leading[0]) if claim_set.leading else ""
     return stories.room(claim_set) or leading
 
 
 def _totals(document: AllocationDocument) -> str:
-    """How many claim sets came to what: `3 Fits, 1 DoesNotFit.`."""
+    """Return the number of claim sets with each result: `3 Fits, 1 DoesNotFit.`."""
     counts = Counter(claim_set.outcome for claim_set in document.claim_sets)
     return f"{', '.join(f'{counts[outcome]} {outcome.value}' for outcome in Outcome if counts[outcome])}."
 
 
 def _examples(groups: Groups, *, together: bool) -> Table:
-    """One row per device on the first node that fits, of those with the same answer for the first.
+    """Return one row per device on the first node that fits, for the first of each group with equal answers.
 
-    With `together`, one row for the devices of each request.
+    With `together`, return one row for the devices of each request.
     """
     rows = [
         (claim_set_name(claim_set), node.name, *cells)
@@ -157,14 +157,14 @@ def _examples(groups: Groups, *, together: bool) -> Table:
 
 
 def _devices(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
-    """(claim, request, device, consumed) in allocation order."""
+    """Yield (claim, request, device, consumed) in allocation order."""
     for claim in node.claims:
         for result in claim.allocation.devices.results:
             yield claim.name, result.request, device_name(result), consumed(result)
 
 
 def _requests(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
-    """As `_devices`, with all devices of a request that consume the same in one cell."""
+    """Yield the same as `_devices`, with all devices of a request that consume the same in one cell."""
     alike: dict[tuple[str, str, str], list[str]] = {}
     for claim, request, device, consumes in _devices(node):
         alike.setdefault((claim, request, consumes), []).append(device)
@@ -173,7 +173,7 @@ def _requests(node: PlannedNode) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _others(groups: Groups) -> Table:
-    """Nodes of which more is known than that nothing was found; those with the same message and reasons in one row."""
+    """Return the nodes with more details than that no device was found, grouped by equal messages and reasons."""
     rows = []
     for group in groups:
         said: dict[tuple[str, str, str], list[str]] = {}
@@ -192,12 +192,12 @@ def _others(groups: Groups) -> Table:
 
 
 def _says_more(node: PlannedNode) -> bool:
-    """Whether there is more to say of a node than that nothing was found on it."""
+    """Return whether there is more to say about a node than that no device was found on it."""
     return node.outcome is not Outcome.DOES_NOT_FIT or node.out_of_reach or bool(node.reasons)
 
 
 def _excluded(groups: Groups) -> Table:
-    """Nodes that the scheduler's rules keep the pods off, whatever devices they have."""
+    """Return the nodes on which the scheduler's rules reject the pods, regardless of devices."""
     made = Table(("WORKLOAD", "NODES", "REFUSED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
     for group in groups:
         for nodes, found in stories.excluded_nodes(group[0]):
@@ -208,12 +208,12 @@ def _excluded(groups: Groups) -> Table:
 
 
 def _codes(node: PlannedNode) -> str:
-    """The codes of the node's reasons, each once."""
+    """Return the codes of the node's reasons, without duplicates."""
     return ", ".join(dict.fromkeys(reason.code for reason in node.reasons))
 
 
 def wide(document: AllocationDocument, _screen: Screen | None) -> list[Part]:
-    """Every node of every claim set, one row per device that it would give."""
+    """Return every node of every claim set, one row per device that it would allocate."""
     headers = ("WORKLOAD", "NODE", "OUTCOME", "STEPS", "CLAIM", "REQUEST", "DEVICE", "CONSUMES", "MESSAGE")
     made = Table(headers, grouped=4, flexible=(4, 5, 6, 7, 8))
     for claim_set in document.claim_sets:
@@ -234,5 +234,5 @@ FORMATS = Formats(table=table, wide=wide, name=allocation)
 
 
 def parse(option: str) -> Format[AllocationDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return formats.parse(option, FORMATS)

@@ -1,7 +1,7 @@
 """`allocate --trace`: one search, step by step, as lines of text.
 
-The trace is heard while the search goes on, so that only what will be shown is kept. How the search works, and why it
-takes a step, does not belong here: docs/internals/search.md.
+The trace is recorded during the search, so that only what will be shown is stored. docs/internals/search.md explains
+how the search works and why it takes a step.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from dra_plan.text.formats import Format
 from dra_plan.text.naming import claim_set_name
 
 MOST_EVENTS = 1_000
-"""Events that are kept; those after them are counted."""
+"""The number of recorded events; later events are only counted."""
 
 
 _DEEPEST = 10
-"""Lines are indented for so many devices taken, and no further."""
+"""The maximum indentation, in devices taken."""
 
 
 class _Event(NamedTuple):
-    """What happened to some devices at a slot, while `depth` devices were taken."""
+    """An event for some devices at a slot, while `depth` devices were taken."""
 
     depth: int
     want: Want | None
@@ -42,7 +42,7 @@ class _Event(NamedTuple):
 
 
 class SearchTrace(Probe):
-    """Hears one search; `lines` tells it."""
+    """Records one search; `lines` returns the trace."""
 
     def __init__(self, most: int = MOST_EVENTS) -> None:
         self._most, self._left_out = most, 0
@@ -51,7 +51,7 @@ class SearchTrace(Probe):
         self._restarted = False
 
     def lines(self) -> Iterator[str]:
-        """A line for each event, indented by how many devices are taken; devices refused for one reason share one."""
+        """Yield a line for each event, indented by the number of devices taken; equal rejections share a line."""
         if self._restarted:
             yield "started again with pruning, because the plain search takes long"
         named = _TraceNames(self._events)
@@ -64,7 +64,7 @@ class SearchTrace(Probe):
             yield f"{words.counted(self._left_out, 'more event')} left out"
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """A device was looked at and can't be used now."""
+        """Record a device that cannot be used at present."""
         after = f": {_why_not(reason)}"
         last = self._events[-1] if self._events and not self._left_out else None
         if last is not None and last.before == "not " and (last.want, last.slot, last.after) == (want, slot, after):
@@ -73,34 +73,34 @@ class SearchTrace(Probe):
             self._add(want, slot, "not ", device, after)
 
     def refused(self, want: Want, slot: int, reason: RequestReason) -> None:
-        """The want was given up before any device was tried."""
+        """Record a want that was abandoned before any device was tried."""
         if isinstance(reason, NothingMatches):
             self._add(want, slot, "no device of the node matches")
         else:
             self._add(want, slot, (f"{reason.need} devices for the claim, which can have at most {reason.limit}"))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """A device was taken; the search goes on below."""
+        """Record a taken device; the search continues below it."""
         self._add(want, slot, "take ", device)
         self._depth += 1
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Nothing was found below; the device was given back."""
+        """Record a released device, because nothing was found below it."""
         self._depth -= 1
         self._add(want, slot, "give ", device, " back")
 
     def pruned(self, want: Want, slot: int) -> None:
-        """From this slot on there is no solution."""
+        """Record that there is no solution from this slot on."""
         self._add(want, slot, "pruned: there is no solution from here on")
 
     def restarted(self) -> None:
-        """What was heard before does not count."""
+        """Discard everything recorded before."""
         self._events.clear()
         self._depth = self._left_out = 0
         self._restarted = True
 
     def solved(self) -> None:
-        """All claims have their devices."""
+        """Record that all claims have their devices."""
         self._add(None, 0, "solved")
 
     def _add(
@@ -113,17 +113,17 @@ class SearchTrace(Probe):
 
 
 def ending(outcome: Outcome, steps: int) -> str:
-    """The last line of a trace."""
+    """Return the last line of a trace."""
     return f"{outcome.value}, {words.counted(steps, 'step')}"
 
 
 def with_trace(trace: SearchTrace, form: Format[AllocationDocument]) -> Format[AllocationDocument]:
-    """The format, with the search for the document's only claim set on its only node in front."""
+    """Return the format with the trace of the document's only claim set on its only node in front."""
     return Format(lambda document, screen: chain([_text(trace, document, screen)], form.parts(document, screen)))
 
 
 def _text(trace: SearchTrace, document: AllocationDocument, screen: Screen | None) -> str:
-    """Nothing if there was nothing to plan."""
+    """Return the trace and the document; an empty text if there was nothing to plan."""
     if not document.claim_sets:
         return ""
     [claim_set] = document.claim_sets
@@ -133,7 +133,7 @@ def _text(trace: SearchTrace, document: AllocationDocument, screen: Screen | Non
 
 
 class _TraceNames:
-    """Names that are as long as it takes to tell the claims and devices of the events apart."""
+    """Names that are just long enough to distinguish the claims and devices of the events."""
 
     def __init__(self, events: Sequence[_Event]) -> None:
         devices = {device for event in events for device in event.devices}
@@ -142,13 +142,13 @@ class _TraceNames:
         self._with_namespace = len({event.want.claim.metadata.namespace for event in events if event.want}) > 1
 
     def device(self, device: DeviceID) -> str:
-        """DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE."""
+        """Return DEVICE, POOL/DEVICE or DRIVER/POOL/DEVICE."""
         if self._with_driver:
             return f"{device.driver}/{device.pool}/{device.device}"
         return f"{device.pool}/{device.device}" if self._with_pool else device.device
 
     def slot(self, want: Want, slot: int) -> str:
-        """CLAIM/REQUEST[SLOT], with the namespace in front where claims of several are planned together."""
+        """Return CLAIM/REQUEST[SLOT], preceded by the namespace if the claims have several."""
         claim = want.claim.key if self._with_namespace else want.claim.metadata.name
         return f"{claim}/{want.full_name}[{slot}]"
 

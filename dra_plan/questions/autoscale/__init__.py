@@ -1,1 +1,1 @@
-"""In which order nodes can be drained and given back."""
+"""The actions of the Cluster Autoscaler or Karpenter for a cluster."""

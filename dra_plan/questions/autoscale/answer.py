@@ -1,4 +1,4 @@
-"""`autoscale`: one loop of the Cluster Autoscaler, and what kube-scheduler makes of the nodes that it adds."""
+"""`autoscale`: one loop of the Cluster Autoscaler, and the result of kube-scheduler with the nodes that it adds."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True, slots=True)
 class ThenBound:
-    """What kube-scheduler does once the new nodes are there."""
+    """The result of kube-scheduler once the new nodes exist."""
 
     bound: Mapping[str, str] = field(default_factory=dict)
     """The outcome of each pod of the plan, by key."""
     others: int = 0
-    """Pods outside the plan that are bound on new nodes."""
+    """The number of pods outside the plan that are bound to new nodes."""
     grown: Inventory | None = None
     """The cluster with the new nodes."""
     added: Mapping[str, str] = field(default_factory=dict)
     """The new nodes, with their groups."""
     result: SimulationResult | None = None
-    """What kube-scheduler does then."""
+    """The result of kube-scheduler with the new nodes."""
 
     @property
     def missing(self) -> list[str]:
-        """Pods of the plan that get no node, if not as many others get one of the new nodes."""
+        """Return the pods of the plan that get no node, unless as many other pods get one of the new nodes."""
         left = sorted(name for name, outcome in self.bound.items() if outcome != "Bound")
         return left if len(left) > self.others else []
 
@@ -65,7 +65,9 @@ class AutoscalePlan(PrintedAnswer[AutoscaleDocument]):
     then: ThenBound
     expander: str
     needed: int | None
-    """Nodes of the chosen group with which kube-scheduler binds all that they help; None where it is not known."""
+    """The number of nodes of the chosen group with which kube-scheduler binds all pods that they help; None if
+    unknown.
+    """
     notices: tuple[Notice, ...]
 
     def __repr__(self) -> str:
@@ -133,9 +135,9 @@ class KarpenterPlan(PrintedAnswer[AutoscaleDocument]):
 
 
 def provision_cluster(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterPlan:
-    """What Karpenter's provisioning does: each group is an instance type of its NodePool.
+    """Return the result of Karpenter's provisioning: each group is an instance type of its NodePool.
 
-    Raises UsageError for a group without a template: what its nodes are like is not known.
+    Raises UsageError for a group without a template, because its nodes are unknown.
     """
     without = next((group.name for group in file.groups if group.template is None), None)
     if without is not None:
@@ -177,7 +179,7 @@ def _scale_up(up: ScaleUp, plan: AutoscalePlan) -> ScaleUpDocument:
 
 
 def autoscale_cluster(inventory: Inventory, target: Target, file: GroupsFile, question: Question) -> AutoscalePlan:
-    """What the Cluster Autoscaler does in one loop, and which of the pods that it helps kube-scheduler then binds."""
+    """Return the result of one loop of the Cluster Autoscaler, and the helped pods that kube-scheduler then binds."""
     quirks = AUTOSCALER if target.quirk_mode == "upstream" else FIXED_AUTOSCALER
     loop = run_loop(inventory, target, file, quirks)
     then = _then(inventory, target, file, loop, quirks, question) if loop.up.plan else ThenBound()
@@ -196,7 +198,7 @@ def _then(
     quirks: AutoscalerQuirks,
     question: Question,
 ) -> ThenBound:
-    """What `schedule` says of the pods that triggered, on the cluster with the new nodes."""
+    """Return the result of `schedule` for the triggering pods, on the cluster with the new nodes."""
     added = new_nodes(inventory, file, loop.up, quirks)
     changed = replace(
         inventory,

@@ -1,4 +1,4 @@
-"""What `autoscale` can be asked."""
+"""The `Cluster` method for `autoscale`, and its options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENGINES = ("cluster-autoscaler", "karpenter")
 
 
 class AutoscaleOptions(Bounded, Allotted, total=False):
-    """Which groups there are, and how long kube-scheduler's searches may take."""
+    """The options that describe the groups and limit kube-scheduler's searches."""
 
     group: Annotated[
         str | Iterable[str],
@@ -56,14 +56,14 @@ class AutoscaleOptions(Bounded, Allotted, total=False):
 def autoscale(
     cluster: LoadedCluster, groups: Any = None, **options: Unpack[AutoscaleOptions]
 ) -> AutoscalePlan | KarpenterPlan:
-    """What one loop of the Cluster Autoscaler does: which groups grow for which pods, and which nodes could go.
+    """Return the result of one loop of the Cluster Autoscaler: groups that grow, and nodes that could be removed.
 
-    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`; `group` are more groups,
-    each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either they are told from the labels of nodes.
-    `expander` chooses where several groups could grow: least-waste, most-pods or least-nodes; of random, price and
-    priority it is said that the input does not tell. With the `engine` karpenter each group is an instance type of its
-    NodePool, and the answer is which NodeClaims Karpenter makes. Raises InputError for groups that can't be understood,
-    UsageError where no group is known, or one has no template for Karpenter.
+    `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`; `group` are additional
+    groups, each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either, groups are detected from node labels.
+    `expander` chooses among several groups that could grow: least-waste, most-pods or least-nodes; for random, price
+    and priority the answer says that the input does not determine the choice. With the `engine` karpenter, each group
+    is an instance type of its NodePool, and the answer lists the NodeClaims that Karpenter creates. Raises InputError
+    for invalid groups, UsageError if no group is known, or one has no template for Karpenter.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.autoscale.answer import autoscale_cluster, provision_cluster

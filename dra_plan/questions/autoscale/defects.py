@@ -1,4 +1,4 @@
-"""Which of the autoscaler's defects decide: the loop is run again without each of those that may, and compared."""
+"""The autoscaler defects that affect the answer: the loop is repeated without each relevant defect, and compared."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from dra_plan.releases import AUTOSCALER, AUTOSCALER_DEFECTS, AutoscalerDefect, 
 from dra_plan.scheduler.dra.binding import MOST_CONSUMERS
 
 MOST_COMPARED = 500_000
-"""Pending pods times nodes up to which the loop is run again."""
+"""The product of pending pods and nodes up to which the loop is repeated."""
 MOST_NAMED = 3
-"""Nodes that a sentence names."""
+"""The number of nodes that a sentence names."""
 
 
 def defects_that_decide(
     inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult
 ) -> Iterator[tuple[AutoscalerDefect, str]]:
-    """The defects without which the answer is another one, and what that is; each is repaired alone."""
+    """Yield the defects without which the answer differs, with the difference; each is fixed alone."""
     candidates = set(_possible(inventory, file))
     if not candidates or _alike(found, _without(inventory, target, file, *candidates)):
         return
@@ -38,7 +38,7 @@ def defects_that_decide(
 
 
 def notices(inventory: Inventory, target: Target, file: GroupsFile, found: LoopResult) -> Iterator[Notice]:
-    """A warning for each defect that decides; one that says so where the cluster is too large to tell."""
+    """Yield a warning for each defect that affects the answer; if the cluster is too large, a warning that says so."""
     pending = sum(map(is_unschedulable, inventory.pods))
     if pending * len(inventory.nodes) > MOST_COMPARED:
         yield Notice(
@@ -60,7 +60,7 @@ def _without(inventory: Inventory, target: Target, file: GroupsFile, *quirks: Au
 
 
 def _possible(inventory: Inventory, file: GroupsFile) -> Iterator[AutoscalerQuirk]:
-    """The defects for which the input has what they need."""
+    """Yield the defects that this input can trigger."""
     pending = [pod for pod in inventory.pods if is_unschedulable(pod)]
     asked = Counter((pod.metadata.namespace, name) for pod in pending for name in _names(pod))
     if any(_asks_for_class(pod, inventory) for pod in pending):

@@ -9,21 +9,21 @@ from msgspec import UNSET, Meta, UnsetType
 from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, PrintedWarning, Text
 
 SKIPPED = "skipped: "
-"""Before the reason of a group that is not tried."""
+"""The prefix of the reason why a group is not tried."""
 MAX_TOTAL = "max total nodes in cluster reached"
 FILTERED_OUT = "filtered out"
-"""Instead of a node, of pods that are not helped."""
+"""The text in place of a node for pods that are not helped."""
 
 Result = Literal[
     "ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpNoOptionsAvailable", "ScaleUpLimitedByMaxNodesTotal", ""
 ]
-"""As the Cluster Autoscaler calls it; empty where an error ended the loop."""
+"""The result as named by the Cluster Autoscaler; empty if an error ended the loop."""
 
 Reasons = Annotated[dict[str, str], Meta(description="By group: fits, or the reason in kube-scheduler's words.")]
 
 
 class KnownGroup(DocumentPart, frozen=True, kw_only=True):
-    """A node group, and where it is known from."""
+    """A node group, and the source of its data."""
 
     group: Text
     min: Amount | None
@@ -34,7 +34,7 @@ class KnownGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class GroupOption(DocumentPart, frozen=True, kw_only=True):
-    """What one group could do for which pods."""
+    """The pods that one group could help, and the number of nodes."""
 
     group: Text
     nodes: Amount
@@ -90,7 +90,7 @@ class ScaleUpDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):
-    """Which nodes could go, one after the other."""
+    """The nodes that could be removed, one after another."""
 
     error: str = ""
     removable: list[str] = []
@@ -99,7 +99,7 @@ class ScaleDownDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeUtilization(DocumentPart, frozen=True, kw_only=True):
-    """How much of a node is used, as the autoscaler counts it."""
+    """The utilization of a node, as computed by the autoscaler."""
 
     utilization: Annotated[float, Meta(ge=0)]
     resource: Annotated[str, Meta(description="DRIVER/POOL of the fullest pool; cpu or memory without devices.")]
@@ -111,7 +111,7 @@ BoundElsewhere: a claim is bound to another NodeClaim in flight."""
 
 
 class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
-    """One node that Karpenter would launch: of which type, its prices decide later."""
+    """One node that Karpenter would launch; prices decide its type later."""
 
     node_pool: Text
     instance_types: Annotated[list[str], Meta(description="Those that still take all its pods.")]
@@ -119,7 +119,7 @@ class NodeClaimDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
-    """What Karpenter's provisioning does, as far as that is recorded; pods are NAMESPACE/NAME."""
+    """The result of Karpenter's provisioning, as far as it is recorded; pods are NAMESPACE/NAME."""
 
     node_claims: list[NodeClaimDocument] = []
     on_nodes: Annotated[dict[str, str], Meta(description="Pods that need no new node, with their node.")] = {}
@@ -129,7 +129,7 @@ class KarpenterDocument(DocumentPart, frozen=True, kw_only=True):
 
 
 class AutoscaleDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What one loop of the Cluster Autoscaler does."""
+    """The result of one loop of the Cluster Autoscaler."""
 
     kind: Literal["AutoscalePlan"] = "AutoscalePlan"
     groups: Annotated[list[KnownGroup], Meta(description="min and max are null if they are unknown.")]

@@ -1,4 +1,4 @@
-"""What gates make of an AutoscalePlan: a pod that no group helps, and a loop that ends with an error, fail."""
+"""The gate rules for an AutoscalePlan: a pod that no group helps, and a loop that ends with an error, fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Node groups as the Cluster Autoscaler knows them, read from the file that `--groups` names.
+"""Node groups of the Cluster Autoscaler, read from the file that `--groups` names.
 
 The file is a map of `nodeGroups` and `options`, YAML or JSON. A group has name, min, max, current, the names of its
 nodes, and the template of a new node: the Node with its ResourceSlices, DaemonSet pods and their claims.
@@ -18,18 +18,18 @@ from dra_plan.arguments import yaml_of
 from dra_plan.errors import InputError
 
 MOST_NODES = 1_000
-"""Nodes that one scale-up adds at most (--max-nodes-per-scaleup)."""
+"""The maximum number of nodes added by one scale-up (--max-nodes-per-scaleup)."""
 MOST_BYTES = 64 << 20
-"""The largest file of groups."""
+"""The size limit of a group file."""
 MOST_SIZE = 1_000_000
-"""The largest size of a group that is taken."""
+"""The largest accepted size of a group."""
 THRESHOLD = 0.5
-"""At most so much of a node is used if it may go (--scale-down-utilization-threshold)."""
+"""The utilization up to which a node may be removed (--scale-down-utilization-threshold)."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTemplate:
-    """What a new node of a group is like, with all that is on it from the start."""
+    """A new node of a group, with everything that is on it from the start."""
 
     node: Node
     slices: tuple[ResourceSlice, ...] = ()
@@ -39,11 +39,11 @@ class NodeTemplate:
 
 @dataclass(frozen=True, slots=True)
 class ScalingGroup:
-    """One node group; sizes are numbers of nodes, `current` the size that is aimed at.
+    """One node group; sizes are numbers of nodes, `current` is the target size.
 
-    `told_by` is the label or annotation of nodes that names the group; `unknown` are those of min and max that nobody
-    has said: then 0 and `MOST_SIZE` stand for them. To Karpenter a group is an instance type of its `node_pool`, or a
-    NodePool of its own; those of a higher weight come first.
+    `told_by` is the node label or annotation that names the group; `unknown` are the limits (min, max) that the input
+    does not contain: 0 and `MOST_SIZE` stand for them. For Karpenter, a group is an instance type of its `node_pool`,
+    or a NodePool of its own; higher weights come first.
     """
 
     name: str
@@ -59,14 +59,14 @@ class ScalingGroup:
 
 
 EXPANDERS = ("least-waste", "most-pods", "least-nodes", "random", "price", "priority")
-"""What chooses among groups that could grow (--expander). Of the last three the input does not say what they choose."""
+"""The strategies that choose among groups that could grow (--expander). The input does not determine the last three."""
 
 
 @dataclass(frozen=True, slots=True)
 class AutoscalerOptions:
-    """The flags of the Cluster Autoscaler that decide here; 0 nodes in total are no limit.
+    """The relevant flags of the Cluster Autoscaler; a total of 0 nodes means no limit.
 
-    Without an expander the first group that could grow does.
+    Without an expander, the first group that could grow is chosen.
     """
 
     most_nodes: int = 0
@@ -78,20 +78,20 @@ class AutoscalerOptions:
 
 @dataclass(frozen=True, slots=True)
 class GroupsFile:
-    """The groups in the order of the file, with the autoscaler's options."""
+    """The groups in file order, with the autoscaler's options."""
 
     groups: tuple[ScalingGroup, ...]
     options: AutoscalerOptions = field(default_factory=AutoscalerOptions)
 
 
 def read_groups(path: str) -> GroupsFile:
-    """The groups of a file. Raises InputError for one that can't be read or understood."""
+    """Return the groups of a file. Raises InputError for a file that cannot be read or is invalid."""
     value = yaml_of(path, "--groups", MOST_BYTES)
     return groups_of(value, f"--groups {path}")
 
 
 def groups_of(value: Any, where: str = "groups") -> GroupsFile:
-    """The groups of a decoded file; `where` begins the message of an InputError."""
+    """Return the groups of a decoded file; `where` is the prefix of the message of an InputError."""
     if not isinstance(value, Mapping) or not isinstance(value.get("nodeGroups"), list):
         raise InputError(f"{where}: expected a map with a list of nodeGroups")
     groups = tuple(_group(each, f"{where}: nodeGroups[{at}]") for at, each in enumerate(value["nodeGroups"]))

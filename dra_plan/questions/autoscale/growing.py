@@ -1,4 +1,4 @@
-"""Beside what the autoscaler adds: how many nodes of the chosen group kube-scheduler needs, as `grow` finds."""
+"""The number of nodes of the chosen group that kube-scheduler needs, computed like `grow`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dra_plan.releases import Target
 from dra_plan.whatif import AddNodes
 
 MOST_GROWN = 20_000
-"""Pods of the plan times nodes up to which it is found."""
+"""The product of pods of the plan and nodes up to which it is computed."""
 
 
 def nodes_needed(inventory: Inventory, target: Target, loop: LoopResult, question: Question) -> int | None:
-    """The fewest new nodes of the group that grows with which all pods of the plan are bound that it helps.
+    """Return the smallest number of new nodes of the growing group with which all helped pods of the plan are bound.
 
-    None where the cluster is too large, or no node of the group can be copied.
+    Return None if the cluster is too large, or no node of the group can be copied.
     """
     chosen = loop.up.chosen
     if chosen is None or len(chosen.pods) * (len(inventory.nodes) + chosen.nodes) > MOST_GROWN:
@@ -40,7 +40,7 @@ def nodes_needed(inventory: Inventory, target: Target, loop: LoopResult, questio
 
 
 def _edit(inventory: Inventory, group: ScalingGroup) -> AddNodes | None:
-    """One more node of the group: like one that is there, else like its template."""
+    """Return the edit that adds a node to the group: a copy of an existing one, or else of its template."""
     there = {node.metadata.name for node in inventory.nodes}
     like = next((name for name in group.nodes if name in there), "")
     if like:

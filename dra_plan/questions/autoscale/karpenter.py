@@ -1,9 +1,10 @@
-"""`--engine karpenter`: which NodeClaims Karpenter's provisioning makes for pending pods with claims.
+"""`--engine karpenter`: the NodeClaims that Karpenter's provisioning creates for pending pods with claims.
 
-As far as it is recorded (main of 2026-08-20, with ignore-dra-requests=false): pods by cpu and memory, on nodes that
-are there, then on NodeClaims of this run, those with fewest pods first, then on a new one of the first NodePool that
-takes it. A NodeClaim stays a set of instance types; a pod drops those that no longer take it. A claim belongs to the
-NodeClaim that it was first given to. Template slices have no taints, and extended resources are never served.
+This covers the recorded behaviour (main of 2026-08-20, with ignore-dra-requests=false). Pods are sorted by cpu and
+memory, and are tried on existing nodes, then on NodeClaims of this run, those with fewest pods first, then on a new one
+of the first NodePool that fits. A NodeClaim keeps a set of instance types; each pod drops those on which it no longer
+fits. A claim belongs to the NodeClaim that it was first assigned to. Template slices have no taints, and extended
+resources are never served.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from dra_plan.releases import AUTOSCALER, Target
 from dra_plan.scheduler.cluster.common import Common
 
 MOST_TRIALS = 200_000
-"""So often a pod is tried on an instance type of a NodeClaim; pods beyond are left open."""
+"""The number of times that a pod is tried on an instance type of a NodeClaim; later pods are left open."""
 
 BEYOND = f"more than {MOST_TRIALS:,} pairs of a pod and an instance type"
 TOPOLOGY = "topology spread and pod affinity are not simulated for Karpenter"
@@ -35,7 +36,7 @@ TOPOLOGY = "topology spread and pod affinity are not simulated for Karpenter"
 
 @dataclass(slots=True)
 class NodeClaim:
-    """A node that is to come: of one NodePool, with the instance types that still take all its pods."""
+    """A future node: of one NodePool, with the instance types on which all its pods still fit."""
 
     pool: str
     types: dict[str, ClusterSnapshot]
@@ -44,19 +45,19 @@ class NodeClaim:
 
 @dataclass(slots=True)
 class KarpenterRun:
-    """What comes of it; pods are NAMESPACE/NAME."""
+    """The result of a run; pods are NAMESPACE/NAME."""
 
     claims: list[NodeClaim] = field(default_factory=list)
     on_nodes: dict[str, str] = field(default_factory=dict)
     errors: dict[str, WhyNoNode] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
-    """Pods that lack a claim, which are not looked at."""
+    """Pods with a missing claim, which are ignored."""
     unknown: dict[str, str] = field(default_factory=dict)
-    "Pods without an answer, and why."
+    """Pods without an answer, and the reasons."""
 
 
 def provision(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterRun:
-    """What Karpenter does about the pods that kube-scheduler has refused."""
+    """Return the result of Karpenter for the pods that kube-scheduler has found unschedulable."""
     return _Provisioner(inventory, target, file).run()
 
 
@@ -67,7 +68,7 @@ class _Provisioner:
         self._classes = {each.spec.extended_resource_name for each in inventory.classes}
         self._pools = _pools(file.groups)
         self._bound: dict[tuple[str, str], NodeClaim | None] = {}
-        """The NodeClaim that each claim belongs to; None for a node that is there."""
+        """The NodeClaim that each claim belongs to; None for an existing node."""
         self._trials = 0
         self._number = 0
         self.found = KarpenterRun()
@@ -82,7 +83,7 @@ class _Provisioner:
             else:
                 self._place(pod)
         if any(_has_topology(pod) for pod in pods):
-            # they would have taken room of the others
+            # They would have taken capacity from the others.
             self._leave_open()
         return self.found
 
@@ -116,7 +117,7 @@ class _Provisioner:
                 self.found.on_nodes[key] = node
                 self._bound |= dict.fromkeys(claims)
                 return
-        self.found.claims.sort(key=lambda each: len(each.pods))  # of as many pods, in the order of the last time
+        self.found.claims.sort(key=lambda each: len(each.pods))  # for equal numbers, in the previous order
         for one in self.found.claims:
             if all(self._bound.get(claim, one) is one for claim in claims) and self._fits(pod, one):
                 self._bound |= dict.fromkeys(claims, one)
@@ -144,7 +145,7 @@ class _Provisioner:
             return None
 
     def _new(self, pool: str, groups: Sequence[ScalingGroup]) -> NodeClaim:
-        """A NodeClaim without pods: each instance type is a cluster of its own with one more node."""
+        """Return a NodeClaim without pods: each instance type is a cluster of its own with one more node."""
         types = {}
         for group in groups:
             if group.template is None:
@@ -160,7 +161,7 @@ class _Provisioner:
         return NodeClaim(pool, types)
 
     def _fits(self, pod: Pod, claim: NodeClaim) -> bool:
-        """Whether any instance type takes the pod, which is then in the NodeClaim; the other types are dropped."""
+        """Add the pod to the NodeClaim if any instance type fits, drop the other types, and return whether it fits."""
         self._trials += len(claim.types)
         left = {}
         for name, snapshot in claim.types.items():
@@ -176,7 +177,7 @@ class _Provisioner:
 
 
 def _pools(groups: Iterable[ScalingGroup]) -> Mapping[str, list[ScalingGroup]]:
-    """The NodePools by weight, the highest first, each with its instance types; of equal ones in the order given."""
+    """Return the NodePools by weight, highest first and otherwise in the given order, each with its instance types."""
     found: dict[str, list[ScalingGroup]] = {}
     for group in groups:
         found.setdefault(group.node_pool or group.name, []).append(group)
@@ -184,13 +185,13 @@ def _pools(groups: Iterable[ScalingGroup]) -> Mapping[str, list[ScalingGroup]]:
 
 
 def _taints(groups: Sequence[ScalingGroup]) -> list[Taint]:
-    """The taints of a NodePool: those that the nodes of all its instance types have."""
+    """Return the taints of a NodePool: those that the nodes of all its instance types share."""
     nodes = [group.template.node for group in groups if group.template is not None]
     return [taint for taint in nodes[0].spec.taints if all(taint in node.spec.taints for node in nodes)]
 
 
 def _plain(added: Added, taints: list[Taint]) -> Added:
-    """The node with the NodePool's taints, and its slices as Karpenter keeps them: without taints and conditions."""
+    """Return the node with the NodePool's taints, and its slices as in Karpenter: without taints and conditions."""
     node = structs.replace(added.node, spec=structs.replace(added.node.spec, taints=taints))
     return replace(added, node=node, slices=tuple(map(_without_taints, added.slices)))
 
@@ -204,7 +205,7 @@ def _without_taints(piece: ResourceSlice) -> ResourceSlice:
 
 
 def _owned(inventory: Inventory) -> Inventory:
-    """The input, with claims that belong to the pods whose status names them: whose they are is not checked."""
+    """Return the input with claims owned by the pods whose status names them: ownership is not checked."""
     named = {
         (pod.metadata.namespace, status.resource_claim_name): pod
         for pod in inventory.pods

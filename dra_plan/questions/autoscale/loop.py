@@ -29,7 +29,7 @@ class LoopResult:
 
 
 def run_loop(inventory: Inventory, target: Target, file: GroupsFile, quirks: AutoscalerQuirks) -> LoopResult:
-    """What the Cluster Autoscaler does with the cluster in one loop."""
+    """Return the result of one loop of the Cluster Autoscaler for the cluster."""
     unready = unready_nodes(inventory, file.groups)
     if quirks.missing_claim_ends_loop and (said := missing_claims(inventory)):
         return LoopResult(ScaleUp(error=said), ScaleDown(error=NOT_REACHED))
@@ -58,13 +58,13 @@ def run_loop(inventory: Inventory, target: Target, file: GroupsFile, quirks: Aut
 
 
 def _upcoming(group: ScalingGroup, inventory: Inventory) -> int:
-    """Nodes that the group aims at and that have not come."""
+    """Return the number of nodes of the group's target size that do not exist yet."""
     there = {node.metadata.name for node in inventory.nodes}
     return max(0, group.current - sum(name in there for name in group.nodes))
 
 
 def unready_nodes(inventory: Inventory, groups: Iterable[ScalingGroup]) -> list[str]:
-    """Nodes that are not ready, or have fewer complete pools of a driver than their group's template."""
+    """Return nodes that are not ready, or have fewer complete pools of a driver than their group's template."""
     nodes = {node.metadata.name: node for node in inventory.nodes}
     found = []
     for group in groups:
@@ -84,7 +84,7 @@ def _is_ready(node: Node) -> bool:
 
 
 def _complete(slices: Iterable[ResourceSlice], node: str) -> Counter[str]:
-    """By driver, the complete pools of slices of the node."""
+    """Return the number of complete pools in the slices of the node, by driver."""
     pools: dict[tuple[str, str], list[ResourceSlice]] = {}
     for piece in slices:
         if piece.spec.node_name == node:
@@ -98,7 +98,7 @@ def _complete(slices: Iterable[ResourceSlice], node: str) -> Counter[str]:
 
 
 def new_nodes(inventory: Inventory, file: GroupsFile, up: ScaleUp, quirks: AutoscalerQuirks) -> list[Added]:
-    """The nodes that the plan adds, with what comes with them."""
+    """Return the nodes that the plan adds, with their slices, pods and claims."""
     found = templates(inventory, file.groups, frozenset(up.unready), quirks)
     groups = {group.name: group for group in file.groups}
     made = []

@@ -1,4 +1,4 @@
-"""The page of `autoscale`: what grows and what the new nodes hold, the groups, the pods, and nodes that could go."""
+"""The page of `autoscale`: the growth and the new nodes, the groups, the pods, and nodes that could be removed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from dra_plan.questions.autoscale.text import FORMATS, OTHER_GROUP
 from dra_plan.text import words
 
 Bound = Mapping[str, DrawnPod]
-"""The pods that kube-scheduler binds once the new nodes are there, by NAMESPACE/NAME."""
+"""The pods that kube-scheduler binds once the new nodes exist, by NAMESPACE/NAME."""
 
 
 def page(answer: AutoscalePlan | KarpenterPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer; without a cluster, or of one that can't be drawn, there is no picture."""
+    """Return the page of an answer; without a drawable cluster, it has no picture."""
     document = answer.document
     made = begin(document, "autoscale", FORMATS)
     made.picks_title, made.gets_word, made.opens_on = "What is done, groups and pods", "given", 0
@@ -82,7 +82,7 @@ def _bound(answer: AutoscalePlan) -> dict[str, DrawnPod]:
 
 
 def _pods(up: ScaleUpDocument) -> list[str]:
-    """Those without help first, as everywhere."""
+    """Return the pods, those without help first, as everywhere."""
     return [*up.not_triggered, *up.awaiting, *up.triggered, *up.fit_existing]
 
 
@@ -101,7 +101,7 @@ def _scene(made: Page) -> Scene:
 
 
 def _add_plan(made: Page, document: AutoscaleDocument, answer: AutoscalePlan, bound: Bound) -> None:
-    """The new nodes with what they hold."""
+    """Add the new nodes with their pods."""
     up, scene = document.scale_up, _scene(made)
     new = answer.then.added
     marks = of_all([one for one in bound.values() if one.node in new or one.pod in up.triggered], scene)
@@ -120,7 +120,7 @@ def _add_plan(made: Page, document: AutoscaleDocument, answer: AutoscalePlan, bo
 
 
 def _add_group(made: Page, document: AutoscaleDocument, group: KnownGroup, answer: AutoscalePlan) -> None:
-    """One group: its size, its nodes, whom it would help."""
+    """Add one group: its size, its nodes, the pods it would help."""
     up, scene = document.scale_up, _scene(made)
     marks: dict[int, Mark] = {}
     own = next((each.nodes for each in answer.groups if each.name == group.group), ())
@@ -147,7 +147,7 @@ def _add_group(made: Page, document: AutoscaleDocument, group: KnownGroup, answe
 
 
 def _add_pod(made: Page, up: ScaleUpDocument, pod: str, bound: Bound) -> None:
-    """A pod that waits: what becomes of it, and the reason of each group."""
+    """Add a pending pod: its result, and the reason of each group."""
     alone = structs.replace(
         up,
         triggered=[each for each in up.triggered if each == pod],
@@ -184,7 +184,7 @@ def _outcome(up: ScaleUpDocument, pod: str, bound: Bound) -> Iterator[tuple[str,
 
 
 def _add_down(made: Page, document: AutoscaleDocument) -> None:
-    """Which nodes could go, and why the others could not."""
+    """Add the nodes that could be removed, and the reasons for the others."""
     down, scene = document.scale_down, _scene(made)
     marks: dict[int, Mark] = {}
     for name, place in scene.by_node.items():
@@ -206,7 +206,7 @@ def _add_down(made: Page, document: AutoscaleDocument) -> None:
 
 
 def _fill_karpenter(made: Page, document: AutoscaleDocument, answer: KarpenterPlan) -> None:
-    """The NodeClaims with their pods, and the pods without one."""
+    """Add the NodeClaims with their pods, and the pods without one."""
     found = document.karpenter
     if found is UNSET:
         return

@@ -1,8 +1,8 @@
-"""Node groups that are not in a file: those that the labels of nodes name, and those of `--group`.
+"""Node groups that are not in a file: those named by node labels, and those of `--group`.
 
 Managed node pools label their nodes: GKE with cloud.google.com/gke-nodepool, EKS with eks.amazonaws.com/nodegroup
 (eksctl's own groups with alpha.eksctl.io/nodegroup-name), AKS with kubernetes.azure.com/agentpool. Cluster API
-annotates them with cluster.x-k8s.io/owner-name. Sizes are in none of these: the numbers that are not said are unknown.
+annotates them with cluster.x-k8s.io/owner-name. None of these contains sizes: limits that are not given are unknown.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ LABELS = (
     "alpha.eksctl.io/nodegroup-name",
     "kubernetes.azure.com/agentpool",
 )
-"""Labels whose value is the node's group, the first that a node has."""
+"""Labels whose value is the node's group; the first label that a node has counts."""
 OWNER = "cluster.x-k8s.io/owner-name"
-"""The annotation with the name of the MachineSet or MachinePool that a node of Cluster API belongs to."""
+"""The annotation with the name of the MachineSet or MachinePool that a Cluster API node belongs to."""
 MOST_GROUPS = 1_000
-"""Groups that are taken from labels at most."""
+"""The maximum number of groups detected from labels."""
 _SIZES = re.compile(r",(min|max|current)=([^,]*)$")
 
 
 class Membership(NamedTuple):
-    """The group that a node says it is of, the label or annotation that says it, and the zone where that matters."""
+    """The group of a node, the label or annotation that names it, and the zone if relevant."""
 
     group: str
     by: str
@@ -53,13 +53,13 @@ class Membership(NamedTuple):
 
 
 def membership(node: Node) -> Membership | None:
-    """The group that the node's labels or annotations name; None for none, and for nodes of Karpenter."""
+    """Return the group that the node's labels or annotations name; None without one, and for Karpenter nodes."""
     labels = node.metadata.labels or {}
     if KARPENTER in labels:
         return None
     label = next((each for each in LABELS if labels.get(each)), "")
     if label == GKE and labels.get(ZONE):
-        return Membership(labels[label], label, labels[ZONE])  # each zone has an instance group with a size of its own
+        return Membership(labels[label], label, labels[ZONE])  # each zone has its own instance group with its own size
     if label:
         return Membership(labels[label], label)
     owner = (node.metadata.annotations or {}).get(OWNER)
@@ -67,7 +67,7 @@ def membership(node: Node) -> Membership | None:
 
 
 def recognised(inventory: Inventory) -> list[ScalingGroup]:
-    """The groups that nodes name, in the order of the nodes; raises InputError for more than `MOST_GROUPS`."""
+    """Return the groups that nodes name, in node order. Raises InputError for more than `MOST_GROUPS`."""
     found: dict[Membership, list[str]] = {}
     for node in inventory.nodes:
         member = membership(node)
@@ -91,11 +91,11 @@ def recognised(inventory: Inventory) -> list[ScalingGroup]:
 
 
 def groups_for(inventory: Inventory, file: Any, options: Sequence[str], expander: str | None = None) -> GroupsFile:
-    """The groups of a file (a path, or its content) and of `--group`; without either those that nodes name.
+    """Return the groups of a file (a path, or its content) and of `--group`; without either, those that nodes name.
 
-    The `expander` goes before that of the file.
+    The `expander` overrides that of the file.
 
-    Raises InputError and UsageError, the latter where no group is known.
+    Raises InputError and UsageError, the latter if no group is known.
     """
     found = GroupsFile(())
     if file is not None:
@@ -122,9 +122,9 @@ def _expander(name: str) -> str:
 
 
 def given_groups(options: Iterable[str], inventory: Inventory) -> list[ScalingGroup]:
-    """The groups of `--group NAME[=NODE|FILE][,min=N][,max=N][,current=N]`.
+    """Return the groups of `--group NAME[=NODE|FILE][,min=N][,max=N][,current=N]`.
 
-    Raises UsageError for what is not of that form, unknown names and names given twice; InputError for files.
+    Raises UsageError for a wrong format, unknown names and duplicate names; InputError for files.
     """
     known = {group.name: group for group in recognised(inventory)}
     found: dict[str, ScalingGroup] = {}
@@ -160,7 +160,7 @@ def _given(option: str, inventory: Inventory, known: Mapping[str, ScalingGroup])
 
 
 def _sizes(option: str) -> tuple[str, dict[str, int]]:
-    """What stands before the numbers, and the numbers."""
+    """Split an option into the part before the numbers, and the numbers."""
     found: dict[str, int] = {}
     while match := _SIZES.search(option):
         key, text = match.groups()
@@ -172,7 +172,7 @@ def _sizes(option: str) -> tuple[str, dict[str, int]]:
 
 
 def _like(name: str, model: str, inventory: Inventory, known: Mapping[str, ScalingGroup]) -> ScalingGroup:
-    """The group whose nodes are like a node of the input, or that of a file."""
+    """Return the group whose nodes are like a node of the input, or like that of a file."""
     node = next((each for each in inventory.nodes if each.metadata.name == model), None)
     if node is None:
         own = known[name].nodes if name in known else ()
@@ -195,5 +195,5 @@ def _template(path: str) -> NodeTemplate:
 
 
 def of_karpenter(inventory: Inventory) -> Sequence[str]:
-    """The nodes that Karpenter has made, which are of no group."""
+    """Return the nodes that Karpenter has created, which belong to no group."""
     return [node.metadata.name for node in inventory.nodes if KARPENTER in (node.metadata.labels or {})]

@@ -1,7 +1,7 @@
-"""Which nodes the Cluster Autoscaler would take away: how much of each is used, what keeps it, where its pods would go.
+"""The nodes that the Cluster Autoscaler would remove: utilization, blocking pods, and the new nodes of pods.
 
-A node with slices of its own is as used as its fullest pool; cpu and memory do not count there. The rules of what may
-be evicted are those of its drainability checks.
+The utilization of a node with its own slices is that of its fullest pool; cpu and memory do not count there. The
+eviction rules are those of the autoscaler's drainability checks.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from dra_plan.scheduler.cluster.nodes import amounts
 _SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 _SYSTEM = "kube-system"
 _LISTED = ("ReplicaSet", "Job", "StatefulSet", "ReplicationController")
-"""Kinds of controllers that are looked up."""
+"""The kinds of controllers that are looked up."""
 NOT_UNDERUTILIZED, NO_PLACE, UNEXPECTED = "NotUnderutilized", "NoPlaceToMovePods", "UnexpectedError"
 
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """How much of a node is used, from 0 to 1, and of what: DRIVER/POOL, cpu or memory."""
+    """The utilization of a node, from 0 to 1, and its resource: DRIVER/POOL, cpu or memory."""
 
     share: float
     resource: str
 
 
 class UnknownUtilizationError(Exception):
-    """A node of which it can't be said how much is used."""
+    """A node whose utilization cannot be determined."""
 
 
 @dataclass(slots=True)
 class ScaleDown:
-    """The nodes that could go, in order; why others stay; where pods would move (NAMESPACE/NAME to node)."""
+    """The nodes that could be removed, in order; why others stay; where pods would move (NAMESPACE/NAME to node)."""
 
     error: str = ""
     removable: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ def scale_down(
     options: AutoscalerOptions,
     upcoming: Sequence[str] = (),
 ) -> ScaleDown:
-    """What would become of the nodes of the groups, one candidate after the other; the snapshot is changed."""
+    """Return the result for the nodes of the groups, one candidate after another; the snapshot is modified."""
     found = ScaleDown()
     candidates = [name for group in groups for name in group.nodes if name in snapshot.nodes]
     for name in candidates:
@@ -87,7 +87,7 @@ def scale_down(
 
 
 def _moved(snapshot: ClusterSnapshot, pods: Sequence[Pod], targets: Sequence[str]) -> dict[str, str] | None:
-    """Where the pods go, who are there afterwards; None, and all as before, if one finds no place."""
+    """Move the pods and return their new nodes; return None, without any change, if a pod fits nowhere."""
     trial = snapshot.forked()
     if _moves(trial, pods, targets) is None:
         return None
@@ -114,7 +114,7 @@ def _moves(snapshot: ClusterSnapshot, pods: Sequence[Pod], targets: Sequence[str
 
 
 def utilization(snapshot: ClusterSnapshot, name: str) -> Utilization:
-    """How much of a node is used. Raises UnknownUtilizationError."""
+    """Return the utilization of a node. Raises UnknownUtilizationError."""
     slices = [piece for piece in snapshot.inventory.slices if piece.spec.node_name == name]
     if slices and snapshot.quirks.devices_hide_requests:
         return _of_devices(snapshot, name, slices)
@@ -123,7 +123,7 @@ def utilization(snapshot: ClusterSnapshot, name: str) -> Utilization:
 
 
 def _of_requests(snapshot: ClusterSnapshot, name: str) -> Utilization:
-    """The higher share of cpu and memory."""
+    """Return the higher fraction of cpu and memory."""
     node = next(each for each in snapshot.inventory.nodes if each.metadata.name == name)
     room = amounts(node.status.allocatable or {})
     shares = []
@@ -158,18 +158,18 @@ def _of_devices(snapshot: ClusterSnapshot, name: str, slices: Sequence[ResourceS
 
 
 def _without_counters(piece: ResourceSlice) -> ResourceSlice:
-    """The slice as one of plain devices."""
+    """Return the slice with its devices changed to plain ones."""
     return structs.replace(piece, spec=structs.replace(piece.spec, shared_counters=[]))
 
 
 def _of_all(slices: Sequence[ResourceSlice], allocated: set[tuple[str, str, str]]) -> Utilization:
-    """The share of all devices of the node that are in use."""
+    """Return the fraction of all devices of the node that are in use."""
     devices = [(one.spec.driver, one.spec.pool.name, each.name) for one in slices for each in one.spec.devices]
     return Utilization(sum(each in allocated for each in devices) / len(devices) if devices else 0.0, "devices")
 
 
 def _allocated(snapshot: ClusterSnapshot, name: str) -> Iterator[tuple[str, str, str]]:
-    """Driver, pool and device of all that pods on the node have; admin access does not count."""
+    """Yield driver, pool and device of all devices allocated to pods on the node; admin access does not count."""
     for pod in snapshot.pods_on(name):
         made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
         for entry in pod.spec.resource_claims:
@@ -207,18 +207,18 @@ def _of_pool(pieces: Sequence[ResourceSlice], driver: str, pool: str, allocated:
 
 
 class EvictionRules:
-    """Which pods keep a node from going, by the autoscaler's drainability rules."""
+    """The pods that keep a node from being removed, by the autoscaler's drainability rules."""
 
     def __init__(self, inventory: Inventory) -> None:
         self._inventory, self._index = inventory, Index(inventory)
         self._workloads = {(one.kind, one.metadata.namespace, one.metadata.name) for one in inventory.workloads}
 
     def moves(self, pod: Pod) -> bool:
-        """Whether the pod needs another node if its node goes."""
+        """Return whether the pod needs another node if its node is removed."""
         return not (_is_mirror(pod) or _is_daemon(pod) or _is_over(pod) or pod.metadata.deletion_timestamp)
 
     def blocks(self, pods: Sequence[Pod]) -> str:
-        """What keeps the node, as the autoscaler says it; "" if nothing does."""
+        """Return the blocker of the node, in the autoscaler's words; "" if there is none."""
         for pod in pods:
             if self.moves(pod) and (why := self._why(pod)):
                 return f"BlockedByPod: {pod.key} ({why})"

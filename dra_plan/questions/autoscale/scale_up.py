@@ -1,8 +1,8 @@
-"""One loop of the Cluster Autoscaler up to the scale-up: which pods need a node, which groups fit them, how many nodes.
+"""One loop of the Cluster Autoscaler up to the scale-up: the pods that need a node, their groups, the node counts.
 
-In the loop's own order: pods that fit on nodes which are there, groups of equal pods, the filters on a template node,
-the estimator, the options, what the expanders would choose, and the plan. Randomness of the real loop (maps without
-order) is the order of the input here.
+The order is that of the loop: pods that fit on existing nodes, groups of equal pods, the filters on a template node,
+the estimator, the options, the choices of the expanders, and the plan. Where the real loop is random (maps without
+order), this one uses input order.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from dra_plan.releases import AutoscalerQuirks
 from dra_plan.scheduler.cluster.nodes import amounts
 
 CUTOFF = -10
-"""Pods of lower priority get no node (--expendable-pods-priority-cutoff)."""
+"""The priority below which pods get no node (--expendable-pods-priority-cutoff)."""
 MOST_GROUPS = 10
-"""Groups of equal pods that one controller has at most; pods beyond are groups of their own."""
+"""The maximum number of groups of equal pods for one controller; each further pod is a group of its own."""
 AT_ONCE = 16
-"""New nodes that are made together at first; then as many as there are."""
+"""The number of new nodes created together at first; then it doubles."""
 NOT_READY = f"{SKIPPED}not ready for scale-up"
 AT_MAX = f"{SKIPPED}max node group size reached"
 
 
 @dataclass(frozen=True, slots=True)
 class EqualPods:
-    """Pods of one controller that are equal to the autoscaler: the first stands for all."""
+    """Pods of one controller that are equal to the autoscaler: the first represents all."""
 
     pods: tuple[Pod, ...]
 
     @property
     def first(self) -> Pod:
-        """The pod that is asked about."""
+        """The representative pod."""
         return self.pods[0]
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleOption:
-    """What one group could do: so many nodes, for these pods; `similar` groups share them where that is switched on."""
+    """The scale-up option of one group: the number of nodes, and the pods; `similar` groups share them if enabled."""
 
     group: ScalingGroup
     nodes: int
@@ -56,7 +56,7 @@ class ScaleOption:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """A group's size before and after."""
+    """The size of a group before and after."""
 
     group: str
     before: int
@@ -65,7 +65,7 @@ class Resize:
 
 @dataclass(slots=True)
 class ScaleUp:
-    """What comes of the loop's first half; names of pods are NAMESPACE/NAME."""
+    """The result of the loop's first half; pod names are NAMESPACE/NAME."""
 
     result: str = ""
     error: str = ""
@@ -85,7 +85,7 @@ class ScaleUp:
 
 
 class ScaleUpLoop:
-    """Asks the snapshot, which afterwards has the pods that fit on nodes that are there."""
+    """Queries the snapshot, which afterwards contains the pods that fit on existing nodes."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class ScaleUpLoop:
         self.found = ScaleUp()
 
     def run(self, upcoming: Sequence[str]) -> ScaleUp:
-        """What becomes of the pending pods; `upcoming` are nodes of the snapshot that are on their way."""
+        """Return the results of the pending pods; `upcoming` are nodes of the snapshot that do not exist yet."""
         found = self.found
         pending = self._placed(self._pending(), upcoming)
         if not pending:
@@ -121,7 +121,7 @@ class ScaleUpLoop:
         self._tell(pending, found.chosen.pods)
         return found
 
-    # Pods that fit on nodes that are there
+    # Pods that fit on existing nodes
 
     def _pending(self) -> list[Pod]:
         found = [pod for pod in self._snapshot.inventory.pods if is_unschedulable(pod)]
@@ -132,7 +132,7 @@ class ScaleUpLoop:
         return sorted(found, key=lambda pod: -self._snapshot.priority(pod))
 
     def _placed(self, pods: Sequence[Pod], upcoming: Sequence[str]) -> list[Pod]:
-        """The pods that no node takes; the others are on their nodes afterwards. An internal error drops them all."""
+        """Place the pods on existing nodes and return the others. An internal error drops all of them."""
         nodes = [name for name in self._snapshot.nodes if name not in upcoming]
         start, left = 0, []
         refused = EqualRefused()
@@ -156,7 +156,7 @@ class ScaleUpLoop:
         return left
 
     def _placed_after_freeing(self, pod: Pod, nodes: Sequence[str]) -> bool:
-        """Whether the pod is on a node once its claims have lost devices that nobody uses."""
+        """Return whether the pod is placed after its claims have released unused devices."""
         if self._snapshot.quirks.idle_claims_stay or not self._snapshot.free_idle_claims(pod):
             return False
         node = self._snapshot.put_on_any(pod, nodes)
@@ -167,7 +167,7 @@ class ScaleUpLoop:
     # Groups
 
     def _filter(self, equal: Sequence[EqualPods]) -> None:
-        """Which groups' templates take which pods, or why not."""
+        """Record which groups' templates fit which pods, and the reasons if not."""
         for group in self._groups:
             added = self._templates.of(group, 0)
             if added is None:
@@ -235,14 +235,14 @@ class ScaleUpLoop:
         self.found.triggered = sorted(pod.key for pod in option.pods)
 
     def _chosen(self) -> ScaleOption:
-        """The first option that the expander may choose; of a tie it takes any."""
+        """Return the first option that the expander may choose; in a tie it may choose any."""
         found = self.found
         by_name = {"least-waste": found.least_waste, "most-pods": found.most_pods, "least-nodes": found.least_nodes}
         best = by_name.get(self._options.expander, [])
         return next((option for option in found.options if option.group.name in best), found.options[0])
 
     def _expanders(self) -> None:
-        """The groups that each expander would choose from; several are a tie, which is chance."""
+        """Record the groups among which each expander would choose; several are a tie, decided at random."""
         options = self.found.options
         waste = {option.group.name: self._waste(option) for option in options}
         least = min(waste.values())
@@ -252,7 +252,7 @@ class ScaleUpLoop:
         self.found.least_nodes = sorted(option.group.name for option in options if option.nodes == fewest)
 
     def _waste(self, option: ScaleOption) -> float:
-        """The idle share of cpu plus that of memory on the new nodes; devices have no weight."""
+        """Return the idle fraction of cpu plus that of memory on the new nodes; devices have no weight."""
         added = self._templates.of(option.group, 0)
         assert added is not None
         wasted = 0.0
@@ -263,7 +263,7 @@ class ScaleUpLoop:
         return wasted
 
     def _tell(self, pending: Sequence[Pod], helped: Sequence[Pod]) -> None:
-        """Which of the other pods wait for the next loop, and why no group was tried for the rest."""
+        """Record which other pods wait for the next loop, and why no group was tried for the rest."""
         valid = {group.name for group in self._valid()}
         done = {pod.key for pod in helped}
         for pod in pending:
@@ -272,7 +272,7 @@ class ScaleUpLoop:
             fits = self.found.fits.get(pod.key, {})
             reasons = {group.name: self._reason(group, fits) for group in self._groups}
             if any(fits.get(name) == FITS for name in valid):
-                # pods of the chosen group for which there was no room are left for the next loop without a word
+                # Pods of the chosen group that do not fit are left for the next loop silently.
                 if self.found.chosen is not None and fits.get(self.found.chosen.group.name) != FITS:
                     self.found.awaiting.append(pod.key)
                 continue
@@ -286,7 +286,7 @@ class ScaleUpLoop:
 
 
 def is_unschedulable(pod: Pod) -> bool:
-    """Whether the scheduler has said that no node takes the pod: others are not seen by the autoscaler."""
+    """Return whether the scheduler has marked the pod unschedulable: the autoscaler ignores other pods."""
     if pod.spec.node_name or pod.status.nominated_node_name or pod.metadata.deletion_timestamp:
         return False
     return any(
@@ -299,25 +299,25 @@ def is_unschedulable(pod: Pod) -> bool:
 
 
 class EqualRefused:
-    """Pods that no node takes, by controller: those that are equal to one of them are not tried again."""
+    """Pods that fit on no node, by controller: equal pods are not tried again."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[Pod]] = {}
 
     def has(self, pod: Pod) -> bool:
-        """Whether an equal pod of the same controller was refused."""
+        """Return whether an equal pod of the same controller was rejected."""
         controller = pod.metadata.controller
         return controller is not None and any(_are_equal(each, pod) for each in self._known.get(controller.uid, ()))
 
     def add(self, pod: Pod) -> None:
-        """No node takes it."""
+        """Record that no node fits the pod."""
         controller = pod.metadata.controller
         if controller is not None:
             self._known.setdefault(controller.uid, []).append(pod)
 
 
 def equal_pods(pods: Sequence[Pod]) -> list[EqualPods]:
-    """Pods of one controller with equal labels and spec together; bare pods and those of DaemonSets alone."""
+    """Group the pods of one controller with equal labels and spec; bare pods and DaemonSet pods stay alone."""
     found: list[list[Pod]] = []
     by_controller: dict[str, list[list[Pod]]] = {}
     for pod in pods:
@@ -349,28 +349,28 @@ def _are_equal(one: Pod, other: Pod) -> bool:
 
 
 class Estimator:
-    """Packs pods on new nodes of one group: by cpu and memory, not by devices, which decide only whether a pod fits."""
+    """Packs pods on new nodes of one group: by cpu and memory, not by devices, which only decide whether a pod fits."""
 
     def __init__(self, snapshot: ClusterSnapshot, group: ScalingGroup, templates: Templates, room: int) -> None:
         self._snapshot, self._group, self._templates, self._room = snapshot, group, templates, room
         self._new: list[str] = []
         self._ahead: list[Added] = []
-        """Nodes that the snapshot knows of already, the next one last."""
+        """Nodes already announced to the snapshot, the next one last."""
         self._used: set[str] = set()
 
     def estimate(self, equal: Sequence[EqualPods]) -> tuple[int, list[Pod]]:
-        """How many nodes get a pod, and which pods. Raises TooManyUsersError."""
+        """Return the number of nodes that get a pod, and the pods. Raises TooManyUsersError."""
         placed: list[Pod] = []
         for one in sorted(equal, key=lambda each: (-self._devices(each.first), -self._score(each.first))):
             self._pack(one, placed)
         return len(self._used), placed
 
     def _devices(self, pod: Pod) -> int:
-        """How many devices the pod asks for, which only a repaired autoscaler goes by."""
+        """Return the number of devices that the pod requests, which only the fixed autoscaler uses."""
         return 0 if self._snapshot.quirks.packs_without_devices else self._snapshot.devices(pod)
 
     def _score(self, pod: Pod) -> float:
-        """The pod's share of a node, cpu and memory added."""
+        """Return the pod's fraction of a node, as the sum for cpu and memory."""
         added = self._templates.of(self._group, 0)
         assert added is not None
         amounts = added.node.status.allocatable or added.node.status.capacity or {}
@@ -381,7 +381,7 @@ class Estimator:
         return score
 
     def _pack(self, one: EqualPods, placed: list[Pod]) -> None:
-        """Packs equal pods: from the first that no new node takes, only the newest is asked."""
+        """Pack equal pods: from the first one that does not fit on a new node, only the newest node is tried."""
         waiting = list(one.pods)
         while waiting and (node := self._snapshot.put_on_any(waiting[0], self._new)) is not None:
             self._take(waiting.pop(0), node, placed)
@@ -389,7 +389,7 @@ class Estimator:
             newest = self._new[-1] if self._new else None
             if newest is None or not self._snapshot.put(waiting[0], newest):
                 if newest is not None and newest not in self._used:
-                    return  # an empty new node does not take it: no further one would
+                    return  # it does not fit on an empty new node, so more nodes do not help
                 newest = self._add()
                 if newest is None or not self._snapshot.put(waiting[0], newest):
                     return
@@ -400,7 +400,7 @@ class Estimator:
         placed.append(pod)
 
     def _add(self) -> str | None:
-        """One more node, if there is room for it."""
+        """Add a node, if the limits allow it."""
         begun = len(self._new)
         if begun >= self._room:
             return None
@@ -422,12 +422,12 @@ def _amount(of: Mapping[str, Any], resource: str) -> int:
 # -- similar groups ----------------------------------------------------------------------------------------------------
 
 _OF_A_PLACE = frozenset((HOSTNAME, ZONE, REGION, BETA_ZONE, BETA_REGION, "beta.kubernetes.io/fluentd-ds-ready"))
-"""Labels that may differ between groups that are alike."""
+"""Labels that may differ between similar groups."""
 _MEMORY_TOLERANCE, _FREE_TOLERANCE = 0.015, 0.05
 
 
 def are_similar(one: Added, other: Added, quirks: AutoscalerQuirks) -> bool:
-    """Whether the autoscaler takes new nodes of two groups for the same, whatever devices they have."""
+    """Return whether the autoscaler considers new nodes of two groups similar, regardless of their devices."""
     if not quirks.similar_without_devices and _devices(one) != _devices(other):
         return False
     mine, theirs = one.node, other.node
@@ -439,7 +439,7 @@ def are_similar(one: Added, other: Added, quirks: AutoscalerQuirks) -> bool:
 
 
 def _devices(added: Added) -> list[tuple[str, object]]:
-    """The devices of a new node by driver, without their names."""
+    """Return the devices of a new node by driver, without their names."""
     found = [
         (piece.spec.driver, structs.replace(each, name="")) for piece in added.slices for each in piece.spec.devices
     ]
@@ -462,7 +462,7 @@ def _alike(one: Mapping[str, Any], other: Mapping[str, Any], *, exact: bool) -> 
 
 
 def balanced(groups: Iterable[ScalingGroup], nodes: int) -> list[Resize]:
-    """The groups that change when so many nodes are added, as even as their limits allow."""
+    """Return the groups that change when this number of nodes is added, as evenly as their limits allow."""
     sizes: list[list[Any]] = [[group, group.current] for group in groups if group.most > group.current]
     nodes = min(nodes, sum(group.most - size for group, size in sizes))
     sizes.sort(key=lambda each: each[0].current)

@@ -1,7 +1,7 @@
-"""The autoscaler's picture of a cluster: pods are put on nodes and taken off, and may be asked where they would fit.
+"""The autoscaler's model of a cluster: pods can be added to nodes, removed, and tested for a fit.
 
 The plugins are kube-scheduler's own, at PreFilter, Filter and Reserve: no scores, no preemption, no PostFilter. Devices
-of extended resources are looked at, but never taken: Reserve runs for pods with `resourceClaims` only
+of extended resources are checked, but never allocated: Reserve runs for pods with `resourceClaims` only
 (kubernetes/autoscaler#8742).
 """
 
@@ -30,7 +30,7 @@ FITS = "fits"
 
 
 class TooManyUsersError(Exception):
-    """A claim that would be reserved for more pods than it may be: an internal error of the autoscaler."""
+    """A claim that would be reserved for more pods than allowed: an internal error of the autoscaler."""
 
     def __init__(self, pod: Pod, claim: ResourceClaim) -> None:
         self.pod, self.claim = pod, claim
@@ -42,18 +42,18 @@ class TooManyUsersError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A node that is not there yet, with its slices and the pods and claims that come with it."""
+    """A future node, with its slices and the pods and claims that come with it."""
 
     node: Node
     slices: tuple[ResourceSlice, ...] = ()
     pods: tuple[Pod, ...] = ()
     claims: tuple[ResourceClaim, ...] = ()
     starting: tuple[Pod, ...] = ()
-    """Pods that take devices of the node before all others: they are put there as it is added."""
+    """Pods that take devices of the node before all others: they are placed when it is added."""
 
 
 class _Trial(NamedTuple):
-    """Where a pod was found to fit, with what the plugins remember of it."""
+    """A node on which a pod fits, with the state of the plugins."""
 
     framework: Framework
     state: CycleState
@@ -63,7 +63,7 @@ class _Trial(NamedTuple):
 
 
 class ClusterSnapshot:
-    """A cluster that can be changed; `forked` gives another one that starts with the same."""
+    """A modifiable cluster; `forked` returns a copy with the same content."""
 
     def __init__(self, inventory: Inventory, target: Target, common: Common, quirks: AutoscalerQuirks) -> None:
         self._target, self._common, self.quirks = target, common, quirks
@@ -74,30 +74,30 @@ class ClusterSnapshot:
         self._slices = self.inventory.slices
         self._announced: dict[str, Added] = {}
         self.placed: dict[str, str] = {}
-        """Key of a pod that was put somewhere here to the node."""
+        """The node of each pod placed here, by key."""
 
     def forked(self) -> ClusterSnapshot:
-        """Another snapshot with the same content: what happens to it does not happen here."""
+        """Return a copy with the same content; later changes to it do not affect this one."""
         return ClusterSnapshot(self.content(), self._target, self._common, self.quirks)
 
     def content(self) -> Inventory:
-        """All objects as they are here now."""
+        """Return all objects in their present state."""
         given = {pod_uid(pod) for pod in self.inventory.pods}
         pods = [self._cluster.pods[pod_uid(pod)] for pod in self.inventory.pods if pod_uid(pod) in self._cluster.pods]
         pods += [pod for uid, pod in self._cluster.pods.items() if uid not in given]
         return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
 
     def announce(self, nodes: Iterable[Added]) -> None:
-        """Nodes that may be added: their slices are gathered at once, which costs as much as those of one of them.
+        """Announce nodes that may be added: their slices are gathered at once, for the price of one node.
 
-        No other node reaches these slices, so that no answer changes before a node is added.
+        No other node can reach these slices, so no answer changes before a node is added.
         """
         self._announced |= {one.node.metadata.name: one for one in nodes}
         ahead = (piece for one in self._announced.values() for piece in one.slices)
         self._cluster.set_slices([*self._slices, *ahead])
 
     def add(self, added: Added) -> None:
-        """A new node, with all that comes with it."""
+        """Add a new node, with everything that comes with it."""
         if added.slices and added.node.metadata.name not in self._announced:
             self.announce([added])
         self.inventory = _with(self.inventory, [added])
@@ -112,51 +112,51 @@ class ClusterSnapshot:
 
     @property
     def nodes(self) -> list[str]:
-        """The names of the nodes, in the order of the input, new ones last."""
+        """Return the node names in input order, new ones last."""
         return [node.metadata.name for node in self.inventory.nodes]
 
     def pods_on(self, node: str) -> list[Pod]:
-        """The pods on a node, in the order of the input."""
+        """Return the pods on a node, in input order."""
         found = self._cluster.nodes[node].pods if node in self._cluster.nodes else {}
         return [self._cluster.pods[uid] for uid in found if uid in self._cluster.pods]
 
     def claim(self, namespace: str, name: str) -> ResourceClaim | None:
-        """A claim as it is here now."""
+        """Return a claim in its present state."""
         return self._cluster.claims.get(namespace, name)
 
     def priority(self, pod: Pod) -> int:
-        """The pod's priority."""
+        """Return the pod's priority."""
         return self._cluster.info(pod).priority
 
     def requested(self, pod: Pod, resource: str) -> int:
-        """What the pod requests of a resource, in the scheduler's units."""
+        """Return the pod's request of a resource, in the scheduler's units."""
         return self._cluster.info(pod).requests.get(resource, 0)
 
     def claim_names(self, pod: Pod) -> list[str]:
-        """The names of the pod's claims that are known."""
+        """Return the names of the pod's claims, as far as known."""
         made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
         names = (entry.resource_claim_name or made.get(entry.name) for entry in pod.spec.resource_claims)
         return [name for name in names if name]
 
     def devices(self, pod: Pod) -> int:
-        """How many devices the pod's claims ask for; all of a node count as one, alternatives as the first."""
+        """Return the number of devices that the pod's claims want; "all" counts as one, alternatives as the first."""
         requests = [each for claim in self._claims_of(pod) if claim is not None for each in claim.spec.devices.requests]
         exact = [each.exactly or next(iter(each.first_available), None) for each in requests]
         return sum((each.count or 1) for each in exact if each is not None)
 
-    # Asking and putting
+    # Tests and placements
 
     def why_not(self, pod: Pod, node: str) -> str:
-        """Why the node does not take the pod, in kube-scheduler's words; FITS if it does."""
+        """Return why the pod does not fit on the node, in kube-scheduler's words; FITS if it does."""
         trial = self._trial(pod)
         return (self._refusal(trial, pod, node) or FITS) if isinstance(trial, _Trial) else trial
 
     def put(self, pod: Pod, node: str) -> bool:
-        """Puts the pod on the node if that takes it, with its devices. Raises TooManyUsersError."""
+        """Place the pod on the node, with its devices, if it fits. Raises TooManyUsersError."""
         return self.put_on_any(pod, (node,)) is not None
 
     def put_on_any(self, pod: Pod, nodes: Iterable[str]) -> str | None:
-        """Puts the pod on the first of the nodes that takes it, and gives its name; None if none does.
+        """Place the pod on the first node that fits, and return the node's name; None if none does.
 
         Raises TooManyUsersError.
         """
@@ -170,7 +170,7 @@ class ClusterSnapshot:
         return None
 
     def _trial(self, pod: Pod) -> _Trial | str:
-        """What PreFilter makes of the pod, for all nodes; or why it refuses it."""
+        """Return the result of PreFilter for the pod, for all nodes; or the reason for its rejection."""
         missing = self._missing(pod)
         if missing:
             return f"claim {pod.metadata.namespace}/{missing} not found"
@@ -183,7 +183,7 @@ class ClusterSnapshot:
         return _Trial(framework, state, allowed.node_names, tuple(restricting))
 
     def _missing(self, pod: Pod) -> str:
-        """The first claim of the pod that has a name and is not there: the snapshot says so before any plugin."""
+        """Return the first named claim of the pod that does not exist: the snapshot checks this before any plugin."""
         made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses}
         names = (entry.resource_claim_name or made.get(entry.name) for entry in pod.spec.resource_claims)
         return next((name for name in names if name and self.claim(pod.metadata.namespace, name) is None), "")
@@ -206,7 +206,7 @@ class ClusterSnapshot:
         self.placed[pod.key] = node
 
     def _full_claim(self, pod: Pod) -> ResourceClaim | None:
-        """A claim of the pod that is reserved for as many others as it may be."""
+        """Return a claim of the pod that is already reserved for the maximum number of other pods."""
         for claim in self._claims_of(pod):
             users = claim.status.reserved_for if claim is not None and claim.status is not None else []
             if len(users) >= MOST_CONSUMERS and all(user.uid != pod_uid(pod) for user in users):
@@ -214,7 +214,7 @@ class ClusterSnapshot:
         return None
 
     def free_idle_claims(self, pod: Pod) -> bool:
-        """Takes devices from claims of the pod that nobody uses, as kube-scheduler does; False if there is none."""
+        """Deallocate claims of the pod that nothing uses, as kube-scheduler does; return False if there is none."""
         idle = [
             claim
             for claim in self._claims_of(pod)
@@ -231,7 +231,7 @@ class ClusterSnapshot:
             yield self.claim(pod.metadata.namespace, name) if name else None
 
     def take_off(self, pod: Pod) -> Pod:
-        """The pod leaves its node: claims that nobody else uses lose their devices. The pod as it waits again."""
+        """Remove the pod from its node, deallocate claims that nothing else uses, and return the pod as pending."""
         waiting = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
         self._cluster.delete_pod(pod)
         for claim in self._claims_of(pod):
@@ -257,7 +257,7 @@ def _with(inventory: Inventory, added: list[Added]) -> Inventory:
 
 
 def _nominated(pod: Pod) -> Pod:
-    """The pod, on the node that it is nominated for: the autoscaler counts it there, without devices."""
+    """Return the pod on its nominated node: the autoscaler counts it there, without devices."""
     node = pod.status.nominated_node_name
     if pod.spec.node_name or not node:
         return pod
@@ -265,14 +265,14 @@ def _nominated(pod: Pod) -> Pod:
 
 
 def _said(status: Status) -> str:
-    """A rejection's reasons, or an error's message."""
+    """Return a rejection's reasons, or an error's message."""
     if status.code is Code.ERROR:
         return status.message
     return ", ".join(reason.text for reason in status.reasons) or status.message
 
 
 def missing_claims(inventory: Inventory) -> str:
-    """Why the autoscaler's loop ends at once: a pod on a node, or nominated for one, lacks a claim; "" if none does."""
+    """Return why the autoscaler's loop ends at once: a bound or nominated pod lacks a claim; "" if none does."""
     index = Index(inventory)
     for pod in inventory.pods:
         if not (pod.spec.node_name or pod.status.nominated_node_name) or pod.status.phase in ("Succeeded", "Failed"):

@@ -1,7 +1,7 @@
-"""The template of each group: a node of the group that is ready, copied without what does not stay, else the cloud's.
+"""The template of each group: a copy of a ready node of the group without temporary parts, else the cloud's template.
 
 A copy has its own name, its slices in pools of that name, and only DaemonSet and mirror pods with their claims. A claim
-with devices of pools that are not the node's can't be copied: from a real node that ends the loop for all groups.
+with devices of pools that are not the node's cannot be copied: for a real node, this ends the loop for all groups.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ NAME_FIELD = "metadata.name"
 
 
 class LoopAbortedError(Exception):
-    """What ends the whole loop, for all groups."""
+    """An error that ends the whole loop, for all groups."""
 
 
 class NotCopiedError(Exception):
-    """A template that can't be copied."""
+    """A template that cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The templates by group; those of groups without one are missing.
+    """The templates by group; groups without a template are missing.
 
     `starting` are DaemonSets whose pods take devices of each new node of a group, and the templates of their claims.
     """
@@ -50,7 +50,7 @@ class Templates:
     claims: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
 
     def of(self, group: ScalingGroup, number: int) -> Added | None:
-        """A new node of the group with a name of its own; None without a template."""
+        """Return a new node of the group with a name of its own; None without a template."""
         template = self.by_group.get(group.name)
         if template is None:
             return None
@@ -60,7 +60,7 @@ class Templates:
         return replace(added, claims=claims, starting=tuple(pod for pod, _ in made)) if made else added
 
     def _started(self, workload: AnyWorkload, node: str) -> tuple[Pod, list[ResourceClaim]]:
-        """The DaemonSet's pod for a new node, with its claims."""
+        """Return the DaemonSet's pod for a new node, with its claims."""
         pod = _daemon(workload, node)
         pod = structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
         claims, statuses = [], []
@@ -78,7 +78,7 @@ class Templates:
 def templates(
     inventory: Inventory, groups: Sequence[ScalingGroup], unready: frozenset[str], quirks: AutoscalerQuirks
 ) -> Templates:
-    """The template of every group. Raises LoopAbortedError where a real node can't be copied."""
+    """Return the template of every group. Raises LoopAbortedError if a real node cannot be copied."""
     found: dict[str, NodeTemplate] = {}
     starting: dict[str, Sequence[AnyWorkload]] = {}
     for group in groups:
@@ -98,7 +98,7 @@ def templates(
 def _made(
     inventory: Inventory, group: ScalingGroup, unready: frozenset[str], quirks: AutoscalerQuirks
 ) -> NodeTemplate | None:
-    """The template without DaemonSets that have no pod on it."""
+    """Return the template without the DaemonSets that have no pod on it."""
     nodes = _nodes_of(inventory, group)
     real = next((node for node in nodes if _may_be_copied(node, unready)), None)
     if real is not None:
@@ -136,7 +136,7 @@ def _of_node(inventory: Inventory, group: ScalingGroup, node: Node, quirks: Auto
 
 
 def _stays(pod: Pod) -> bool:
-    """Whether a copy of the node has the pod too."""
+    """Return whether a copy of the node has the pod too."""
     if MIRROR_POD in (pod.metadata.annotations or {}):
         return True
     controller = pod.metadata.controller
@@ -153,7 +153,7 @@ def _own_claims(index: Index, pod: Pod) -> Iterable[ResourceClaim]:
 
 
 def _absent_daemons(inventory: Inventory, template: NodeTemplate) -> Iterable[AnyWorkload]:
-    """The DaemonSets that run on such a node and have no pod on this one."""
+    """Yield the DaemonSets that run on such a node and have no pod on this one."""
     there = {one.metadata.controller.uid for one in template.pods if one.metadata.controller is not None}
     for workload in inventory.workloads:
         if (
@@ -165,14 +165,14 @@ def _absent_daemons(inventory: Inventory, template: NodeTemplate) -> Iterable[An
 
 
 def _with_daemons(template: NodeTemplate, workloads: Iterable[AnyWorkload]) -> NodeTemplate:
-    """The template with pods of these DaemonSets, without their claims: their devices look free."""
+    """Return the template with pods of these DaemonSets, without their claims: their devices look free."""
     made = [_daemon(workload, template.node.metadata.name) for workload in workloads]
     more = [structs.replace(pod, spec=structs.replace(pod.spec, resource_claims=[])) for pod in made]
     return NodeTemplate(template.node, template.slices, (*template.pods, *more), template.claims)
 
 
 def _daemon(workload: AnyWorkload, node: str) -> Pod:
-    """The DaemonSet's pod on a node."""
+    """Return the DaemonSet's pod on a node."""
     made = pod_of(workload, pod_template(workload), f"{workload.metadata.name}-{node}")
     metadata = structs.replace(made.metadata, uid=f"daemon:{workload.metadata.uid}:{node}")
     return structs.replace(made, metadata=metadata, spec=structs.replace(made.spec, node_name=node))
@@ -182,7 +182,7 @@ def _daemon(workload: AnyWorkload, node: str) -> Pod:
 
 
 def copied(template: NodeTemplate, name: str, quirks: AutoscalerQuirks = AUTOSCALER) -> Added:
-    """A copy under another name. Raises NotCopiedError for slices and devices that are not the node's own."""
+    """Return a copy under another name. Raises NotCopiedError for slices and devices that are not the node's own."""
     old = template.node.metadata.name
     pools = {}
     slices = []
@@ -209,7 +209,7 @@ def _is_local(claim: ResourceClaim, pools: Mapping[tuple[str, str], str]) -> boo
 
 
 def _without(pod: Pod, lost: set[str]) -> Pod:
-    """The pod without the entries whose claims are lost."""
+    """Return the pod without the entries whose claims are lost."""
     gone = {
         each.name
         for each in pod.status.resource_claim_statuses

@@ -1,4 +1,4 @@
-"""`autoscale -o table`, `-o wide` and `-o name`: a row a pending pod, a row a node, and what is done."""
+"""`autoscale -o table`, `-o wide` and `-o name`: a row per pending pod, a row per node, and the actions."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from dra_plan.text.words import counted, listed
 OTHER_GROUP = "fits a group that this loop did not choose"
 
 MOST_GROUPS = 3
-"""Groups whose reasons a row names."""
+"""The number of groups whose reasons a row names."""
 
 
 def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
-    """The pods that wait, and the nodes that could go."""
+    """Return the pending pods, and the nodes that could be removed."""
     if document.karpenter is not UNSET:
         return [*karpenter_parts(document.karpenter), *_told_groups(document), target(document)]
     return [
@@ -40,7 +40,7 @@ def table(document: AutoscaleDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: AutoscaleDocument, screen: Screen | None) -> list[Part]:
-    """The same with every group's reason, and a row for each node."""
+    """Return the same with every group's reason, and a row for each node."""
     if document.karpenter is not UNSET:
         return table(document, screen)
     nodes = Table(("NODE", "USED", "OF", "SCALE DOWN"), flexible=(3,))
@@ -81,7 +81,7 @@ def _pods(up: ScaleUpDocument, *, whole_reasons: bool) -> Iterator[Table]:
 
 
 def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
-    """Which label it was that named groups, and what it does not say."""
+    """Yield the labels that named groups, and the details that they lack."""
     labels: dict[str, list[KnownGroup]] = {}
     for group in document.groups:
         if group.told_by:
@@ -126,7 +126,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
 
 
 def _choice(up: ScaleUpDocument) -> Iterator[str]:
-    """Which of several groups the plan is about, and what the other expanders would take."""
+    """Yield the group that the plan uses, and the choices of the other expanders."""
     choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
     said = [f"{name}{_USUAL.get(name, '')} takes {_or(groups)}" for name, groups in choices.items()]
     others = "; ".join(said)
@@ -153,7 +153,7 @@ def _or(groups: list[str]) -> str:
 
 
 def names(document: AutoscaleDocument) -> str:
-    """The groups that grow, or the NodePools that get a node, a line each."""
+    """Return the groups that grow, or the NodePools that get a node, one per line."""
     if document.karpenter is not UNSET:
         return "".join(f"{shown.line(one.node_pool)}\n" for one in document.karpenter.node_claims)
     return "".join(f"{shown.line(one.group)}\n" for one in document.scale_up.plan)
@@ -167,5 +167,5 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[AutoscaleDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, {**of_tables(FORMATS), "markdown": whole(_markdown)})

@@ -1,1 +1,1 @@
-"""How many copies of a pod there is room for."""
+"""The number of copies of a pod that fit."""

@@ -1,4 +1,4 @@
-"""`capacity`: how many more copies of each owner the scheduler binds, what stops it, and what is possible at best."""
+"""`capacity`: the number of additional copies of each owner that the scheduler binds, and the best possible."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ __all__ = ["USUAL_LIMIT", "CapacityPlan", "Copied", "choose_copied", "count_copi
 
 
 class OwnedAlready(NamedTuple):
-    """What owners that are copied have: the keys of their claims, and namespace and name of their pods that wait."""
+    """The existing objects of copied owners: the keys of their claims, and namespace and name of their pending pods."""
 
     claims: Set[str]
     waiting: Set[tuple[str, str]]
 
 
 class Count(NamedTuple):
-    """How the copies of an owner were counted; of one more gang so many pods are `fitting`, if it lacks any."""
+    """The count of an owner's copies; for an incomplete additional gang, `fitting` of its pods fit."""
 
     copies: Copies
     scheduled: ScheduledCopies
@@ -87,18 +87,18 @@ class Count(NamedTuple):
 
 
 MOST_COUNTED_AGAIN = 200
-"""Where there are more copies they are not counted again with a change made."""
+"""The number of copies above which they are not counted again after a change."""
 
 
 class Counting:
-    """Counts copies on a cluster, and tells the fleet how each count ended."""
+    """Counts copies on a cluster, and reports the end of each count to the fleet."""
 
     def __init__(self, inventory: Inventory, view: View, fleet: Fleet, max_steps: int | None, limit: int) -> None:
         self._inventory, self._view, self._fleet = inventory, view, fleet
         self._max_steps, self.limit = max_steps, limit
 
     def counted(self, parts: Sequence[tuple[Copied, int]], own: OwnedAlready) -> tuple[Simulation, list[Count]]:
-        """Copies of owners, so many of each to a set, beside what they have already."""
+        """Count copies of owners, with this number of each per set, in addition to the existing pods."""
         templates = [(each.template, number) for each, number in parts]
         simulation, everyone = self._created(templates, own)
         found = []
@@ -118,10 +118,10 @@ class Counting:
         own: OwnedAlready,
         everyone: Sequence[Copies],
     ) -> bool:
-        """Whether there are more copies with the changes made; where that would take long, or is not known, they stay.
+        """Return whether more copies fit with the changes; if this is unknown or takes long, whether none is a gang.
 
-        A change is tried for one more pod beside the others, but all copies are made from the template that it is in.
-        Of gangs a change that can't be made here does not stay: what helps a pod need not help all of them.
+        A change is tried for one more pod next to the others, but all copies are created from the template that has it.
+        For gangs, an impossible change is dropped: what helps one pod may not help all of them.
         """
         bound = sum(copies.number for copies in everyone)
         if bound >= MOST_COUNTED_AGAIN or tried.feature_gates:
@@ -135,7 +135,7 @@ class Counting:
         return sum(copies.number for copies in found) > bound
 
     def daemons(self, workload: AnyWorkload, present: Sequence[Pod], own: OwnedAlready) -> Count:
-        """One pod for each node that may have one and has none: a DaemonSet makes no more."""
+        """Return one pod for each node that may have one and has none: a DaemonSet creates no more."""
         simulation = self._simulation(lambda _pod: False)
         simulation.start()
         copies = Copies()
@@ -155,7 +155,7 @@ class Counting:
     def _created(
         self, templates: Sequence[tuple[CopyTemplate, int]], own: OwnedAlready
     ) -> tuple[Simulation, list[Copies]]:
-        """The copies, in a cluster that settles where pods have to go, or quotas count what is created."""
+        """Return the copies, in a cluster that settles if pods have to be evicted, or quotas count created objects."""
         if not has_quotas(self._inventory):
             simulation = self._simulation(lambda _pod: False)
             simulation.start()
@@ -171,7 +171,7 @@ class Counting:
         there = {(pod.metadata.namespace, pod.metadata.name) for pod in self._inventory.pods} - own.waiting
 
         def is_aside(pod: Pod) -> bool:
-            """A pod of the owners that waits, or one that controllers have yet to make."""
+            """Return whether it is a pending pod of the owners, or one that controllers have yet to create."""
             return pod_uid(pod) in given and (pod.metadata.namespace, pod.metadata.name) not in there
 
         return simulation, settled_copies(simulation, templates, self.limit, is_aside)
@@ -233,27 +233,27 @@ def _told(copies: Copies, simulation: Simulation, everyone: Sequence[Copies]) ->
 
 
 def _said(simulation: Simulation, refused: PodRecord) -> str:
-    """What the scheduler says of the copy that it refuses, or why it holds it back."""
+    """Return the scheduler's message about the rejected copy, or why it is held back."""
     gates = (item.gate_message for item in simulation.scheduler.queue.gated if item.uid == pod_uid(refused.pod))
     return refused.message or refused.waiting or next(gates, "")
 
 
 def _evictions(simulation: Simulation) -> list[Pod]:
-    """The pods that had to go for others, each once."""
+    """Return the pods evicted for others, without duplicates."""
     plugins: list[DefaultPreemption] = simulation.plugins_of(DefaultPreemption)
     victims = (victim for plugin in plugins for _, victim, _ in plugin.evictions)
     return list({victim.key: victim for victim in victims}.values())
 
 
 def _unclear(copies: Copies, simulation: Simulation) -> set[str]:
-    """The nodes on which the step budget ran out for one of the copies."""
+    """Return the nodes on which the step limit was reached for one of the copies."""
     tried = [record.pod.key for record in copies.bound]
     tried += [copies.refused.pod.key] if copies.refused is not None else []
     return {node for plugin in simulation.dynamic_resources for key in tried for node in plugin.undecided.get(key, ())}
 
 
 def _end(copies: Copies, simulation: Simulation, everyone: Sequence[Copies]) -> str:
-    """Why the count ended. That of several owners ends for all with the copy that is refused."""
+    """Return why the count ended. A count of several owners ends with the first rejected copy."""
     refused = [each for each in everyone if each.refused is not None]
     if any(_unclear(each, simulation) for each in ([copies] if copies.refused is not None else refused)):
         return "Undecided"
@@ -263,12 +263,12 @@ def _end(copies: Copies, simulation: Simulation, everyone: Sequence[Copies]) -> 
 
 
 USUAL_LIMIT = 10_000
-"""So many copies of a pod are tried at most, unless the user says otherwise."""
+"""The default for the maximum number of copies of a pod."""
 
 
 @dataclass(frozen=True, repr=False)
 class CapacityPlan(PrintedAnswer[CapacityDocument]):
-    """The answer of `capacity`: an item for each owner, which `for` goes through."""
+    """The answer of `capacity`; iterating yields an item for each owner."""
 
     target: Target
     limit: int
@@ -277,7 +277,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
     notices: tuple[Notice, ...] = ()
     mix: MixCapacity | UnsetType = UNSET
     refused: tuple[RefusedOwner, ...] = ()
-    """Owners that the API server does not let be: there is room for none of them."""
+    """Owners that the API server rejects: none of their copies fit."""
 
     def __iter__(self) -> Iterator[OwnerCapacity]:
         return iter(self.items)
@@ -301,7 +301,7 @@ class CapacityPlan(PrintedAnswer[CapacityDocument]):
 
 
 def _in_proportion(index: Index, copied: Sequence[Copied]) -> list[tuple[Copied, int]]:
-    """The owners, with pods that are called differently, and how many copies of each make a set; gangs are one copy."""
+    """Return the owners, with pods of distinct names, and the number of copies of each in a set; a gang is one copy."""
     names, found = set[tuple[str, str]](), []
     for each in copied:
         pod, maker = each.pod, each.workload
@@ -325,12 +325,12 @@ def count_copies(
     mix: bool = False,
     seeks: bool | None = None,
 ) -> CapacityPlan:
-    """Counts the copies of each pod on its own, beside the pods that are on nodes; those that wait stay aside.
+    """Count the copies of each pod alone, in addition to the bound pods; pending pods are left aside.
 
-    With `mix` all pods are counted together, in the proportion of their owners' replicas. Where it `seeks` what is
-    possible at best, that is done thoroughly; by itself in a few seconds, and not for a mix.
+    With `mix`, all pods are counted together, in proportion to their owners' replicas. With `seeks`, the best possible
+    number is searched for thoroughly; by default for a few seconds, and not for a mix.
 
-    Raises InputError for an input without nodes, UsageError for a limit below 1.
+    Raises InputError for input without nodes, UsageError for a limit below 1.
     """
     if limit < 1:
         raise UsageError(f"limit: {limit} is not a number of copies: it must be at least 1")
@@ -362,7 +362,7 @@ def count_copies(
         )
         items = list(allotted.steps(made, len(copied)))
     told = (
-        *notices.of_target(target, inventory.nodes),
+        *notices.of_target(target, inventory),
         *(told for each in copied for told in of_scheduler(target, inventory, [PodRecord(each.pod, attempts=1)])),
         *inventory.notices,
         *inferred,
@@ -378,7 +378,7 @@ def count_copies(
 
 
 def _refused(rules: OwnerRefusals, copied: Sequence[Copied]) -> list[RefusedOwner | None]:
-    """Of each owner that the API server refuses, or whose pods, why."""
+    """Return why the API server rejects each owner or its pods, if it does."""
     found: list[RefusedOwner | None] = []
     for each in copied:
         asked = each.workload if each.workload is not None else each.pod

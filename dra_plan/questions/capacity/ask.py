@@ -1,4 +1,4 @@
-"""What `capacity` can be asked."""
+"""The `Cluster` method for `capacity`, and its options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False):
-    """How many copies are counted, and how."""
+    """The options for the number and the way of counting copies."""
 
     mix: Annotated[bool, Flag("--mix", "Count all owners together, in the proportion of their replicas.")]
     possible: Annotated[
@@ -31,14 +31,14 @@ class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False)
 @spelled_out
 @within_its_time
 def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: Unpack[CapacityOptions]) -> CapacityPlan:
-    """How many copies of pods there is room for beside what is on nodes, each owner on its own.
+    """Return the number of copies of pods that fit in addition to the bound pods, each owner alone.
 
-    `owners` are names of pods and workloads, or pods as plain dicts; without them, the pods that wait for a node
-    and the workloads of the input, or of `namespace`. Copies are created one after the other, as many as
-    kube-scheduler binds and quotas allow, and no more than `limit` (10,000). Other pods that wait stay aside. With
-    `mix` all owners are counted together, in the proportion of their replicas. What is possible at best is sought
-    for a few seconds (not for a mix); if `possible` is true, thoroughly, and if it is false, not at all. Raises
-    UsageError for an unknown owner, InputError for a pod that can't be decoded and for an input without nodes.
+    `owners` are names of pods and workloads, or pods as plain dicts; without them, the pending pods and the workloads
+    of the input, or of `namespace`. Copies are created one after another, as many as kube-scheduler binds and quotas
+    allow, and at most `limit` (10,000). Other pending pods are left aside. With `mix`, all owners are counted together,
+    in proportion to their replicas. The best possible number is searched for during a few seconds (not for a mix);
+    thoroughly if `possible` is true, and not at all if it is false. Raises UsageError for an unknown owner, InputError
+    for a pod that cannot be decoded and for input without nodes.
     """
     from dra_plan.arguments import at_least_one, required, truth
     from dra_plan.manifests.decode import from_dicts

@@ -1,4 +1,4 @@
-"""`dra-plan capacity`: how many more fit."""
+"""`dra-plan capacity`: the number of additional copies that fit."""
 
 from __future__ import annotations
 

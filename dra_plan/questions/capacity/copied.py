@@ -1,6 +1,6 @@
-"""What `capacity` copies: the pods, workloads and gangs that are meant, and what they have in the input already.
+"""The subjects of `capacity`: the pods, workloads and gangs to copy, and their existing objects in the input.
 
-A pod that is scheduled with a gang is never copied alone: a copy is then a pod group of its own with all its pods.
+A pod of a gang is never copied alone: a copy is then a new pod group with all its pods.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GROUP = "PodGroup"
 
 
 class OwnPods:
-    """The pods that owners have in the input."""
+    """The existing pods of owners."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -40,7 +40,7 @@ class OwnPods:
         self._pods = {(pod.metadata.namespace, pod.metadata.name): pod for pod in inventory.pods}
 
     def of(self, owner: CopiedOwner) -> list[Pod]:
-        """Its pods; those of a pod are all of the workload that it belongs to."""
+        """Return the owner's pods; for a pod, all pods of its workload."""
         if owner.kind == GROUP:
             return [pod for pod in self._pods.values() if group_key(pod) == (owner.namespace, owner.name)]
         workload = self._workload(owner)
@@ -54,18 +54,18 @@ class OwnPods:
         return next((each for each in found if getattr(each, "part", "") == owner.part), None)
 
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
-        """The keys of the claims that pods of the owners have: one of them given back is a copy less."""
+        """Return the keys of the claims of the owners' pods: releasing one of them means one copy less."""
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])
 
     def waiting(self, owners: Iterable[CopiedOwner]) -> frozenset[tuple[str, str]]:
-        """Namespace and name of the owners' pods that wait for a node: copies stand in their place."""
+        """Return namespace and name of the owners' pending pods, which copies replace."""
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset((pod.metadata.namespace, pod.metadata.name) for pod in pods if is_waiting(pod))
 
     @cached_property
     def _claims(self) -> dict[tuple[str, str], list[str]]:
-        """The keys of claims by namespace and name of the pods that use them."""
+        """Return the keys of claims by namespace and name of the pods that use them."""
         found: dict[tuple[str, str], list[str]] = defaultdict(list)
         for key, users in self._index.used_claims.items():
             for user in (user for user in users if user.kind == "Pod"):
@@ -73,9 +73,9 @@ class OwnPods:
         return found
 
     def replicas(self, owner: CopiedOwner) -> OwnerReplicas | None:
-        """How many pods a workload is to have, and how many of them have no node; None for what has no such number.
+        """Return the number of wanted pods of a workload, and of those without a node; None if it has no such number.
 
-        Of pods of an object with several templates nobody can tell of which they were made: None if there are any.
+        Pods of an object with several templates cannot be assigned to one: None if there are any.
         """
         workload = self._workload(owner)
         if workload is None or isinstance(workload, CronJob) or workload.kind == "DaemonSet":
@@ -89,28 +89,28 @@ class OwnPods:
 
 @dataclass(frozen=True)
 class Copied:
-    """A pod that is copied, and whose it is."""
+    """A pod to copy, and its owner."""
 
     owner: CopiedOwner
     pod: Pod
     workload: AnyWorkload | None = None
-    """What makes the pod; none for a pod by itself."""
+    """The workload that creates the pod; None for a bare pod."""
     gang: CopyTemplate | None = None
-    """All pods of the gang that the pod is of, in its place."""
+    """All pods of the pod's gang, which are copied instead of it."""
 
     @property
     def template(self) -> CopyTemplate:
-        """What one copy is."""
+        """Return the template of one copy."""
         return self.gang if self.gang is not None else CopyTemplate((self.pod,))
 
     @classmethod
     def of_pod(cls, pod: Pod) -> Copied:
-        """A pod, whatever has become of it: its copies are new."""
+        """Return the subject for a pod, whatever its state: its copies are new."""
         return cls(CopiedOwner(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name), pod)
 
     @classmethod
     def of_workload(cls, workload: AnyWorkload) -> Copied:
-        """A pod as the workload makes them."""
+        """Return the subject for the pods that the workload creates."""
         metadata, template = workload.metadata, pod_template(workload)
         pod = Pod(
             metadata=ObjectMeta(
@@ -128,10 +128,10 @@ class Copied:
 
 
 def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | None) -> list[Copied]:
-    """The pods and workloads that the names mean, in the order of the input.
+    """Return the pods and workloads that the names refer to, in input order.
 
-    Without names these are the pods that wait for a node, and the workloads, neither controlled by another object of
-    the input. Raises UsageError for a name that nothing has, and for a claim.
+    Without names, these are the pending pods and the workloads without a controller in the input. Raises UsageError for
+    an unknown name, and for a claim.
     """
     index = Index(inventory)
     named = set(find(names, Known(inventory), namespace)) if names else None
@@ -153,9 +153,9 @@ def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | N
 
 
 def with_gangs(copied: Sequence[Copied], index: Index, target: Target) -> list[Copied]:
-    """The owners, with the whole gang where the pod is of one; a group that is not one workload's is told as itself.
+    """Return the owners, with the whole gang if the pod is in one; a group of several workloads stands for itself.
 
-    Without the gates of gangs each pod is scheduled by itself.
+    Without the gang scheduling gates, each pod is scheduled alone.
     """
     if not target.features.gang_scheduling:
         return list(copied)
@@ -168,7 +168,7 @@ def with_gangs(copied: Sequence[Copied], index: Index, target: Target) -> list[C
 
 
 class _Gangs:
-    """The gangs of the input, and who their members are."""
+    """The gangs of the input, and their members."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -176,7 +176,7 @@ class _Gangs:
         self._groups = {(g.metadata.namespace, g.metadata.name): g for g in groups if g.min_count}
 
     def of(self, copied: Copied) -> Copied:
-        """The owner with its gang, if it has one."""
+        """Return the owner with its gang, if it has one."""
         group = self._groups.get(self._key(copied.pod, copied.workload) or ("", ""))
         if group is None:
             return copied
@@ -194,7 +194,7 @@ class _Gangs:
 
     @cached_property
     def _members(self) -> dict[GroupKey, tuple[list[AnyWorkload], list[Pod]]]:
-        """By group the workloads whose pods are its members, and other pods that are and have not ended."""
+        """Return by group the workloads whose pods are its members, and other unfinished member pods."""
         found: dict[GroupKey, tuple[list[AnyWorkload], list[Pod]]] = defaultdict(lambda: ([], []))
         index = self._index
         made: set[tuple[str, str]] = set()
@@ -210,7 +210,7 @@ class _Gangs:
         return found
 
     def _key(self, pod: Pod, workload: AnyWorkload | None) -> GroupKey | None:
-        """The group that the pod names; of a workload whose template names none, that of its pods if it is one."""
+        """Return the group that the pod names; for a workload whose template names none, the only group of its pods."""
         if workload is None or pod.spec.scheduling_group is not None:
             return group_key(pod)
         keys = {group_key(each) for each in self._index.pods_of(workload) if not ended(each)}
@@ -218,7 +218,7 @@ class _Gangs:
 
 
 def _all_pods(workload: AnyWorkload) -> list[Pod]:
-    """As many pods as the workload begins with."""
+    """Return the initial number of pods of the workload."""
     if isinstance(workload, Job):
         parallel = 1 if workload.spec.parallelism is None else workload.spec.parallelism
         number = parallel if workload.spec.completions is None else min(parallel, workload.spec.completions)
@@ -228,7 +228,7 @@ def _all_pods(workload: AnyWorkload) -> list[Pod]:
 
 
 def _numbered(pod: Pod, number: int) -> Pod:
-    """A pod of a gang as its copies are made: with a name that the others do not have, on no node."""
+    """Return a pod of a gang as a copy: with a unique name, on no node."""
     metadata = pod.metadata
     named = ObjectMeta(
         name=f"{metadata.name}-{number}",

@@ -25,14 +25,14 @@ from dra_plan.documents.suggestions import SHAPES
 
 
 class NodeCopies(DocumentPart, frozen=True, kw_only=True):
-    """How many copies a node holds; of gangs, how many of their pods."""
+    """The number of copies on a node; for gangs, the number of their pods."""
 
     name: Text
     copies: Amount
 
 
 class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
-    """What kube-scheduler does with copies that are created one after the other, until it refuses one."""
+    """The result of kube-scheduler for copies that are created one after another, until it rejects one."""
 
     copies: Amount
     nodes: Annotated[list[NodeCopies], Meta(description="The nodes that hold copies, in the order of the input.")]
@@ -61,13 +61,13 @@ class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
 
 
 class CopiedOwner(ObjectName, frozen=True, kw_only=True):
-    """Whose pod is copied."""
+    """The owner of the copied pod."""
 
     part: TemplatePart = ""
 
 
 class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
-    """A copy in a placement that exists."""
+    """A copy in a known placement."""
 
     owner: CopiedOwner
     node: Text
@@ -75,7 +75,7 @@ class PlacedCopy(DocumentPart, frozen=True, kw_only=True):
 
 
 class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
-    """What the best choice of nodes and devices could hold beside what runs, whatever the scheduler does."""
+    """The largest number of copies that fit in addition to running pods, regardless of the scheduler's choices."""
 
     copies: Annotated[Amount, Meta(description=("The number of copies in the placement; with --mix, of whole sets."))]
     at_most: Annotated[
@@ -106,14 +106,14 @@ class PossibleCopies(DocumentPart, frozen=True, kw_only=True):
 
 
 class MixedShare(DocumentPart, frozen=True, kw_only=True):
-    """How many copies of an owner make a set."""
+    """The number of copies of an owner in a set."""
 
     owner: CopiedOwner
     copies: Annotated[int, Meta(ge=1)]
 
 
 class MixCapacity(DocumentPart, frozen=True, kw_only=True):
-    """All owners together, in the proportion of their replicas."""
+    """All owners together, in proportion to their replicas."""
 
     shares: list[MixedShare]
     sets: Annotated[Amount, Meta(description="Whole sets that the scheduler binds, created in turn.")]
@@ -121,7 +121,7 @@ class MixCapacity(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
-    """How many pods a workload is to have."""
+    """The wanted number of pods of a workload."""
 
     wanted: Amount
     missing: Annotated[
@@ -130,7 +130,7 @@ class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
 
 
 class CopiedGang(DocumentPart, frozen=True, kw_only=True):
-    """The gang that a copy is: a pod group of its own with all its pods. It counts when all of them are bound."""
+    """The gang that forms a copy: a new pod group with all its pods. It counts when all of them are bound."""
 
     pod_group: Annotated[Text, Meta(description="The group that is copied, in the owner's namespace.")]
     pods: Annotated[int, Meta(ge=1, description="How many pods a copy has.")]
@@ -149,7 +149,7 @@ class CopiedGang(DocumentPart, frozen=True, kw_only=True):
 
 
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
-    """How many copies of one pod, of one workload's pods or of one gang there is room for."""
+    """The number of copies of one pod, of one workload's pods or of one gang that fit."""
 
     owner: CopiedOwner
     gang: Annotated[CopiedGang | None, Meta(description="Null if each pod is scheduled alone.")] = None
@@ -172,7 +172,7 @@ PARTS = SHAPES
 
 
 class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
-    """How many copies of pods there is room for, each owner on its own, beside what is there."""
+    """The number of copies of pods that fit in addition to existing pods, each owner alone."""
 
     kind: Literal["CapacityPlan"] = "CapacityPlan"
     limit: Annotated[int, Meta(ge=1, description="The largest number of copies that was tried.")]
@@ -184,7 +184,7 @@ class CapacityDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 class StrandedFor(DocumentPart, frozen=True, kw_only=True):
-    """Why idle devices are of no use to anybody asked about."""
+    """The reason why idle devices are unusable for all owners in question."""
 
     code: Annotated[
         str,
@@ -251,6 +251,6 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
 
 
 class FleetFigures(DocumentPart, frozen=True, kw_only=True):
-    """Devices that nodes of the cluster reach, by driver, model and profile."""
+    """The devices that nodes of the cluster reach, by driver, model and profile."""
 
     kinds: list[IdleDevices]

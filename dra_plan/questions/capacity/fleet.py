@@ -1,4 +1,4 @@
-"""`capacity`: which devices of the fleet are idle, and which of these are of no use to any owner asked about."""
+"""`capacity`: the idle devices of the fleet, and those that are of no use to any owner in question."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from dra_plan.scheduler.framework.status import NoDevices
 from dra_plan.scheduler.refusals import Refusals
 
 _Cause = tuple[str, str]
-"""Why a device is of no use: a code, and with `node` the scheduler's words."""
+"""The reason why a device is unusable: a code, and for `node` the scheduler's message."""
 
 
 _NEARNESS = ("not-wanted", "node", "not-enough")
-"""Of several owners' causes the one tells that comes nearest to being of use."""
+"""The order of causes: for several owners, the one closest to a use counts."""
 
 
 @dataclass
 class _SeenPool:
-    """A pool, as the first node sees it, its devices that are idle, and the nodes that reach each device."""
+    """A pool as seen by its first node, its idle devices, and the nodes that reach each device."""
 
     pool: Pool
     idle: dict[DeviceID, PoolDevice] = field(default_factory=dict)
@@ -37,13 +37,13 @@ class _SeenPool:
     parts: bool = False
 
     def fit(self, view: View, devices: Sequence[PoolDevice]) -> dict[str, int]:
-        """How many of the parts fit side by side, by profile."""
+        """Return the number of partitions that fit together, by profile."""
         left = PoolRemainder(view, self.pool)
         return {one.profile: one.fit for one in pools.profiles(left.counters, self.pool, left.devices, devices)}
 
 
 class Fleet:
-    """The devices that the nodes reach. It is told how each count ended, and knows then what was left over by all."""
+    """The devices that the nodes reach. After the end of each count, it knows the devices left over by all counts."""
 
     def __init__(self, view: View, nodes: Iterable[Node]) -> None:
         self._view = view
@@ -51,9 +51,9 @@ class Fleet:
         self._kinds: dict[tuple[str, int], DeviceKind] = {}
         self._totals: Counter[DeviceKind] = Counter()
         self._withheld: dict[DeviceKind, Counter[str]] = {}
-        """What is neither idle nor used up, by what is in the way; "" for what is shared and has room."""
+        """Devices that are neither idle nor used up, by their obstacle; "" for shared devices with free capacity."""
         self._left: dict[PoolID, dict[DeviceID, _Cause]] | None = None
-        """What is left over by all that have ended, and why; None as long as there is none."""
+        """The devices left over by all finished counts, and the reasons; None before the first one."""
         self._fits: dict[PoolID, dict[str, int]] = {}
         self._known = True
         for node in nodes:
@@ -87,7 +87,7 @@ class Fleet:
                     self._withheld.setdefault(kind, Counter())[withheld] += 1
 
     def _kind(self, device: PoolDevice) -> DeviceKind:
-        """The device's kind, found once for devices of a driver that are one in the input."""
+        """Return the device's kind, computed once for all devices of a driver that are one object in the input."""
         key = device.id.driver, id(device.device)
         if key not in self._kinds:
             self._kinds[key] = pools.kind(device)
@@ -96,11 +96,11 @@ class Fleet:
     # -- how counts end ------------------------------------------------------------------------------------------------
 
     def cut_short(self) -> None:
-        """A count ended before a copy was refused: what would be left over is not known."""
+        """Record that a count ended before a copy was rejected: its leftover devices are unknown."""
         self._known = False
 
     def ended(self, state: AllocatedState, refusals: Refusals) -> None:
-        """A count ended, with these devices in use, and this in the way of one more copy."""
+        """Record the end of a count, with the devices in use, and the obstacles of one more copy."""
         view = self._view.with_state(state)
         wants = [want for ready in view.requests(refusals.claims) for wants in ready.requests for want in wants]
         in_the_way = {name: _besides_devices(refusals, name) for name in refusals.of_nodes}
@@ -121,7 +121,7 @@ class Fleet:
     # -- figures -------------------------------------------------------------------------------------------------------
 
     def figures(self) -> FleetFigures:
-        """What is idle, and what of it is of no use."""
+        """Return the idle devices, and those of them that are unusable."""
         idle: Counter[DeviceKind] = Counter()
         on_nodes: dict[DeviceKind, Counter[str]] = {}
         reasons: dict[DeviceKind, Counter[_Cause]] = {}
@@ -153,7 +153,7 @@ class Fleet:
     def _units(
         self, devices: Iterable[PoolDevice], fits: Mapping[str, int]
     ) -> list[tuple[DeviceKind, int, PoolDevice]]:
-        """Devices by kind, each once; parts by profile, as many as fit side by side, with the first of them."""
+        """Return devices by kind, each once; partitions by profile, as many as fit together, with the first of them."""
         found: list[tuple[DeviceKind, int, PoolDevice]] = []
         profiles: set[str] = set()
         for device in devices:
@@ -204,13 +204,13 @@ def _still_idle(view: View, seen: _SeenPool) -> list[PoolDevice]:
 
 
 def _besides_devices(refusals: Refusals, node: str) -> str:
-    """What else than devices is in the way on a node, in the scheduler's words; "" if nothing is."""
+    """Return the obstacles on a node other than devices, in the scheduler's words; "" if there are none."""
     reasons = (reason for status in refusals.of_nodes[node] for reason in status.reasons)
     return next((reason.text for reason in reasons if not isinstance(reason.about, NoDevices)), "")
 
 
 def _cause(device: PoolDevice, wants: Sequence[Want], in_the_way: Sequence[str]) -> _Cause:
-    """Why nobody can use an idle device, of which it is known that no copy does; `in_the_way` is told node by node."""
+    """Return why no copy uses an idle device; `in_the_way` has the obstacles by node."""
     if not any(_passes(want, device) for want in wants):
         return "not-wanted", ""
     if all(in_the_way):

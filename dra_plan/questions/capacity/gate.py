@@ -1,4 +1,4 @@
-"""What gates make of a CapacityPlan."""
+"""The gate rules for a CapacityPlan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
-    """The verdict on one owner: whether there is room for so many copies."""
+    """Return the verdict on one owner: whether enough copies fit."""
     found, best = item.scheduled, item.possible
     if found.ended == "Refused" and found.copies < max(gate.min_copies, 1):
         return Verdict.FAILED
@@ -22,7 +22,7 @@ def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
 
 
 def of_mix(gate: Gate, mix: MixCapacity, items: Sequence[OwnerCapacity]) -> Verdict:
-    """The verdict on owners that are counted together: whether there is room for so many sets."""
+    """Return the verdict on owners counted together: whether enough sets fit."""
     ends = {item.scheduled.ended for item in items}
     if "Refused" in ends and mix.sets < max(gate.min_copies, 1):
         return Verdict.FAILED

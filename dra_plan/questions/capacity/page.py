@@ -1,4 +1,4 @@
-"""The page of `capacity`: whose copies there is room for, and how they fill the nodes."""
+"""The page of `capacity`: the owners whose copies fit, and the distribution over nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dra_plan.text import words
 
 
 def page(answer: CapacityPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = begin(answer.document, "capacity", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_capacity(made, answer.document)
@@ -31,7 +31,7 @@ def page(answer: CapacityPlan, inventory: Inventory | None, view: View | None) -
 
 
 def fill_capacity(made: Page, document: CapacityDocument) -> None:
-    """Whose copies there is room for, and how they fill the nodes."""
+    """Add the owners whose copies fit, and the distribution over nodes."""
     made.picks_title, made.gets_word = "Who is copied", "in a copy"
     made.headline = _room(document)
     made.marks_devices = any(_placed(item, document) for item in document.items)
@@ -59,14 +59,14 @@ _MARKED = "The picture marks the devices of each copy in the best known placemen
 
 
 def _placed(item: OwnerCapacity, document: CapacityDocument) -> list[PlacedCopy]:
-    """The owner's copies in the placement that is known, if there is one; with a mix, that of all owners."""
+    """Return the owner's copies in the known placement, if there is one; with a mix, those of all owners."""
     mix = None if document.mix is UNSET else document.mix
     found = item.possible or (mix.possible if mix is not None else None)
     return [] if found is None else [copy for copy in found.placement if copy.owner == item.owner]
 
 
 def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
-    """Devices of one kind: in use before, withheld, of use to copies, and stranded, with the reasons."""
+    """Return the devices of one kind: used before, withheld, usable by copies, and stranded, with the reasons."""
     stranded = of.stranded or 0
     unwanted = sum(reason.devices for reason in of.reasons if reason.code == "not-wanted")
     why = why_stranded(structs.replace(of, reasons=[one for one in of.reasons if one.code != "not-wanted"]), document)
@@ -105,13 +105,13 @@ def _copies(item: OwnerCapacity) -> str:
 
 
 def _held(item: OwnerCapacity, number: int) -> str:
-    """What a node holds of the copies."""
+    """Return the copies that a node holds."""
     noun = ("pod", "pods") if item.gang is not None else ("copy", "copies")
     return words.counted(number, *noun) if number else f"no {noun[0]}"
 
 
 def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -> Pick:
-    """How the copies of one owner fill the nodes, and the devices of those in the best placement."""
+    """Return the distribution of one owner's copies over nodes, and their devices in the best placement."""
     found = item.scheduled
     marks: dict[int, Mark] = {
         place.number: Mark(picks.OTHER, _held(item, 0)) for place in scene.by_node.values() if place.node
@@ -131,9 +131,9 @@ def _pick(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, key: str) -
 
 
 def _mark_devices(item: OwnerCapacity, best: list[PlacedCopy], scene: Scene, marks: dict[int, Mark]) -> None:
-    """The devices of each copy, or pod of a gang, by its number.
+    """Mark the devices of each copy, or pod of a gang, with its number.
 
-    A node that holds another number than the scheduler binds says so.
+    A node says so if its number differs from the scheduler's.
     """
     held = Counter(copy.node for copy in best)
     for name, place in scene.by_node.items() if best else ():

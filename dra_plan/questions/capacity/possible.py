@@ -1,4 +1,4 @@
-"""What the best choice of nodes and devices holds: the most sets of copies, with a placement and a bound."""
+"""The best choice of nodes and devices: the largest number of sets of copies, with a placement and a bound."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from dra_plan.scheduler.refusals import Copies
 from dra_plan.scheduler.simulation import Simulation
 
 MOST_PLACED = 1_000
-"""A placement of more copies than these is carried out only where somebody asks for it."""
+"""The number of copies above which a placement is carried out only on request."""
 
 
 MOST_DOMAINS = 50
-"""Gangs that stay in one of more domains than these are sought only where somebody asks for it."""
+"""The number of domains above which gangs that stay in one domain are searched only on request."""
 
 
 class Share(NamedTuple):
-    """An owner, a pod that is copied for it, and how many of them make a set."""
+    """An owner, a pod that is copied for it, and the number of its copies in a set."""
 
     owner: CopiedOwner
     pod: Pod
@@ -40,7 +40,7 @@ class Share(NamedTuple):
 
 
 class ScheduledSets(NamedTuple):
-    """What the scheduler did with copies: whole sets, and of each owner the copies."""
+    """The scheduler's result for copies: whole sets, and the copies of each owner."""
 
     simulation: Simulation
     copies: Sequence[tuple[CopiedOwner, Copies]]
@@ -48,7 +48,7 @@ class ScheduledSets(NamedTuple):
 
 
 def shares_of(copied: Copied, number: int) -> list[Share]:
-    """So many copies of the owner as pods by themselves; those of a gang that are alike once."""
+    """Return this number of copies of the owner as single pods; equal pods of a gang once."""
     if copied.gang is None:
         return [Share(copied.owner, copied.pod, number)]
     alike: dict[bytes, list[Pod]] = {}
@@ -60,10 +60,10 @@ def shares_of(copied: Copied, number: int) -> list[Share]:
 
 
 class Seeking:
-    """Looks for the best placement of copies on a cluster.
+    """Searches for the best placement of copies on a cluster.
 
-    Where it is not `thorough` this takes a few seconds at most: searches share a budget of steps, and a placement of
-    many pods is not carried out; then the bounds are further apart than they need be.
+    Unless `thorough`, this takes a few seconds at most: searches share a step limit, and a placement of a large number
+    of pods is not carried out; the bounds may then be further apart than necessary.
     """
 
     def __init__(self, inventory: Inventory, view: View, max_steps: int | None, *, thorough: bool) -> None:
@@ -72,10 +72,10 @@ class Seeking:
     def possible(
         self, copied: Sequence[tuple[Copied, int]], scheduled: ScheduledSets, limit: int
     ) -> PossibleCopies | None:
-        """The most sets of copies beside what runs, at least as many as were `scheduled`, for which nobody had to go.
+        """Return the largest number of sets that fit in addition, at least the `scheduled` ones, without evictions.
 
-        None where it can't be said: for gangs with claims of their own, or for several owners with one that has to stay
-        in one domain.
+        Return None if it cannot be determined: for gangs with claims of their own, or for several owners one of which
+        must stay in one domain.
         """
         gangs = [each.gang.group for each, _ in copied if each.gang is not None and each.gang.group is not None]
         if any(group.spec.resource_claims for group in gangs) and self._view.target.features.group_claims:
@@ -84,7 +84,7 @@ class Seeking:
             return self._made(0, 0, [], [], brief=False)
         shares = [share for each, number in copied for share in shares_of(each, number)]
         sets = max(1, limit // sum(number for _, number in copied))
-        if scheduled.sets >= sets:  # more is not asked for
+        if scheduled.sets >= sets:  # more is not requested
             return self._made(scheduled.sets, None, _as_scheduled(scheduled), [], brief=False)
         keys = [group.topology_key for group in gangs if group.topology_key]
         topology = keys[0] if keys and self._view.target.features.topology_placement else ""
@@ -105,12 +105,12 @@ class Seeking:
         return self._made(reached, _at_least(found.bound, reached), placement, found.besides, brief=not self._thorough)
 
     def _domains(self, key: str) -> list[str]:
-        """The values of the label that the nodes have."""
+        """Return the values of the label on the nodes."""
         values = ((node.metadata.labels or {}).get(key) for node in self._inventory.nodes)
         return list(dict.fromkeys(value for value in values if value is not None))
 
     def _sought(self, shares: Sequence[Share], limit: int, known: int, budget: StepBudget | None) -> _Found:
-        """The best placement, of which nothing is carried out if it has no more sets than are `known`."""
+        """Return the best placement; it is not carried out unless it has more sets than are `known`."""
         in_all = sum(share.number for share in shares)
 
         def is_worth(pods: int) -> bool:
@@ -158,7 +158,7 @@ class Seeking:
 
 
 class _Found(NamedTuple):
-    """Sets in a placement, and how many there can't be more than, if that is known."""
+    """The number of sets in a placement, and an upper bound, if known."""
 
     sets: int
     bound: int | None
@@ -167,13 +167,13 @@ class _Found(NamedTuple):
 
 
 def _inside(share: Share, key: str, value: str) -> Share:
-    """The same for the nodes of one domain alone."""
+    """Return the same share for the nodes of one domain alone."""
     selector = {**share.pod.spec.node_selector, key: value}
     return share._replace(pod=structs.replace(share.pod, spec=structs.replace(share.pod.spec, node_selector=selector)))
 
 
 def _together(domains: Sequence[_Found]) -> _Found:
-    """What is found in all domains; in the best one alone where several use devices of one pool."""
+    """Return the results of all domains together; of the best one alone if several use devices of one pool."""
     bounds = [each.bound for each in domains if each.bound is not None]
     bound = sum(bounds) if len(bounds) == len(domains) else None
     pools = [{(device.driver, device.pool) for copy in each.placement for device in copy.devices} for each in domains]
@@ -190,17 +190,17 @@ def _at_least(bound: int | None, sets: int) -> int | None:
 
 
 def _owners(shares: Sequence[Share]) -> dict[tuple[str, str], int]:
-    """The position of an owner by namespace and name of the pod that is copied."""
+    """Return the position of an owner by namespace and name of the copied pod."""
     return {(share.pod.metadata.namespace, share.pod.metadata.name): at for at, share in enumerate(shares)}
 
 
 def _owner_of(pod: Pod, owners: dict[tuple[str, str], int]) -> int:
-    """Copies are called as the pod, with a number behind."""
+    """Return the owner of a copy, which has the name of the pod with a number appended."""
     return owners[pod.metadata.namespace, pod.metadata.name.rpartition("-")[0]]
 
 
 def _as_scheduled(scheduled: ScheduledSets) -> list[PlacedCopy]:
-    """What the scheduler did, as a placement."""
+    """Return the scheduler's result, as a placement."""
     held: dict[str, list[AllocationResult | None]] = {}
     for claim in scheduled.simulation.cluster.claims:
         for user in claim.status.reserved_for if claim.status is not None else ():

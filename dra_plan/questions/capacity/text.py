@@ -39,18 +39,18 @@ _ENDS = {
     "Refused": "the API server refuses one",
     "Undecided": "undecided: the search was cut short (--max-steps)",
 }
-"""What stands for a message where the scheduler refused nothing."""
+"""The texts that replace a message if the scheduler rejected nothing."""
 
 
 def table(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """One row per owner: how many copies, and what runs out. Then what the scheduler says, and more of each owner."""
+    """Return one row per owner: the copies, and the scarce resource; then messages, and details of each owner."""
     fleet = parts(document)
     told = [*refusals.paragraphs(document.refusals), _owners(document), *_captions(document)]
     return [*told, *details(document), *fleet, target(document)]
 
 
 def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
-    """The same, with every node that holds copies."""
+    """Return the same, with every node that holds copies."""
     fleet = parts(document)
     told = [*_captions(document), *nodes(document), *details(document)]
     refused = refusals.paragraphs(document.refusals)
@@ -58,12 +58,12 @@ def wide(document: CapacityDocument, _screen: Screen | None) -> list[Part]:
 
 
 def details(document: CapacityDocument) -> list[Part]:
-    """What all owners together come to; how the copies of each fill the nodes, and what is in the way of one more."""
+    """Return the total of all owners; the distribution of each one's copies, and the obstacles of one more."""
     return [*_mix(document), *_stories(document)]
 
 
 def nodes(document: CapacityDocument) -> list[Part]:
-    """A table of the nodes that hold copies, if there are any."""
+    """Return a table of the nodes that hold copies, if there are any."""
     made = Table(("OWNER", "NODE", "MORE", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)
@@ -73,7 +73,7 @@ def nodes(document: CapacityDocument) -> list[Part]:
 
 
 def _nodes(made: Table, name: str, scheduled: Sequence[NodeCopies], possible: PossibleCopies | None) -> None:
-    """A row for each node with copies; of those that are scheduled they are in the order of the input."""
+    """Add a row for each node with copies; scheduled ones are in input order."""
     best = {node.name: node.copies for node in possible.nodes} if possible is not None else {}
     done = {node.name: node.copies for node in scheduled}
     for node in dict.fromkeys((*done, *best)):
@@ -81,7 +81,7 @@ def _nodes(made: Table, name: str, scheduled: Sequence[NodeCopies], possible: Po
 
 
 def _mix(document: CapacityDocument) -> list[Part]:
-    """What all owners together come to."""
+    """Return the total of all owners."""
     if document.mix is UNSET:
         return []
     shares = listed([f"{share.copies} of {copied_owner(share.owner)}" for share in document.mix.shares], 8)
@@ -102,7 +102,7 @@ def _owners(document: CapacityDocument) -> Table:
 
 
 def _captions(document: CapacityDocument) -> list[Part]:
-    """What the numbers mean, and what the scheduler says of one copy more: once for all owners of whom it says it."""
+    """Return the meaning of the numbers, and the scheduler's messages about one more copy, each with its owners."""
     if not document.items:
         return []
     mixed = document.mix is not UNSET
@@ -115,7 +115,7 @@ def _captions(document: CapacityDocument) -> list[Part]:
 
 
 def _said(items: Sequence[OwnerCapacity]) -> list[Part]:
-    """The words of the scheduler and of the API server about one copy more, each once."""
+    """Return the messages of the scheduler and of the API server about one more copy, without duplicates."""
     who = {False: "The scheduler says of one more", True: "The API server creates no more"}
     return [part for refused, says in who.items() for part in _words(items, says, refused=refused)]
 
@@ -139,7 +139,7 @@ def _is_refused(of: ScheduledCopies) -> bool:
 
 
 def _stories(document: CapacityDocument) -> list[Part]:
-    """How the copies of each owner fill the nodes, and what is in the way of one more."""
+    """Return the distribution of each owner's copies over nodes, and the obstacles of one more."""
     return [
         Paragraph(
             [
@@ -161,12 +161,12 @@ def _number(item: OwnerCapacity) -> str:
 
 
 def at_least(items: Sequence[OwnerCapacity]) -> str:
-    """What stands before a number of copies where there may be room for more; a blank ends it."""
+    """Return the prefix of a number of copies that may be larger, with a trailing space."""
     return "at least " if any(item.scheduled.ended in OPEN_ENDS for item in items) else ""
 
 
 def _spread(item: OwnerCapacity) -> str:
-    """How the copies fill the nodes: so many on each of so many nodes."""
+    """Return the distribution of copies: the number on each node, and the number of such nodes."""
     gang = item.gang
     parts = spread(item.scheduled.nodes, "pod" if gang is not None else "")
     evicted = item.scheduled.evicted
@@ -178,7 +178,7 @@ def _spread(item: OwnerCapacity) -> str:
 
 
 def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
-    """What is to be known of the gang that is in the input already, and of one that can't start."""
+    """Yield the notes about the gang that is already in the input, and about one that cannot start."""
     if of is None:
         return
     if of.pods < of.min_count:
@@ -193,7 +193,7 @@ def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str
 
 
 def _part(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
-    """How much of one more gang there is room for."""
+    """Yield the part of one more gang that fits."""
     if of is not None and of.fitting is None and of.topology_key and scheduled.ended == "Unschedulable":
         yield f"  kube-scheduler finds no {of.topology_key} with room for all {of.pods:,} pods of one more gang."
     if of is not None and of.fitting is not None:
@@ -204,13 +204,13 @@ def _part(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str]:
 
 
 def _end(of: ScheduledCopies) -> Iterator[str]:
-    """Why the count ended, where the scheduler says nothing of one copy more."""
+    """Yield why the count ended, if the scheduler has no message about one more copy."""
     if not of.message or (of.ended in _ENDS and not _is_refused(of)):
         yield f"  The count ended there: {_ENDS.get(of.ended, of.ended)}."
 
 
 def names(document: CapacityDocument) -> str:
-    """`KIND/NAMESPACE/NAME COPIES` for every owner."""
+    """Return `KIND/NAMESPACE/NAME COPIES` for every owner."""
     return "".join(shown.line(f"{copied_owner(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
 
 
@@ -218,22 +218,22 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 MOST_OBSTACLES = 4
-"""Obstacles that are told; the rest is counted."""
+"""The number of obstacles shown; the rest is counted."""
 
 
 MOST_SUGGESTIONS = 3
-"""Suggestions that are told, the most plausible ones; documents have all of them."""
+"""The number of suggestions shown, the most plausible ones; documents have all of them."""
 
 
 MOST_PROFILES = 8
-"""Kinds of parts of one model that are told."""
+"""The number of partition kinds of one model that are shown."""
 
 
 _LEFT_ALONE = "; its own pods keep their devices"
 
 
 def possible(of: PossibleCopies | None) -> str:
-    """`7` if that is exact, else both bounds; nothing if it was not sought."""
+    """Return `7` if the number is exact, else both bounds; an empty text if there was no search."""
     if of is None:
         return ""
     if of.at_most is None:
@@ -242,11 +242,11 @@ def possible(of: PossibleCopies | None) -> str:
 
 
 OPEN_ENDS = ("Limit", "Undecided")
-"""Ends of a count after which there may be room for more copies."""
+"""Ends of a count after which more copies may fit."""
 
 
 def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[str]:
-    """How many replicas have a node already, and that those without one are among the copies."""
+    """Yield the number of replicas that already have a node, and that the others are included in the copies."""
     copies = scheduled.copies
     if of is None or not of.wanted:
         return
@@ -273,7 +273,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
 
 
 def better(scheduled: ScheduledCopies, of: PossibleCopies | None, noun: str = "") -> Iterator[str]:
-    """What first fit wastes, and what the bound leaves out."""
+    """Yield the waste of the scheduler's first fit, and what the bound ignores."""
     if of is not None and of.copies > scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
         yield f"  {of.copies} {verb} possible: {', '.join(spread(of.nodes, noun))}"
@@ -284,7 +284,7 @@ def better(scheduled: ScheduledCopies, of: PossibleCopies | None, noun: str = ""
 
 
 def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
-    """How copies, or what the noun says, fill nodes: so many on each of so many nodes."""
+    """Return the distribution of copies, or of the given noun, over nodes: the number on each, and of such nodes."""
     numbers = Counter(node.copies for node in nodes)
     return [
         f"{counted(copies, noun) if noun else copies} {'on 1 node' if many == 1 else f'each on {many} nodes'}"
@@ -293,7 +293,7 @@ def spread(nodes: Sequence[NodeCopies], noun: str = "") -> list[str]:
 
 
 def runs_out(of: NextCopy) -> str:
-    """What the nodes with copies lack most; all of what they lack equally often."""
+    """Return the most frequent shortage of the nodes with copies; all of them if equally frequent."""
     first = [one for one in of.obstacles if one.nodes_with_copies == of.obstacles[0].nodes_with_copies]
     if not of.obstacles or not first[0].nodes_with_copies:
         first = of.obstacles[:1]
@@ -301,7 +301,7 @@ def runs_out(of: NextCopy) -> str:
 
 
 def _thing(of: CopyObstacle, told: NextCopy) -> str:
-    """What is lacking, in a few words."""
+    """Return a few words for a shortage."""
     if of.kind == "Resource":
         return of.resource
     if of.kind != "Devices":
@@ -315,13 +315,13 @@ def _thing(of: CopyObstacle, told: NextCopy) -> str:
 
 
 def _models(of: list[DevicesInUse]) -> str:
-    """A driver, with its models."""
+    """Return a driver, with its models."""
     models = list(dict.fromkeys(one.model for one in of if one.model))
     return f"{of[0].driver} {listed(models)}" if models else of[0].driver
 
 
 def _used(of: Sequence[DevicesInUse]) -> Iterator[str]:
-    """`8 gpu.example.com A100`; of one driver and model the parts together, `2 1g.5gb and 1 3g.20gb of ...`."""
+    """Yield `8 gpu.example.com A100`; partitions of one model together, `2 1g.5gb and 1 3g.20gb of ...`."""
     together: dict[tuple[str, bool], list[DevicesInUse]] = {}
     for one in of:
         together.setdefault((f"{one.driver} {one.model}".strip(), bool(one.profile)), []).append(one)
@@ -333,7 +333,7 @@ def _used(of: Sequence[DevicesInUse]) -> Iterator[str]:
 
 
 def lines(of: NextCopy) -> Iterator[str]:
-    """What is in the way of one more, and what would help, each on a line."""
+    """Yield the obstacles of one more copy, and the changes that would help, one per line."""
     for one in of.obstacles[:MOST_OBSTACLES]:
         yield f"  Why not one more: {_obstacle(one)}"
         if one.kind == "Devices":
@@ -347,7 +347,7 @@ def lines(of: NextCopy) -> Iterator[str]:
 
 
 def _obstacle(of: CopyObstacle) -> str:
-    """`cpu on 3 nodes with copies and 2 others: 4 needed, at most 2 left`."""
+    """Return `cpu on 3 nodes with copies and 2 others: 4 needed, at most 2 left`."""
     if of.kind == "Resource":
         return f"{of.resource} {_where(of)}: {of.need} needed, {of.left} left{' at most' if _node_list(of) > 1 else ''}"
     return f"{'devices' if of.kind == 'Devices' else of.message} {_where(of)}"
@@ -366,7 +366,7 @@ def _where(of: CopyObstacle) -> str:
 
 
 def _devices(of: NextCopy) -> Iterator[str]:
-    """What was found out about the nodes that refuse devices."""
+    """Yield the results for the nodes that reject devices."""
     if of.leading:
         refusing = sum(_node_list(one) for one in of.obstacles if one.kind == "Devices")
         some = of.looked_at < refusing
@@ -378,7 +378,7 @@ def _devices(of: NextCopy) -> Iterator[str]:
 
 
 def parts(document: CapacityDocument) -> list[Part]:
-    """One row per driver and model, and nothing for a cluster without devices."""
+    """Return one row per driver and model, and nothing for a cluster without devices."""
     fleet = document.fleet
     profiles = any(kind.profile for kind in fleet.kinds)
     headers = (
@@ -399,7 +399,7 @@ def parts(document: CapacityDocument) -> list[Part]:
 
 
 def _notes(fleet: FleetFigures) -> Iterator[Part]:
-    """What the numbers leave out: devices that are neither idle nor used up, and that parts exclude each other."""
+    """Yield what the numbers omit: devices that are neither idle nor used up, and overlapping partitions."""
     lines = [
         f"  {' '.join(part for part in (kind.driver, kind.model, kind.profile) if part)}: {withheld(kind)}"
         for kind in fleet.kinds
@@ -413,7 +413,7 @@ def _notes(fleet: FleetFigures) -> Iterator[Part]:
 
 
 def withheld(of: IdleDevices) -> str:
-    """Devices that are neither idle nor used up, in words."""
+    """Return the wording for devices that are neither idle nor used up."""
     told = [f"{one.devices:,} {f'({one.message})' if one.message else 'shared, with room left'}" for one in of.withheld]
     return listed(told)
 
@@ -422,12 +422,12 @@ def _rest(kind: IdleDevices, document: CapacityDocument) -> tuple[str, str, str]
     most = f"{kind.most_on_one_node:,} ({kind.node})" if kind.most_on_one_node else "0"
     stranded = "not known" if kind.stranded is None else f"{kind.stranded:,}"
     if kind.reasons and all(reason.code == "not-wanted" for reason in kind.reasons):
-        stranded = "-"  # of devices that nobody asks for it is no question
+        stranded = "-"  # not applicable to devices that no owner requests
     return most, stranded, why_stranded(kind, document)
 
 
 def why_stranded(of: IdleDevices, document: CapacityDocument) -> str:
-    """Why idle devices are of no use, each reason with their number."""
+    """Return why idle devices are unusable, each reason with their number."""
     what = "more" if document.mix is UNSET else "more set"
     return ", ".join(f"{reason.devices:,} {_why(reason, what)}" for reason in of.reasons)
 
@@ -442,10 +442,10 @@ def _why(reason: StrandedFor, what: str) -> str:
 
 
 def copied_owner(owner: CopiedOwner) -> str:
-    """KIND/NAMESPACE/NAME, with the field of the pod template where the owner has several."""
+    """Return KIND/NAMESPACE/NAME, with the field of the pod template if the owner has several."""
     return with_part(named(owner), owner.part)
 
 
 def parse(option: str) -> Format[CapacityDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return formats.parse(option, FORMATS)

@@ -1,1 +1,1 @@
-"""What a selector expression is, and which devices it selects."""
+"""The properties of a selector expression, and the devices that it selects."""

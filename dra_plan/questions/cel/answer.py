@@ -1,4 +1,4 @@
-"""`cel`: what an expression is (type, estimated cost, what it reads), and what it gives on the devices of an input."""
+"""`cel`: the properties of an expression (type, estimated cost, reads), and its results on the devices of an input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class DeviceAsked(NamedTuple):
-    """A device that the expression is evaluated on, and the node that it is on; "" if that is not told by name."""
+    """A device on which the expression is evaluated, and the name of its node; "" if no node is named."""
 
     name: DeviceName
     whole: PoolDevice
@@ -39,7 +39,7 @@ class DeviceAsked(NamedTuple):
 
     @property
     def device(self) -> Device:
-        """As its slice has it."""
+        """The device as in its slice."""
         return self.whole.device
 
 
@@ -57,12 +57,12 @@ class SelectorReport:
     hint: SelectorHint | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `dra-plan cel -o json` prints, as plain values."""
+        """Return the document that `dra-plan cel -o json` prints, as plain values."""
         return self.document.to_dict()
 
     @cached_property
     def document(self) -> SelectorDocument:
-        """The document that `dra-plan cel` prints, made once."""
+        """The document that `dra-plan cel` prints, created once."""
         return SelectorDocument(
             target=answer_target(self.target),
             expression=self.selector.expression,
@@ -88,10 +88,10 @@ def report_selector(
     kubernetes_version: str | None = None,
     feature_gates: Mapping[str, bool] | None = None,
 ) -> SelectorReport:
-    """What an expression is, and what it gives on each device of the input, or on one with the values of its parts.
+    """Return the properties of an expression, and its results on each device, or on one with all partial values.
 
-    Compiled as the scheduler does; what the API server thinks of it on create becomes a warning. Raises
-    CelCompileError for an expression that the scheduler refuses, UsageError for a device that the input does not have.
+    The expression is compiled as in the scheduler; rejections by the API server on create become warnings. Raises
+    CelCompileError for an expression that the scheduler rejects, UsageError for a device that the input does not have.
     """
     from dra_plan.cel import compile_selector
     from dra_plan.cel.environment import environment
@@ -120,7 +120,7 @@ def report_selector(
 
 
 def _with_hint(error: CelCompileError, expression: str, published: Publications, compile_: Compile) -> CelCompileError:
-    """The error, with what was probably meant."""
+    """Return the error with a hint at the intended expression."""
 
     def compiles(text: str) -> bool:
         try:
@@ -140,25 +140,25 @@ def _with_hint(error: CelCompileError, expression: str, published: Publications,
 
 
 MOST_HINTED = 20_000
-"""Devices among which a hint is looked for."""
+"""The number of devices among which a hint is searched."""
 
 
 def _hint(
     selector: Selector, devices: Sequence[DeviceAsked], compile_: Compile, published: Publications
 ) -> SelectorHint | None:
-    """What was probably meant, if the expression is true for none of the devices."""
+    """Return the probably intended expression, if the expression is true for none of the devices."""
     if not devices or len(devices) > MOST_HINTED or any(_evaluated(selector, asked).match for asked in devices):
         return None
     return of_devices(selector.expression, [[asked.whole] for asked in devices], compile_, published)
 
 
 def parse_device(text: str) -> DeviceName:
-    """The device that DRIVER/POOL/DEVICE names; a pool's name may have slashes itself. UsageError for anything else."""
+    """Parse DRIVER/POOL/DEVICE; a pool's name may contain slashes. Raises UsageError for anything else."""
     return DeviceName(**named_device(text)._asdict())
 
 
 def _refused(expression: str, target: Target) -> str | None:
-    """Why the API server would not let the expression be created; None if it would."""
+    """Return why the API server would reject the expression on create; None if it would accept it."""
     from dra_plan.cel import compile_selector
 
     try:
@@ -177,7 +177,7 @@ def _notices(selector: Selector, refused: str | None) -> Iterator[Notice]:
 
 
 def _devices(inventory: Inventory, target: Target) -> Iterator[DeviceAsked]:
-    """The devices of each pool's newest generation, in the order of the input."""
+    """Yield the devices of each pool's newest generation, in input order."""
     gatherer = View.of(inventory, target).gatherer
     newest = [slice_ for pool in gatherer.slices for slice_ in gatherer.newest(pool).slices]
     for slice_ in sorted(newest, key=lambda slice_: slice_.position):
@@ -218,7 +218,7 @@ def _evaluated(selector: Selector, asked: DeviceAsked) -> DeviceMatch:
 def _explanation(selector: Selector, asked: DeviceAsked) -> PartValue:
     try:
         return _explained(selector.explain(asked.device, driver=asked.name.driver))
-    except CelRuntimeError as error:  # an attribute that can't be converted: nothing is evaluated
+    except CelRuntimeError as error:  # an attribute that cannot be converted: nothing is evaluated
         return PartValue(expression=selector.expression, error=str(error), parts=[])
 
 

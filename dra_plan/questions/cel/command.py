@@ -1,4 +1,4 @@
-"""`dra-plan cel`: what an expression is, and which devices it selects."""
+"""`dra-plan cel`: the properties of an expression, and the devices that it selects."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dra_plan.documents.base import Amount, DocumentPart, PrintedDocument, Print
 
 
 class SelectorRead(DocumentPart, frozen=True, kw_only=True):
-    """Something of a device that an expression looks at."""
+    """A property of a device that an expression reads."""
 
     kind: Annotated[str, one_of("driver", "allowMultipleAllocations", "attributes", "capacity")]
     domain: str = ""
@@ -18,7 +18,7 @@ class SelectorRead(DocumentPart, frozen=True, kw_only=True):
 
 
 class DeviceMatch(DocumentPart, frozen=True, kw_only=True):
-    """What an expression gives on a device: `match` and `cost`, or `error`."""
+    """The result of an expression on a device: `match` and `cost`, or `error`."""
 
     driver: str
     pool: str
@@ -44,7 +44,7 @@ ShownPart = Annotated[PartValue, Meta(extra_json_schema={"not": {"required": ["v
 
 
 class MeantSelector(DocumentPart, frozen=True, kw_only=True):
-    """What was probably meant by an expression that is true for none of the devices."""
+    """The probably intended expression, for one that is true for none of the devices."""
 
     said: Annotated[list[Text], Meta(description=("The values that devices have for the names that it reads."))]
     expression: Annotated[
@@ -54,7 +54,7 @@ class MeantSelector(DocumentPart, frozen=True, kw_only=True):
 
 
 class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What a selector expression is, and what it gives on devices."""
+    """The properties of a selector expression, and its results on devices."""
 
     kind: Literal["SelectorReport"] = "SelectorReport"
     expression: str

@@ -20,15 +20,15 @@ INDENT = "  "
 
 
 def table(document: SelectorDocument, screen: Screen | None) -> list[Part]:
-    """What the expression is; below, the devices with what it gives; below, the values of its parts on one device.
+    """Return the properties of the expression, then the devices with their results, and the values of its parts on one.
 
-    On a screen, devices of a pool of which the same is said share a row.
+    On a screen, devices of a pool with equal results share a row.
     """
     return _parts(document, together=screen is not None)
 
 
 def wide(document: SelectorDocument, _screen: Screen | None) -> list[Part]:
-    """The same, with a row for every device."""
+    """Return the same, with a row for every device."""
     return _parts(document, together=False)
 
 
@@ -42,7 +42,7 @@ def _parts(document: SelectorDocument, *, together: bool) -> list[Part]:
 
 
 def _hint(document: SelectorDocument) -> Iterator[Part]:
-    """What the devices have, and the expression that was probably meant."""
+    """Yield the values that the devices have, and the probably intended expression."""
     hint = document.hint
     if hint is not UNSET:
         ends = ("" if said.endswith("?") else "." for said in hint.said)
@@ -56,9 +56,9 @@ def _hint(document: SelectorDocument) -> Iterator[Part]:
 
 
 def _total(document: SelectorDocument) -> str:
-    """On how much of the cluster the expression is true: `4,100 of 12,000 devices match, on 510 nodes.`.
+    """Return the extent to which the expression is true: `4,100 of 12,000 devices match, on 510 nodes.`.
 
-    Devices that are on no one node are told by their pools.
+    Devices that are not on a single node are identified by their pools.
     """
     matching = [device for device in document.devices if device.match]
     errors = sum(device.error is not None for device in document.devices)
@@ -90,7 +90,7 @@ def _read(read: SelectorRead) -> str:
 
 
 def _devices(document: SelectorDocument, *, together: bool) -> Table:
-    """A row a device; with `together`, one for the devices of a pool of which the same is said."""
+    """Return a row per device; with `together`, one row for the devices of a pool with equal results."""
     made = Table(("DRIVER", "POOL", "DEVICE", "MATCH", "COST", "ERROR"), grouped=2, flexible=(1, 2, 5))
     alike: dict[tuple[str, ...], list[str]] = {}
     for device in document.devices:
@@ -114,14 +114,14 @@ def _values(document: SelectorDocument) -> Table:
 
 
 def _flat(part: PartValue, depth: int) -> Iterator[tuple[int, PartValue]]:
-    """The parts of an expression, each before its own parts, with how deep it lies."""
+    """Yield the parts of an expression, each before its own parts, with its depth."""
     yield depth, part
     for inner in part.parts:
         yield from _flat(inner, depth + 1)
 
 
 def names(document: SelectorDocument) -> str:
-    """`DRIVER/POOL/DEVICE` for every device that matches."""
+    """Return `DRIVER/POOL/DEVICE` for every matching device."""
     return "".join(f"{shown.line(device_name(device))}\n" for device in document.devices if device.match)
 
 
@@ -129,5 +129,5 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[SelectorDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return formats.parse(option, FORMATS)

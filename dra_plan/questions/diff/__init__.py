@@ -1,1 +1,1 @@
-"""What two states of a cluster, or two releases, answer differently."""
+"""The differences between the answers for two states of a cluster, or for two releases."""

@@ -1,16 +1,16 @@
-"""`diff`: what two states of a cluster, or two releases, answer differently."""
+"""`diff`: the differences between the answers for two states of a cluster, or for two releases."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from msgspec import structs
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.api.resource import DeviceSelector, ResourceClaim
+from dra_plan.api.resource import DeviceSelector
 from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
@@ -49,7 +49,7 @@ from dra_plan.releases import DEFECTS, Quirks, Target, target
 
 
 class State(NamedTuple):
-    """One side: objects, seen as one target sees them, and the changes that led to them."""
+    """One side: objects, the target that sees them, and the changes that led to them."""
 
     inventory: Inventory
     view: View
@@ -58,7 +58,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ClusterDiff(PrintedAnswer[DiffDocument]):
-    """The answer of `diff`: what differs, which `for` goes through: claim sets, pods, pools, devices, selectors."""
+    """The answer of `diff`; iterating yields the differences: claim sets, pods, pools, devices, selectors."""
 
     before: State
     after: State
@@ -69,9 +69,9 @@ class ClusterDiff(PrintedAnswer[DiffDocument]):
     selectors: tuple[ChangedSelector, ...]
     notices: tuple[Notice, ...]
     unsettled: tuple[str, str] = ("", "")
-    """Why the clusters of the two states never come to rest, if they do not."""
-    claims_after: Sequence[ResourceClaim] = ()
-    """The claims of the state after, once its pods are placed."""
+    """The reason why the cluster of each state never settles, if it does not."""
+    end: Inventory = field(default_factory=Inventory)
+    """The objects of the state after, once its pods are placed."""
 
     def __iter__(self) -> Iterator[ChangedClaimSet | ChangedPod | ChangedPool | HeldDevice | ChangedSelector]:
         yield from self.claim_sets
@@ -106,9 +106,9 @@ def _compared(state: State, unsettled: str) -> ComparedState:
 
 
 def compare(before: State, after: State, question: Question) -> ClusterDiff:
-    """Asks both states the same question, and tells what differs. Raises what `allocate` and `schedule` raise.
+    """Ask both states the same question, and return the differences. Raises the errors of `allocate` and `schedule`.
 
-    With `together` only the claims are asked about, not the pods.
+    With `together`, only the claims are compared, not the pods.
     """
     before, after = (
         state._replace(inventory=resumed(state.inventory, question.owners, question.namespace))
@@ -145,16 +145,16 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         selectors,
         _told(told[0], told[1], same=before.view.target.release == after.view.target.release),
         (_unsettled(plans[0]), _unsettled(plans[1])) if plans else ("", ""),
-        _claims(plans[1]) if plans else after.inventory.claims,
+        _end(plans[1], after.inventory) if plans else after.inventory,
     )
 
 
 def _without_displaced(
     changed: Iterable[ChangedClaimSet], before: Inventory, after: Inventory
 ) -> Iterator[ChangedClaimSet]:
-    """The changes, without claim sets that only one state plans because their pods run in the other.
+    """Yield the changes without claim sets that only one state plans because their pods run in the other.
 
-    What becomes of those pods, as of all in a drain, is told of the pods.
+    The pod changes cover those pods, which in a drain are all pods.
     """
     ran = {"New": _running_owners(before), "Gone": _running_owners(after)}
     for one in changed:
@@ -164,7 +164,7 @@ def _without_displaced(
 
 
 def _running_owners(inventory: Inventory) -> set[tuple[str, str, str]]:
-    """Kind, namespace and name of the pods that have a node, and of what controls them."""
+    """Return kind, namespace and name of the pods that have a node, and of their controllers."""
     index = Index(inventory)
     found: set[tuple[str, str, str]] = set()
     for pod in inventory.pods:
@@ -179,7 +179,7 @@ def _running_owners(inventory: Inventory) -> set[tuple[str, str, str]]:
 def _with_owners(
     changed: Iterable[ChangedPod], inventories: Iterable[Inventory], plans: Iterable[SchedulePlan]
 ) -> Iterator[ChangedPod]:
-    """The pods with what controls them, a Deployment in place of its ReplicaSet."""
+    """Yield the pods with their controllers, a Deployment in place of its ReplicaSet."""
     owners: dict[PodKey, str] = {}
     pods = [record.pod for plan in plans for record in plan.outcome.pods]
     for pod in (*pods, *(pod for inventory in inventories for pod in inventory.pods)):
@@ -190,9 +190,11 @@ def _with_owners(
         yield structs.replace(one, owner=owners.get((one.namespace, one.name), ""))
 
 
-def _claims(plan: SchedulePlan) -> Sequence[ResourceClaim]:
-    """The claims in the end."""
-    return plan.outcome.claims if plan.settled is None else plan.settled.state.inventory.claims
+def _end(plan: SchedulePlan, before: Inventory) -> Inventory:
+    """Return the final objects."""
+    if plan.settled is not None:
+        return plan.settled.state.inventory
+    return replace(before, claims=list(plan.outcome.claims))
 
 
 def _unsettled(plan: SchedulePlan) -> str:
@@ -200,7 +202,7 @@ def _unsettled(plan: SchedulePlan) -> str:
 
 
 def _scheduled(states: Sequence[State], question: Question) -> list[SchedulePlan]:
-    """What becomes of the pods of each state; both are settled where controllers would do anything in one."""
+    """Return the schedule of each state; both are settled if controllers would act in one of them."""
     if not any(has_quotas(state.inventory) for state in states):
         plans = [schedule_pods(state.inventory, state.view.target, question) for state in states]
         if not any(plan.outlook for plan in plans):
@@ -211,7 +213,7 @@ def _scheduled(states: Sequence[State], question: Question) -> list[SchedulePlan
 
 
 def _asking(state: State, question: Question) -> Ask:
-    """Asks the state about some claim sets again, as another target sees it."""
+    """Return a function that asks the state about some claim sets again, as seen by another target."""
 
     def ask(target: Target, sets: Sequence[ChangedClaimSet]) -> AllocationPlan:
         names = {f"{one.owner.kind}/{one.owner.name}" for one in sets if one.owner is not None}
@@ -223,7 +225,7 @@ def _asking(state: State, question: Question) -> Ask:
 
 
 def _asked(states: Iterable[State], plans: Iterable[SchedulePlan], question: Question) -> Callable[[str, str], bool]:
-    """Whether the pod of that namespace and name was chosen, in a state that has it."""
+    """Return a function that says whether the pod of that namespace and name was selected, in a state that has it."""
     found: set[tuple[str, str]] = set()
     for state, plan in zip(states, plans, strict=False):
         chosen = choice(state.inventory, state.view.target, question)
@@ -235,7 +237,7 @@ def _asked(states: Iterable[State], plans: Iterable[SchedulePlan], question: Que
 def _asked_holders(
     states: Iterable[State], question: Question, asked: Callable[[str, str], bool]
 ) -> Callable[[ClaimHolder], bool]:
-    """Whether an allocated claim is asked about: named itself, of a pod that is, or nothing is chosen."""
+    """Return a function that says whether an allocated claim is selected: by name, by pod, or by default."""
     if not question.owners and question.namespace is None and question.selector is None:
         return lambda _: True
     named = [chosen_pods(state.inventory, state.view.target, question) for state in states]
@@ -249,7 +251,7 @@ def _asked_holders(
 
 
 def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> tuple[Notice, ...]:
-    """The notices of both sides, each once. That kubelets are of another release is what an upgrade is about."""
+    """Return the notices of both sides without duplicates, and without kubelet versions, which an upgrade changes."""
     kept = (each for each in after if same or each.code != notices.OTHER_KUBELETS)
     return tuple(dict.fromkeys((*before, *kept)))
 
@@ -257,7 +259,7 @@ def _told(before: Iterable[Notice], after: Iterable[Notice], *, same: bool) -> t
 def reasons(
     claim_set: ClaimSet, before: AllocationPlan, after: AllocationPlan, view: View, selectors: Sequence[ChangedSelector]
 ) -> list[DiffReason]:
-    """All that is known; `view` is that of the state before."""
+    """Return all known reasons; `view` is that of the first state."""
     return [
         *_defects("defect-ended", claim_set, before, after.target.quirks),
         *_defects("defect-began", claim_set, after, before.target.quirks),
@@ -293,7 +295,7 @@ def _selectors(claim_set: ClaimSet, view: View, changed: dict[str, ChangedSelect
 
 
 def _expressions(claim_set: ClaimSet, view: View) -> Iterator[tuple[str, str]]:
-    """The expressions that the set's requests stand under, each with the class that has it."""
+    """Yield the expressions that apply to the set's requests, each with the class that has it."""
     for claim in claim_set.claims:
         for request in claim.spec.devices.requests:
             for part in [request.exactly] if request.exactly is not None else request.first_available:
@@ -310,21 +312,21 @@ def _each(selectors: Sequence[DeviceSelector], device_class: str) -> Iterator[tu
 
 
 MOST_SWITCHES = 40
-"""So many gates and defects are switched at most, those of the releases in their order."""
+"""The maximum number of gates and defects that are switched, in the order of the releases."""
 
 
 MOST_SETS = 50
-"""So many claim sets are asked about again with each of them."""
+"""The maximum number of claim sets that are planned again for each switch."""
 
 
 Ask = Callable[[Target, Sequence[ChangedClaimSet]], AllocationPlan]
-"""What the state after answers for these claim sets, seen as another target sees it."""
+"""Returns the answer of the second state for these claim sets, as seen by another target."""
 
 
 def with_switches(
     changed: Sequence[ChangedClaimSet], before: AllocationPlan, after: Target, ask: Ask
 ) -> list[ChangedClaimSet]:
-    """The changed claim sets; those of which no reason is known yet with the switches that made the change."""
+    """Return the changed claim sets; those without a known reason get the switches that caused the change."""
     decided = [one for one in changed if one.change not in ("Undecided", "New", "Gone")]
     open_ = [one for one in decided if not one.reasons][:MOST_SETS]
     found: dict[object, list[DiffReason]] = {}
@@ -345,7 +347,7 @@ def _key(one: ChangedClaimSet) -> object:
 
 
 def _switched(before: Target, after: Target) -> Iterator[tuple[DiffReason, Target]]:
-    """Each switch that differs, and the target after with that one as it was before. A gate that is new was off."""
+    """Yield each switch that differs, and the second target with it as in the first state. A new gate was off."""
     for gate, is_on in after.gates.items():
         was = before.gates.get(gate, False)
         if is_on is was:

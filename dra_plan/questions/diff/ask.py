@@ -1,4 +1,4 @@
-"""What `diff` can be asked."""
+"""The `Cluster` method for `diff`, and its options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=False):
-    """What is compared."""
+    """The options that select the subjects of the comparison."""
 
     together: Annotated[bool, Flag("--together", "Compare all pending claims as one set, and no pods.")]
 
@@ -21,11 +21,11 @@ class DiffOptions(Chosen, DevicesOnly, WithoutNodes, Bounded, Allotted, total=Fa
 @spelled_out
 @within_its_time
 def diff(cluster: LoadedCluster, other: LoadedCluster, *owners: str, **options: Unpack[DiffOptions]) -> ClusterDiff:
-    """What `other` answers differently from this cluster: claim sets, pods, pools, devices and selectors.
+    """Return the differences of `other` from this cluster: claim sets, pods, pools, devices and selectors.
 
-    `other` may hold other objects, be an edit of this one, or the same objects under another release (`at`). Where
-    controllers would act after a pass of the scheduler, both are settled, and pods that end are followed to those
-    in their place. The other arguments, and what is raised, are those of `allocate`; with `together` pods are not
+    `other` may have different objects, be an edit of this cluster, or have the same objects under another release
+    (`at`). If controllers would act after a pass of the scheduler, both are settled, and pods that end are matched with
+    their replacements. The other arguments and the errors are those of `allocate`; with `together` pods are not
     scheduled.
     """
     from dra_plan.arguments import required

@@ -1,4 +1,4 @@
-"""`dra-plan diff`: what two states, or two releases, answer differently."""
+"""`dra-plan diff`: the differences between two states, or two releases."""
 
 from __future__ import annotations
 
@@ -119,7 +119,10 @@ def diff(
 def _states(
     context: typer.Context, paths: list[str], before: list[str] | None, after: list[str] | None, *, is_live: bool
 ) -> tuple[LoadedCluster, LoadedCluster]:
-    """Both states. The paths of a cluster that is asked are applied over it. UsageError for half a pair."""
+    """Return both states.
+
+    With a live cluster, the paths are applied over it. Raises UsageError if one of a pair is missing.
+    """
     from dra_plan.cli.inputs import loaded
     from dra_plan.errors import UsageError
 
@@ -142,13 +145,13 @@ def _states(
     from dra_plan.cli.printing import print_note
 
     print_note(f"note: {', '.join(paths[1:])} applied to {paths[0]}; to compare two states, use --before and --after")
-    if second.inventory.taint_rules:  # what is applied is served
+    if second.inventory.taint_rules:  # applied rules are served
         first = first.with_gate(TAINT_RULES)
     return first, first.applied(second)
 
 
 def _is_change(first: LoadedCluster, second: LoadedCluster) -> bool:
-    """Whether the second holds parts of a cluster only: it lacks the nodes, or all slices, that the first has."""
+    """Return whether the second is a partial cluster: it lacks the nodes, or all slices, that the first has."""
     holders = ("nodes", "slices")
     return any(getattr(first.inventory, each) and not getattr(second.inventory, each) for each in holders)
 

@@ -1,9 +1,10 @@
-"""What differs between two states: claim sets and their nodes, pods, pools, devices that are held, selectors."""
+"""The differences between two states: claim sets and their nodes, pods, pools, allocated devices, selectors."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.resource import Device, ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.sets import ClaimSet
+from dra_plan.controllers.quota import ExceededAmount
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import PlannedClaimSet, PlannedNode
 from dra_plan.documents.devices import ClaimHolder
@@ -25,6 +27,7 @@ from dra_plan.questions.diff.document import (
     ChangedPod,
     ChangedPool,
     ChangedValue,
+    ClaimOverQuota,
     ComparedPod,
     ComparedSet,
     DiffReason,
@@ -44,7 +47,7 @@ Key = tuple[object, ...]
 def changed_claim_sets(
     before: AllocationPlan, after: AllocationPlan, why: Callable[[ClaimSet], list[DiffReason]]
 ) -> Iterator[ChangedClaimSet]:
-    """The sets that differ, in the order of the state before, then those that are new; `why` tells their reasons."""
+    """Yield the sets that differ, in the order of the first state, then the new ones; `why` returns their reasons."""
     old, new = _by_key(before), _by_key(after)
     for key in dict.fromkeys((*old, *new)):
         was, now = (found[1] if found is not None else None for found in (old.get(key), new.get(key)))
@@ -57,7 +60,7 @@ def changed_claim_sets(
 
 
 def _by_key(plan: AllocationPlan) -> Mapping[Key, tuple[ClaimSet, PlannedClaimSet]]:
-    """Claim sets and their answers, by owner and part; those that nobody owns by their claims."""
+    """Return claim sets and their answers, by owner and part; sets without an owner by their claims."""
     answers = zip(plan.claim_sets, plan.document.claim_sets, strict=True)
     return {_key(answer): (asked.claim_set, answer) for asked, answer in answers}
 
@@ -84,10 +87,10 @@ def _change(before: PlannedClaimSet | None, after: PlannedClaimSet | None) -> Se
 
 
 def _undecided(before: PlannedClaimSet, after: PlannedClaimSet) -> bool:
-    """Whether it is not known in one of the states if the set fits, or if it fits on a node where it does in the other.
+    """Return whether one state does not determine if the set fits, or if it fits on a node of the other state.
 
-    An error that ends the attempt is known, whatever the devices of nodes would give. Where the input lacks what
-    decides, nothing is.
+    An error that ends the attempt is certain, whatever the devices of nodes would give. If the input lacks deciding
+    objects, nothing is certain.
     """
     sides = (before, after)
     if any(side.outcome in (Outcome.UNDECIDED, Outcome.UNKNOWN) for side in sides):
@@ -97,9 +100,9 @@ def _undecided(before: PlannedClaimSet, after: PlannedClaimSet) -> bool:
 
 
 def _of_nodes(before: PlannedClaimSet, after: PlannedClaimSet) -> SetChange | None:
-    """What is other about a set that fits on the same nodes.
+    """Return the change of a set that fits on the same nodes.
 
-    What the devices of a node would give that the pod can't go to in any case is no difference.
+    The devices of a node that excludes the pod in any case do not count as a difference.
     """
     others = {node.name: node for node in after.nodes if not node.excluded_by}
     pairs = [(node, others[node.name]) for node in before.nodes if node.name in others and not node.excluded_by]
@@ -151,11 +154,11 @@ def _answer(node: PlannedNode) -> object:
 
 
 MOST_VALUES = 3
-"""Values of an allocation that are told."""
+"""The number of values of an allocation that are shown."""
 
 
 def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
-    """Request, driver, pool and name of the devices that the claims are given."""
+    """Return request, driver, pool and name of the devices that the claims get."""
     return [
         (result.request, result.driver, result.pool, result.device)
         for claim in node.claims
@@ -164,7 +167,7 @@ def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
 
 
 def allocation(node: PlannedNode) -> list[Any]:
-    """All that the claims are given, as plain values; without share IDs, which are made anew each time."""
+    """Return the whole allocation as plain values; without share IDs, which are new each time."""
     plain: list[Any] = msgspec.to_builtins(node.claims)
     for claim in plain:
         for result in claim["allocation"]["devices"].get("results", ()):
@@ -173,12 +176,12 @@ def allocation(node: PlannedNode) -> list[Any]:
 
 
 def refusal(node: PlannedNode) -> str:
-    """Why the set does not fit here: what the first filter that refuses says; "" if it fits."""
+    """Return why the set does not fit here: the message of the first rejecting filter; "" if it fits."""
     return node.excluded_by[0].message if node.excluded_by else node.message
 
 
 def said(node: PlannedNode | None, other: PlannedNode | None) -> str | None:
-    """The devices or the refusal; where the other answer has the same devices, with what is other about them."""
+    """Return the devices or the rejection; if the other answer has the same devices, with the differing values."""
     if node is None:
         return None
     if node.excluded_by or node.outcome is not Outcome.FITS:
@@ -194,7 +197,7 @@ def said(node: PlannedNode | None, other: PlannedNode | None) -> str | None:
 
 
 def _values(plain: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every value with its field; those of a device after its name."""
+    """Yield every value with its field; those of a device after its name."""
     if isinstance(plain, dict):
         for name, value in plain.items():
             yield from _values(value, _field(path, name))
@@ -217,7 +220,7 @@ PodKey = tuple[str, str]
 def changed_pods(
     old: Mapping[PodKey, ComparedPod], new: Mapping[PodKey, ComparedPod], asked: Callable[[str, str], bool]
 ) -> Iterator[ChangedPod]:
-    """The pods that differ and are asked about, in the order of the state before, then those that are new."""
+    """Yield the selected pods that differ, in the order of the first state, then the new ones."""
     holders, held = _holders(new), _holders(old)
     for key in (each for each in dict.fromkeys((*old, *new)) if asked(*each)):
         change = _pod_change(old.get(key), new.get(key))
@@ -243,7 +246,7 @@ def _holders(states: Mapping[PodKey, ComparedPod]) -> Mapping[str, list[PodKey]]
 
 
 def _takers(pod: PodKey, here: Mapping[PodKey, ComparedPod], holders: Mapping[str, list[PodKey]]) -> list[ObjectName]:
-    """The pods that have devices in the other state which this one has here, and they have not."""
+    """Return the pods that in the other state have devices which this pod has here, and which lack them here."""
     has = here[pod].devices if pod in here else []
     takers = ((taker, device) for device in has for taker in holders.get(device, ()))
     others = (taker for taker, device in takers if taker not in here or device not in here[taker].devices)
@@ -251,13 +254,13 @@ def _takers(pod: PodKey, here: Mapping[PodKey, ComparedPod], holders: Mapping[st
 
 
 def pod_states(document: ScheduleDocument) -> Mapping[PodKey, ComparedPod]:
-    """The pods that the scheduler does not leave alone: one that has finished is gone."""
+    """Return the pods that the scheduler handles: finished ones count as gone."""
     devices = _devices(document)
     return {(pod.namespace, pod.name): _pod_state(pod, devices) for pod in document.pods if pod.outcome != "Skipped"}
 
 
 def _devices(document: ScheduleDocument) -> Mapping[tuple[str, str], list[str]]:
-    """DRIVER/POOL/DEVICE by namespace and name of the pods for which they are reserved."""
+    """Return DRIVER/POOL/DEVICE by namespace and name of the pods for which they are reserved."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for claim in document.claims:
         if claim.allocation is None:
@@ -297,7 +300,7 @@ def _pod_change(before: ComparedPod | None, after: ComparedPod | None) -> PodCha
 
 
 def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
-    """The pools whose newest generations differ, those of the state before first."""
+    """Yield the pools whose newest generations differ, those of the first state first."""
     if before.slices is after.slices:
         return
     old, new = before.gatherer, after.gatherer
@@ -309,7 +312,7 @@ def changed_pools(before: View, after: View) -> Iterator[ChangedPool]:
 
 
 def published(view: View, pool: PoolID) -> dict[str, Device]:
-    """The devices of the newest generation of a pool, by name."""
+    """Return the devices of the newest generation of a pool, by name."""
     newest = view.gatherer.newest(pool)
     return {device.name: device for slice_ in newest.slices for device in slice_.object.spec.devices}
 
@@ -337,7 +340,7 @@ def _changed(pool: PoolID, before: Mapping[str, Device], after: Mapping[str, Dev
 
 
 def _pool_values(before: Device, after: Device) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
-    """Fields of a device that differ; attributes and capacities one by one."""
+    """Yield fields of a device that differ; attributes and capacities one by one."""
     old, new = _fields(before), _fields(after)
     for field in dict.fromkeys((*old, *new)):
         if old.get(field) != new.get(field):
@@ -357,7 +360,7 @@ def _fields(device: Device) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """The value as JSON; that of an attribute or a capacity without the name of its type."""
+    """Return the value as JSON; that of an attribute or a capacity without the name of its type."""
     if isinstance(value, dict):
         value = {name: inner for name, inner in value.items() if inner not in (None, [], {})}
         if len(value) == 1:
@@ -366,11 +369,11 @@ def _text(value: Any) -> str:
 
 
 Asked = Callable[[ClaimHolder], bool]
-"""Whether a claim, with the pods that may use it, is asked about."""
+"""Returns whether a claim, with the pods that may use it, is selected."""
 
 
 def held_devices(pools: Iterable[ChangedPool], before: View, after: View, asked: Asked) -> Iterator[HeldDevice]:
-    """Lost: claims of the state after have devices that are gone. Gained: those of the state before had such as came.
+    """Yield lost devices, allocated in the second state and gone, and gained ones, allocated in the first and new.
 
     `pools` are the pools that differ.
     """
@@ -405,14 +408,17 @@ def _held(
 
 
 def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
-    """The pods of an answer, each under the name that it had at the start; of settled clusters with how it ended.
+    """Return the pods of an answer by their initial names; in settled clusters, with the way they ended.
 
-    A pod in the place of one that ended does not stand under its own name, which may be a placeholder.
+    The replacement of an ended pod is not listed under its own name, which may be a placeholder.
     """
     states, settled = pod_states(plan.document), plan.settled
     if settled is None:
         return states
-    told = {key: _refused(state, settled.claims_refused.get(key, "")) for key, state in states.items()}
+    over = settled.claims_over_quota
+    told = {
+        key: _refused(state, settled.claims_refused.get(key, ""), over.get(key, ())) for key, state in states.items()
+    }
     for key, (ended, heir) in settled.places.items():
         place = told.pop((heir.metadata.namespace, heir.metadata.name), None) if heir is not None else None
         told[key] = structs.replace(
@@ -421,13 +427,14 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
                 by=ended.cause.by,
                 second=round(max(0.0, ended.moment - settled.server.start), 1),
                 recreated_as=heir.metadata.name if heir is not None else "",
+                endless=key in settled.evicted_endlessly,
             ),
         )
     return told
 
 
 def _without_heir(pod: Pod, workloads: Sequence[AnyWorkload]) -> ComparedPod:
-    """A pod that ended and has no successor yet: an ordered StatefulSet makes it once those before it are ready."""
+    """Return a pod that ended with its successor still to come: an ordered StatefulSet waits for the earlier pods."""
     owner = pod.metadata.controller
     if owner is not None and owner.kind == "StatefulSet":
         key = owner.kind, pod.metadata.namespace, owner.name
@@ -439,6 +446,8 @@ def _without_heir(pod: Pod, workloads: Sequence[AnyWorkload]) -> ComparedPod:
 _GONE = ComparedPod(outcome="Ended", node_name=None, devices=[], message=None)
 
 
-def _refused(state: ComparedPod, message: str) -> ComparedPod:
-    """A pod without a node of which a claim was refused, with what the API server says."""
-    return structs.replace(state, message=message) if message and state.node_name is None else state
+def _refused(state: ComparedPod, message: str, over: Iterable[ExceededAmount]) -> ComparedPod:
+    """Return a pod without a node after the rejection of one of its claims, with the API server's message."""
+    if not message or state.node_name is not None:
+        return state
+    return structs.replace(state, message=message, over_quota=[ClaimOverQuota(**asdict(each)) for each in over])

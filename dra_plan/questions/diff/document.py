@@ -35,24 +35,24 @@ SetChange = Literal[
     "New",
     "Gone",
 ]
-"""Lost: fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, or the input
-lacks what decides, so that it is not known whether it fits in both, or where. OtherNodes: as many, but others.
-OtherDevices: on a node where it fits before and after. OtherAllocation: the same devices, with another configuration,
-capacity or node selector. New, Gone: only one of the states has it."""
+"""Lost: it fitted somewhere before, nowhere after. Undecided: a search was cut short in one of the states, or the input
+lacks deciding objects, so that it is unknown whether it fits in both, or where. OtherNodes: the same number of nodes,
+but different ones. OtherDevices: on a node where it fits before and after. OtherAllocation: the same devices, with a
+different configuration, capacity or node selector. New, Gone: only one of the states has it."""
 
 
 PodChange = Literal[
     "Lost", "Gained", "OtherNode", "OtherDevices", "Restarted", "OtherMessage", "Undecided", "New", "Gone"
 ]
-"""Lost: bound before, not after. Restarted: it ends after, and the pod in its place gets the same node and devices.
-OtherMessage: bound in neither state, for another reason. Undecided: in one of the states it is not bound, and a search
-for it was cut short, or the input lacks what decides."""
+"""Lost: bound before, not after. Restarted: it ends after, and its replacement gets the same node and devices.
+OtherMessage: bound in neither state, for different reasons. Undecided: in one of the states it is not bound, and a
+search for it was cut short, or the input lacks deciding objects."""
 
 
 ComparedOutcome = Literal[
     "Bound", "Waiting", "Unschedulable", "Error", "Gated", "Skipped", "Undecided", "Refused", "Unknown", "Ended"
 ]
-"""What `schedule` says of a pod; Ended: it is gone, and nothing recreates it."""
+"""The outcome of the pod in `schedule`; Ended: it is gone, and nothing recreates it."""
 
 
 HeldDeviceChange = Literal["Lost", "Gained"]
@@ -60,7 +60,7 @@ HeldDeviceChange = Literal["Lost", "Gained"]
 
 
 class DiffReason(DocumentPart, frozen=True, kw_only=True):
-    """Why an answer is another one."""
+    """The reason why an answer differs."""
 
     code: Annotated[
         str,
@@ -93,7 +93,7 @@ class DiffReason(DocumentPart, frozen=True, kw_only=True):
 
 
 class ComparedState(DocumentPart, frozen=True, kw_only=True):
-    """One of the two sides: what it was asked for, and how it was changed."""
+    """One of the two sides: its release, and its edits."""
 
     target: AnswerTarget
     what_if: Annotated[list[AppliedEdit], Meta(description="Changes, beyond what the input has.")] = []
@@ -114,7 +114,7 @@ class ComparedSet(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedNode(DocumentPart, frozen=True, kw_only=True):
-    """A node whose answer for a claim set is another one, or that only one state has (the other side is null)."""
+    """A node whose answer for a claim set differs, or that exists in only one state (the other side is null)."""
 
     name: Text
     before: Annotated[
@@ -129,7 +129,7 @@ class ChangedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
-    """A claim set whose answer is another one."""
+    """A claim set whose answer differs."""
 
     change: SetChange
     before: ComparedSet | None
@@ -139,15 +139,26 @@ class ChangedClaimSet(ClaimSetName, frozen=True, kw_only=True):
 
 
 class PodEnding(DocumentPart, frozen=True, kw_only=True):
-    """How a pod ends, because of a taint, for another pod or by its controller."""
+    """The end of a pod, because of a taint, for another pod or by its controller."""
 
     by: Annotated[str, Meta(description="Why it ends.")]
     second: Annotated[float, Meta(description="The time in seconds from now.")]
     recreated_as: Annotated[str, Meta(description=("The pod that replaces it; its name may be a placeholder."))] = ""
+    endless: Annotated[bool, Meta(description="Its replacements are evicted, too, again and again.")] = False
+
+
+class ClaimOverQuota(DocumentPart, frozen=True, kw_only=True):
+    """A quota that makes the API server reject a claim of the pod."""
+
+    quota: Text
+    resource: Text
+    requested: str
+    used: str
+    hard: str
 
 
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in one of the states, or the one that is made in its place there."""
+    """A pod in one of the states, or its replacement there."""
 
     outcome: ComparedOutcome
     node_name: str | None
@@ -158,6 +169,9 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
         Meta(description=("It runs on its node in this state; otherwise it is pending and the scheduler binds it.")),
     ] = False
     undecided: Annotated[bool, Meta(description="It is not bound, and a search for it was cut short.")] = False
+    over_quota: Annotated[
+        list[ClaimOverQuota], Meta(description="Quotas that keep a claim of the pod from being created.")
+    ] = []
     ended: Annotated[
         PodEnding | None,
         Meta(description=("For a pod that ends in this state; the other fields are about the pod that replaces it.")),
@@ -165,7 +179,7 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that the scheduler treats in another way."""
+    """A pod that the scheduler handles differently."""
 
     namespace: str
     name: Text
@@ -201,7 +215,7 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedValue(DocumentPart, frozen=True, kw_only=True):
-    """An attribute, a capacity or another field that devices of a pool have with another value, or only on one side."""
+    """An attribute, a capacity or another field of a pool's devices that differs, or exists on only one side."""
 
     field: Text
     devices: Annotated[Amount, Meta(description="The number of devices for which it changed.")]
@@ -210,7 +224,7 @@ class ChangedValue(DocumentPart, frozen=True, kw_only=True):
 
 
 def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Iterator[str]:
-    """What is said of those that are undecided, of each state in which they are: Unknown, or of a search cut short."""
+    """Yield the reasons of undecided changes, for each undecided state: Unknown, or a search cut short."""
     for one in changes:
         for state in (one.before, one.after) if one.change == "Undecided" else ():
             if isinstance(state, ComparedSet):
@@ -221,7 +235,7 @@ def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Itera
 
 
 class ChangedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that drivers publish in another way."""
+    """A pool that drivers publish differently."""
 
     driver: Text
     pool: Text
@@ -232,7 +246,7 @@ class ChangedPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class HeldDevice(DocumentPart, frozen=True, kw_only=True):
-    """A device that a claim is allocated, and that drivers publish in one of the states only."""
+    """A device that is allocated to a claim, and that drivers publish in only one of the states."""
 
     change: Annotated[
         HeldDeviceChange,
@@ -250,7 +264,7 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
 
 
 class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
-    """A selector that matches another number of devices."""
+    """A selector that matches a different number of devices."""
 
     expression: Text
     used_by: list[ObjectName]
@@ -277,7 +291,7 @@ class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
 
 
 class DiffDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What two states of a cluster, or two releases, answer differently. `target` is that of the state after."""
+    """The differences between two states of a cluster, or two releases. `target` is that of the second state."""
 
     kind: Literal["ClusterDiff"] = "ClusterDiff"
     before: ComparedState

@@ -1,4 +1,4 @@
-"""What gates make of a ClusterDiff: what is lost fails."""
+"""The gate rules for a ClusterDiff: anything lost fails."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def _verdicts(gate: Gate, document: DiffDocument) -> list[Verdict]:
 
 
 def new_holds(document: DiffDocument) -> Iterator[HeldDrain]:
-    """The budgets that hold up drains of the state after, and not those of the state before."""
+    """Yield the budgets that block drains of the second state, but not of the first."""
     for edit in document.after.what_if:
         if edit not in document.before.what_if:
             yield from edit.held_by
 
 
 def _fits_in_both(one: Change) -> bool:
-    """Whether only the nodes are undecided on which a claim set fits, not that it fits before and after."""
+    """Return whether only the nodes of a claim set are undecided, not that it fits before and after."""
     if not isinstance(one, ChangedClaimSet) or one.before is None or one.after is None:
         return False
     return one.before.outcome is Outcome.FITS and one.after.outcome is Outcome.FITS

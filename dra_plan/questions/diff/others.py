@@ -1,7 +1,7 @@
-"""Whether a pod lost or got its place because of other pods: one of the two states is asked again without some.
+"""The pods because of which a pod lost or got its node: one of the two states is scheduled again without some.
 
-First a state that is asked, then which of the changed pods are asked about: those that lost or got a node before those
-that only go elsewhere, pods that are alike once, and all in all for no more than a few passes of the scheduler cost.
+First comes the state that is scheduled, then the selection of changed pods: pods that lost or got a node precede those
+that only move, equal pods are checked once, and the total cost is that of a few scheduler passes.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.simulation import Simulation
 
 Place = tuple[str | None, list[str]]
-"""A node, and DRIVER/POOL/DEVICE of all devices of a pod there, sorted."""
+"""A node, and DRIVER/POOL/DEVICE of all devices of a pod on it, sorted."""
 
 
 CYCLE = 10
-"""What it costs to schedule one pod, where each node and pod that is there costs 1."""
+"""The cost of scheduling one pod, where each existing node and pod costs 1."""
 
 
 class AskedState:
-    """One of the two states, asked what becomes of a pod if others do not wait; `spent` is what that has cost."""
+    """One of the two states, scheduled again without some pending pods; `spent` is the total cost so far."""
 
     def __init__(self, inventory: Inventory, view: View, plan: SchedulePlan, question: Question) -> None:
         self._inventory, self._view, self._question = inventory, view, question
@@ -52,11 +52,11 @@ class AskedState:
 
     @property
     def cost(self) -> int:
-        """What a pass of the scheduler costs here."""
+        """Return the cost of a scheduler pass here."""
         return self._size + CYCLE * self._waiting
 
     def kind(self, key: PodKey) -> Hashable:
-        """The same for pods that would all get the same, each if no other one waited."""
+        """Return a key that is equal for pods that would get the same result, each as the only pending pod."""
         if key not in self._kinds:
             pod = self._pods.get(key)
             self._kinds[key] = key if pod is None else self._kind_of(pod)
@@ -71,14 +71,14 @@ class AskedState:
         return metadata.namespace, msgspec.json.encode(plain, order="sorted")
 
     def alone(self, key: PodKey) -> Place | None:
-        """Where the pod goes if no other one waits."""
+        """Return where the pod goes if it is the only pending one."""
         kind = self.kind(key)
         if kind not in self._alone:
             self._alone[kind] = self._asked(key, lambda pod: _key(pod) == key, 1)
         return self._alone[kind]
 
     def without(self, key: PodKey, others: Collection[PodKey]) -> Place | None:
-        """Where the pod goes if those do not wait."""
+        """Return where the pod goes if those others are not pending."""
         chosen = choice(self._inventory, self._view.target, self._question)
         return self._asked(key, lambda pod: chosen(pod) and _key(pod) not in others, self._waiting)
 
@@ -91,7 +91,7 @@ class AskedState:
             return None
         record = simulation.scheduler.records.of(found)
         if not self._in_groups and (found.spec.priority or 0) >= self._highest:
-            simulation.scheduler.enough = lambda: bool(record.node)  # nobody is left who could take it from the pod
+            simulation.scheduler.enough = lambda: bool(record.node)  # no remaining pod could evict it
         simulation.start()
         return record.node or None, _devices(simulation, found)
 
@@ -107,19 +107,19 @@ def _devices(simulation: Simulation, pod: Pod) -> list[str]:
 
 
 MOST_SPENT = 5_000
-"""So much the questions may cost in any case."""
+"""The cost that is allowed in any case."""
 
 
 MOST_PASSES = 2
-"""So many times what a pass of the scheduler costs they may cost where that is more."""
+"""The allowed cost in scheduler passes, if that is more."""
 
 
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
-    """The changed pods. Of lost ones it is known whether they would be bound if no other pod waited.
+    """Return the changed pods; lost ones say whether they would be bound as the only pending pod.
 
-    Those that have its devices in the other state are kept where they are the reason: if they did not wait, or no
-    other pod did, it would be the same in both. Of pods that end in a state, or that are held, it is known why: nothing
-    is asked. Which of several pods that are alike gets which node has no reason.
+    Pods that have its devices in the other state are listed if they are the reason: if, without them or without all
+    others, the result is the same in both states. The reason is already known for pods that end in a state or are held
+    back, so these are not checked. There is no reason for which of several equal pods gets which node.
     """
     found = list(changed)
     most = max(MOST_SPENT, MOST_PASSES * (before.cost + after.cost))
@@ -137,7 +137,7 @@ def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: 
 
 
 def _is_open(pod: ChangedPod) -> bool:
-    """Whether others may be the reason."""
+    """Return whether other pods may be the reason."""
     ends = any(state is not None and state.ended is not None for state in (pod.before, pod.after))
     return not ends and (pod.after is None or pod.after.outcome != "Gated")
 
@@ -145,7 +145,7 @@ def _is_open(pod: ChangedPod) -> bool:
 def _reasons(
     pod: ChangedPod, others: Sequence[ObjectName], wanted: ComparedPod | None, state: AskedState
 ) -> list[ObjectName]:
-    """The others if without them, or without any, the state would give the pod what it has in the other state."""
+    """Return the others if, without them or without all, the pod gets what it has in the other state."""
     if not others or wanted is None:
         return []
     key, names = (pod.namespace, pod.name), [(one.namespace, one.name) for one in others]

@@ -1,4 +1,4 @@
-"""The page of `diff`: before and after side by side."""
+"""The page of `diff`: before and after, next to each other."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _TONES = {
     "Gained": picks.GOOD,
     "MoreNodes": picks.GOOD,
 }
-"""How a change is coloured; the others are neither good nor bad."""
+"""The colours of changes; other changes are neither good nor bad."""
 
 
 Answers = Mapping[str, Mapping[str, AnswerOnNode]]
-"""By claim set, by node."""
+"""The answers by claim set and node."""
 
 
 def page(answer: ClusterDiff, _inventory: Inventory | None, _view: View | None) -> Page:
-    """The page of an answer, with both states that are compared, if both can be drawn."""
+    """Return the page of an answer, with both states if both can be drawn."""
     made = begin(answer.document, "diff", FORMATS)
     before, after = answer.before, placed(answer)
     pictures = drawn(before.inventory, before.view, "Before"), drawn(after.inventory, after.view, "After")
@@ -63,7 +63,7 @@ def placed(answer: ClusterDiff) -> State:
     pods = answer.document.pods
     to = {device for pod in pods if pod.after is not None for device in pod.after.devices}
     left = to | {device for pod in pods if pod.before is not None for device in pod.before.devices}
-    ended = {claim.key: claim for claim in answer.claims_after}
+    ended = {claim.key: claim for claim in answer.end.claims}
     there = (one for one in answer.after.inventory.claims if one.key in ended or left.isdisjoint(_devices(one)))
     claims = {claim.key: claim for claim in there}
     claims |= {key: claim for key, claim in ended.items() if not to.isdisjoint(_devices(claim))}
@@ -78,7 +78,7 @@ def _devices(claim: ResourceClaim) -> list[str]:
 
 
 def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
-    """Everything that differs can be picked; `scenes` are the states before and after, or none."""
+    """Add a pick for every difference; `scenes` are the states before and after, or empty."""
     document = answer.document
     made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
     changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
@@ -91,7 +91,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
         marks = [picks.marks(side.get(claim_set_name(one), {}), at) for side, at in zip(answers, scenes, strict=True)]
         _only_what_is_free(marks, scenes)
         if one.change == "Undecided":
-            marks = [{} for _ in marks]  # the picture would show what a longer search finds
+            marks = [{} for _ in marks]  # the picture would show the result of a longer search
         alone = structs.replace(document, claim_sets=[one], pods=[], pools=[], held_devices=[], selectors=[])
         _add(made, claim_set_name(one), one, alone, marks)
     for pod in document.pods:
@@ -113,7 +113,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
 
 
 def _only_what_is_free(marks: list[dict[int, Mark]], scenes: list[Scene]) -> None:
-    """Claim sets are asked about before any pod moves: where a moved pod has their devices, that is told instead."""
+    """Drop marked devices that are in use, because claim sets are checked before any pod moves; say so instead."""
     for on_scene, picture in zip(marks, scenes, strict=False):
         for number, mark in on_scene.items():
             devices = {device.at: device.state for device in picture.places[number].devices}
@@ -122,7 +122,7 @@ def _only_what_is_free(marks: list[dict[int, Mark]], scenes: list[Scene]) -> Non
 
 
 def _by_claim(devices: Iterable[HeldDevice]) -> list[list[HeldDevice]]:
-    """The devices of each claim that came, and those that went."""
+    """Return the gained and lost devices of each claim."""
     found: dict[tuple[str, str, str], list[HeldDevice]] = {}
     for one in devices:
         found.setdefault((one.holder.namespace, one.holder.name, one.change), []).append(one)
@@ -138,7 +138,7 @@ def _way(pod: ChangedPod) -> str:
 
 
 def _headline(changes: Counter[str]) -> str:
-    """What is worse first; nothing is lost only if nothing is gone either."""
+    """Return the headline, worst changes first; it says that nothing is lost only if nothing is gone either."""
     if not changes:
         return "No workload and no pod differs"
     lost, gone, fewer, undecided = (changes[each] for each in ("Lost", "Gone", "FewerNodes", "Undecided"))
@@ -175,14 +175,14 @@ def _add(
 
 
 def _answers(of: State) -> Answers:
-    """What one side says of each claim set on its nodes."""
+    """Return the answers of one side for each claim set on its nodes."""
     plan = plan_claim_sets(of.inventory, of.view, Question(infer_nodes=True))
     names = [claim_set_name(one) for one in plan.document.claim_sets]
     return dict(zip(names, on_nodes(plan.claim_sets, of.inventory, of.view), strict=True))
 
 
 def _of_pod(state: ComparedPod, drawn: Scene) -> Iterator[tuple[int, Mark]]:
-    """Where the pod is bound, with its devices."""
+    """Yield the node of the pod, with its devices."""
     made: dict[int, Mark] = {}
     place = drawn.by_node.get(state.node_name or "")
     if place is not None:

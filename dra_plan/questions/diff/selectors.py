@@ -1,4 +1,4 @@
-"""What selectors match in two states: those of classes, claims and templates, and whether anything uses them."""
+"""The matches of selectors in two states: those of classes, claims and templates, and whether they are in use."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from dra_plan.documents.base import ObjectName
 from dra_plan.questions.diff.document import ChangedSelector
 
 EVERY_DEVICE = "true"
-"""The expression of a class that has none."""
+"""The expression of a class without selectors."""
 
 
 class _Asker(NamedTuple):
-    """What has selectors: a class, or a request of a claim or of a template."""
+    """An object with selectors: a class, or a request of a claim or of a template."""
 
     user: ObjectName
     request: str
 
 
 Selectors = Mapping[_Asker, tuple[str, ...]]
-"""The expressions of each, which all have to match."""
+"""The expressions of each object, all of which must match."""
 
 
 def changed_selectors(before: tuple[Inventory, View], after: tuple[Inventory, View]) -> Iterator[ChangedSelector]:
-    """The expressions that match more devices, or fewer, than before; then what was edited, and matches other numbers.
+    """Yield expressions that match more or fewer devices, then edited ones with a different number of matches.
 
-    A class that is gone matches nothing.
+    A deleted class matches nothing.
     """
     old, new = (_selectors_of(inventory) for inventory, _ in (before, after))
     used = _used(after[0])
@@ -85,7 +85,7 @@ def _joined(expressions: Sequence[str]) -> str:
 
 
 def _expressions(old: Selectors, new: Selectors) -> dict[str, dict[ObjectName, None]]:
-    """Each expression with those that have it; what was edited is left out."""
+    """Return each expression with the objects that have it; edited ones are omitted."""
     users: dict[str, dict[ObjectName, None]] = {}
     for state, other in ((old, new), (new, old)):
         for asker, expressions in state.items():
@@ -127,7 +127,7 @@ def _each(selectors: Iterable[DeviceSelector]) -> tuple[str, ...]:
 
 
 def _used(inventory: Inventory) -> frozenset[ObjectName]:
-    """The claims and templates of pods that have not ended and of workloads, and the classes that they ask."""
+    """Return the claims and templates of unfinished pods and of workloads, and the classes that they request."""
     index = Index(inventory)
     ended_pods = {(pod.metadata.namespace, pod.metadata.name) for pod in inventory.pods if ended(pod)}
     found: set[ObjectName] = set()
@@ -172,7 +172,7 @@ def _classes(spec: ResourceClaimSpec) -> Iterator[str]:
 
 
 def _serves(device_class: DeviceClass, resources: set[str]) -> bool:
-    """Whether pods ask for the class's devices as an extended resource."""
+    """Return whether pods request the class's devices as an extended resource."""
     names = {device_class.spec.extended_resource_name, IMPLICIT_PREFIX + device_class.metadata.name}
     return not resources.isdisjoint(name for name in names if name)
 
@@ -181,14 +181,14 @@ def _serves(device_class: DeviceClass, resources: set[str]) -> bool:
 
 
 def _reads_gone(expression: str, before: View, after: View) -> list[str]:
-    """Attributes that the expression reads, and that devices had before and none has now."""
+    """Return attributes that the expression reads, and that devices had before and no device has now."""
     reads = before.compile(expression).reads or ()
     wanted = {f"{domain}/{name}" for kind, domain, name in reads if kind == "attributes"}
     return sorted(wanted & _attributes(before) - _attributes(after)) if wanted else []
 
 
 def _attributes(view: View) -> set[str]:
-    """The attributes of all devices of newest generations, DOMAIN/NAME; without a domain they are the driver's."""
+    """Return the attributes of all devices of newest generations, DOMAIN/NAME; the default domain is the driver."""
     found: set[str] = set()
     for pool in view.gatherer.slices:
         for slice_ in view.gatherer.newest(pool).slices:
@@ -198,18 +198,18 @@ def _attributes(view: View) -> set[str]:
 
 
 class Tried(NamedTuple):
-    """What expressions do on the devices of a cluster: how many match, and where one stops with an error."""
+    """The results of expressions on the devices of a cluster: the number of matches, and any error."""
 
     matched: int = 0
     erring: int = 0
     pools: tuple[PoolID, ...] = ()
-    """The pools of the devices on which one stops."""
+    """The pools of the devices on which an expression fails."""
     error: str = ""
     """The first error."""
 
 
 def _tried(view: View, expressions: Sequence[str]) -> Tried:
-    """On devices of newest generations, of pools that can be used; nothing if one does not compile."""
+    """Evaluate on devices of newest generations, in usable pools; nothing if an expression does not compile."""
     try:
         selectors = [view.compile(expression) for expression in expressions]
     except ValueError:

@@ -1,4 +1,4 @@
-"""`diff -o table`, `-o wide` and `-o markdown`: a table for each kind of thing that differs."""
+"""`diff -o table`, `-o wide` and `-o markdown`: a table for each kind of difference."""
 
 from __future__ import annotations
 
@@ -32,37 +32,37 @@ _MATCH = {True: "matches no device any more", False: "match no device any more"}
 
 
 MOST_MESSAGES = 3
-"""Messages about nodes that a claim set's cell has."""
+"""The number of messages about nodes in the cell of a claim set."""
 
 
 MOST_VALUES = 4
-"""Changed values of a pool that are told."""
+"""The number of changed values of a pool that are shown."""
 
 
 HELD = {"Lost": "no longer published", "Gained": "now published"}
-"""What became of devices that claims have, in words."""
+"""The wording of changes of allocated devices."""
 
 
 FEWEST_FOLDED = 3
-"""So many rows of one controller's pods make one."""
+"""The minimum number of rows of one controller's pods that are merged."""
 
 
 _PodCells = tuple[str, str, str, str]
-"""Change, before, after, and whether others are the reason."""
+"""Change, before, after, and whether other pods are the reason."""
 
 
 MOST_HELD = 20
-"""Allocated claims with other devices that a table tells; `-o wide` has all."""
+"""The number of allocated claims with changed devices in a table; `-o wide` has all."""
 
 
 def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """What differs; pods and pools that differ in the same way are told once, with their number."""
+    """Return the differences; pods and pools with equal differences are merged, with their number."""
     parts: list[Part] = [*_tables(document), *_other_messages(document), *_reasons(document), *_not_known(document)]
     return [*parts, *ends(document)] if parts else ["No difference.", *ends(document)]
 
 
 def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """The same, with every node of every claim set."""
+    """Return the same, with every node of every claim set."""
     made = Table(("WORKLOAD", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
     for one in document.claim_sets:
         for node in one.nodes:
@@ -73,7 +73,7 @@ def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
 
 
 def _tables(document: DiffDocument, *, whole: bool = False) -> Iterator[Table]:
-    """A table for each kind of thing; with `whole` messages, pods and claims that are left out otherwise, too."""
+    """Yield a table for each kind of difference; `whole` includes messages, pods and claims omitted otherwise."""
     pools = _pools(document), _held(document, None if whole else MOST_HELD)
     for made in (_claim_sets(document), _pods(document, whole=whole), *pools, _selectors(document)):
         if made.rows:
@@ -91,7 +91,7 @@ def _claim_sets(document: DiffDocument) -> Table:
 
 
 def _set_states(one: ChangedClaimSet) -> list[str]:
-    """Both states; where the set fits on the same nodes, what differs on the first of those that differ."""
+    """Return both states; if the set fits on the same nodes, the first node that differs."""
     states = (one.before, one.after)
     cells = [_set_state(state) for state in states]
     if cells[0] != cells[1] or one.change == "Undecided":
@@ -135,9 +135,9 @@ def _pods(document: DiffDocument, *, whole: bool) -> Table:
 
 
 def _folded(rows: Mapping[_PodCells, list[ChangedPod]]) -> Iterator[tuple[_PodCells, list[ChangedPod]]]:
-    """The rows; where only nodes and devices of one controller's pods differ, one for `FEWEST_FOLDED` of them or more.
+    """Yield the rows; `FEWEST_FOLDED` or more that differ only in nodes and devices of one controller's are merged.
 
-    `-o wide` has each.
+    `-o wide` has each row.
     """
     groups: dict[tuple[str, ...], list[_PodCells]] = {}
     for cells, pods in rows.items():
@@ -152,7 +152,7 @@ def _folded(rows: Mapping[_PodCells, list[ChangedPod]]) -> Iterator[tuple[_PodCe
 
 
 def _shape(pod: ChangedPod) -> Iterator[str]:
-    """What two pods have in common that stand in one row: all that is not a node, a device or a name."""
+    """Yield everything that pods in one row share: all except nodes, devices and names."""
     yield pod.namespace
     yield pod.owner
     yield pod.change
@@ -163,7 +163,7 @@ def _shape(pod: ChangedPod) -> Iterator[str]:
 
 
 def _places(states: Sequence[ComparedPod | None]) -> str:
-    """The one state that they share but for nodes and times: with the nodes of all."""
+    """Return the state that they share except for nodes and times, with the nodes of all."""
     first = states[0]
     if first is None:
         return "not there"
@@ -179,7 +179,7 @@ def _places(states: Sequence[ComparedPod | None]) -> str:
 
 
 def _other_messages(document: DiffDocument) -> Iterator[str]:
-    """Pods without a node in both states, of which the table has no rows."""
+    """Yield pods without a node in both states, which have no rows in the table."""
     named = [f"{pod.namespace}/{pod.name}" for pod in document.pods if pod.change == "OtherMessage"]
     if named:
         gets = "gets a different message" if len(named) == 1 else "get different messages"
@@ -187,7 +187,7 @@ def _other_messages(document: DiffDocument) -> Iterator[str]:
 
 
 def _not_known(document: DiffDocument) -> Iterator[str]:
-    """That a cluster never comes to rest; that something is not known, and what may help."""
+    """Yield that a cluster never settles, and undecided results with possible remedies."""
     for word, state in (("before", document.before), ("after", document.after)):
         if state.unsettled:
             yield f"The cluster {word} never settles: {state.unsettled}."
@@ -198,7 +198,7 @@ def _not_known(document: DiffDocument) -> Iterator[str]:
 
 
 def _alone(pod: ChangedPod) -> str:
-    """Whether others are the reason, in words."""
+    """Return the wording for whether other pods are the reason."""
     taken, freed = (listed([f"{one.namespace}/{one.name}" for one in by]) for by in (pod.taken_by, pod.freed_by))
     said = f" (only because {taken} took its devices)" if taken else ""
     said += f" (only because {freed} no longer {'takes' if len(pod.freed_by) == 1 else 'take'} them)" if freed else ""
@@ -217,7 +217,7 @@ def _pod_state(state: ComparedPod | None, *, whole: bool) -> str:
 
 
 def _place(state: ComparedPod, *, whole: bool) -> str:
-    """Where the pod is, or why it has no node."""
+    """Return the node of the pod, or why it has none."""
     if state.node_name:
         verb = "runs on" if state.running else "gets"
         place = f"{verb} {state.node_name}{' with ' if state.devices else ''}"
@@ -229,7 +229,7 @@ def _place(state: ComparedPod, *, whole: bool) -> str:
 
 
 def _by_pool(devices: Sequence[str]) -> str:
-    """The devices, DRIVER/POOL: DEVICE and DEVICE."""
+    """Return the devices, DRIVER/POOL: DEVICE and DEVICE."""
     pools: dict[str, list[str]] = {}
     for device in devices:
         pool, _, name = device.rpartition("/")
@@ -259,7 +259,7 @@ def _what(pool: ChangedPool) -> Iterator[str]:
 
 
 def _held(document: DiffDocument, most: int | None = MOST_HELD) -> Table:
-    """Allocated claims whose devices went or came, those that lost some first."""
+    """Return allocated claims with gained or lost devices, those with losses first."""
     made = Table(("CLAIM", "CHANGE", "PODS", "DEVICES"), flexible=(0, 2, 3))
     for (holder, word), devices in list(_by_claim(document).items())[:most]:
         pods = listed([f"{holder[0]}/{pod}" for pod in holder[2:]])
@@ -268,7 +268,7 @@ def _held(document: DiffDocument, most: int | None = MOST_HELD) -> Table:
 
 
 def _by_claim(document: DiffDocument) -> dict[tuple[tuple[str, ...], str], list[str]]:
-    """Of each claim, with its pods, the devices that went or came."""
+    """Return the gained or lost devices of each claim, with its pods."""
     found: dict[tuple[tuple[str, ...], str], list[str]] = {}
     for one in document.held_devices:
         holder = (one.holder.namespace, one.holder.name, *one.holder.pods)
@@ -286,7 +286,7 @@ def _selectors(document: DiffDocument) -> Table:
 
 
 def change(word: str) -> str:
-    """A change in words."""
+    """Return the wording of a change."""
     return CHANGES.get(word, word)
 
 
@@ -294,7 +294,7 @@ def change(word: str) -> str:
 
 
 def _reasons(document: DiffDocument) -> Iterator[str]:
-    """Why, each reason once, with the claim sets that it is told of."""
+    """Yield each reason once, with the claim sets that it applies to."""
     owners: dict[str, list[str]] = {}
     for one in document.claim_sets:
         for reason in one.reasons:
@@ -319,7 +319,7 @@ def _reason(reason: DiffReason, document: DiffDocument) -> str:
 
 
 def ends(document: DiffDocument) -> Iterator[str]:
-    """How much changed in which way, the releases, and what was changed."""
+    """Yield the number of changes of each kind, the releases, and the edits."""
     counts = Counter(one.change for one in document.claim_sets)
     pods = Counter(pod.change for pod in document.pods)
     held = Counter(word for _, word in _by_claim(document))
@@ -342,12 +342,12 @@ def ends(document: DiffDocument) -> Iterator[str]:
 
 
 def markdown(document: DiffDocument, screen: Screen | None) -> str:
-    """The same as tables of Markdown, for a merge request."""
+    """Return the same as Markdown tables, for a merge request."""
     return markdown_parts(table(document, screen))
 
 
 def names(document: DiffDocument) -> str:
-    """`KIND/NAMESPACE/NAME CHANGE` for claim sets, pods and allocated claims."""
+    """Return `KIND/NAMESPACE/NAME CHANGE` for claim sets, pods and allocated claims."""
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
     pods = [f"pod/{pod.namespace}/{pod.name} {pod.change}" for pod in document.pods]
     claims = [f"resourceclaim/{'/'.join(holder[:2])} {word}" for holder, word in _by_claim(document)]
@@ -358,5 +358,5 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[DiffDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

@@ -1,1 +1,1 @@
-"""Whose pods would have no place if a node were drained, node by node."""
+"""The pods that would have no node if a node were drained, node by node."""

@@ -1,7 +1,7 @@
-"""`diff --drain each`: what would have no place if a node were drained, for each node in turn.
+"""`diff --drain each`: the pods that would have no node if a node were drained, for each node in turn.
 
-A row says the same as `diff --drain NODE` says of pods. What the states have in common is worked out once: a drain
-costs by what it changes, and a look at each object.
+A row contains the same as `diff --drain NODE` for pods. Shared parts of the states are computed once: the cost of a
+drain depends on its changes, plus one pass over all objects.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from dra_plan.whatif import Drain
 from dra_plan.whatif.edits import MOST_NAMED, bare_pod_notice, is_bare, node_named
 
 Records = Mapping[tuple[str, str], PodRecord]
-"""What became of pods, by namespace and name."""
+"""The results of pods, by namespace and name."""
 
 
 @dataclass(frozen=True, repr=False)
 class DrainList(PrintedAnswer[DrainsDocument]):
-    """The answer of `diff --drain each`: nodes, which `for` goes through, the most harmful first."""
+    """The answer of `diff --drain each`; iterating yields the nodes, most harmful first."""
 
     target: Target
     nodes: tuple[DrainedNode, ...]
@@ -64,10 +64,10 @@ class DrainList(PrintedAnswer[DrainsDocument]):
 def drain_each(
     inventory: Inventory, target: Target, question: Question, jobs: int = 1, by: str | None = None
 ) -> DrainList:
-    """Drains each node of the question in turn, with `jobs` processes; all of them if it names none.
+    """Drain each node of the question in turn, with `jobs` processes; all nodes if it names none.
 
-    With `by`, a label, all of them with the same value together. Raises UsageError for unknown nodes and owners, and
-    for a label that no node has, InputError for an input without nodes.
+    With `by`, a label, drain all nodes with the same value together. Raises UsageError for unknown nodes and owners,
+    and for a label that no node has, InputError for input without nodes.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)
@@ -89,11 +89,11 @@ def drain_each(
 
 
 _Group = tuple[str, tuple[str, ...]]
-"""What is drained at once: how it is called, and its nodes."""
+"""The nodes drained together: their common name, and their names."""
 
 
 def _groups(nodes: Iterable[Node], label: str | None) -> tuple[list[_Group], list[Notice]]:
-    """The nodes one by one, or by the value of a label, with a warning about those that do not have it."""
+    """Return single nodes, or groups by the value of a label, with a warning about nodes without it."""
     if label is None:
         return [(node.metadata.name, (node.metadata.name,)) for node in nodes], []
     values, without = by_label(nodes, label)
@@ -106,7 +106,7 @@ def _groups(nodes: Iterable[Node], label: str | None) -> tuple[list[_Group], lis
 
 
 def _harm(row: DrainedNode) -> tuple[int, int, int]:
-    """The smaller, the earlier; of equal harm, as the input has them."""
+    """Return the sort key, more harm first; for equal harm, input order remains."""
     return -len(row.lost), -len(row.gone), -row.moved
 
 
@@ -117,12 +117,12 @@ class _Given(NamedTuple):
 
 
 def _share(each: _Drains, groups: Iterable[_Group]) -> Iterable[DrainedNode]:
-    """What one process does."""
+    """Return the drained nodes of one process."""
     return (each.drained(*group) for group in groups)
 
 
 class _Drains:
-    """The cluster as it is, and what the drains of its nodes have in common."""
+    """The present cluster, and the shared parts of the drains of its nodes."""
 
     def __init__(self, given: _Given) -> None:
         self._given = given
@@ -140,10 +140,10 @@ class _Drains:
         self._moves = self._settles or any(
             not record.skipped and (record.attempts or not record.node) for record in self.before.result.pods
         )
-        """Whether pods wait or end in any case, so that a node without pods of its own may be missed, too."""
+        """True if pods are pending or end in any case, so that even a node without pods of its own may be missed."""
 
     def __reduce__(self) -> tuple[type[_Drains], tuple[_Given]]:
-        """Other machines find again what the drains have in common."""
+        """Pickle only the input: other machines compute the shared parts again."""
         return _Drains, (self._given,)
 
     def _scheduled(self, inventory: Inventory, view: View, *, always: bool = False) -> SettledOutcome:
@@ -153,13 +153,13 @@ class _Drains:
 
     @cached_property
     def _settled_records(self) -> Records:
-        """What becomes of the pods as it is, beside a drain after which controllers act."""
+        """Return the results of pods without a drain, for comparison with drains after which controllers act."""
         if self._settles:
             return self._records
         return self._of_chosen(self._scheduled(self._inventory, self._view, always=True))
 
     def drained(self, name: str, nodes: Sequence[str]) -> DrainedNode:
-        """What would become of pods without the nodes, which together are called so."""
+        """Return the results of pods without the nodes, which together have this name."""
         inventory, entries = self._inventory, []
         for node in nodes:
             edited = Drain(node, self.index).apply(inventory)
@@ -208,23 +208,23 @@ class _Drains:
         )
 
     def _absent(self, name: str) -> Iterator[tuple[str, str]]:
-        """Namespace and name of the pods that the input lacks and that may be on the node."""
+        """Yield namespace and name of pods that may be on the node but are missing from the input."""
         for pod in self.index.absent_pods.on(node_named(self._inventory, name)):
             namespace, _, own = pod.partition("/")
             yield namespace, own
 
     def bare_pods(self, nodes: Collection[str]) -> Iterator[Notice]:
-        """That chosen pods are gone when one of these nodes, theirs, is drained."""
+        """Yield a notice for each selected bare pod on these nodes, which is lost in a drain."""
         for pod in self._inventory.pods:
             if pod.spec.node_name in nodes and is_bare(pod) and self._chosen(pod):
                 yield bare_pod_notice(pod, "its node")
 
     def _of_chosen(self, outcome: SettledOutcome) -> Records:
-        """Of the chosen pods, those that have to do with the scheduler."""
+        """Return the selected pods that the scheduler handles."""
         records = outcome.records()
         return {key: record for key, record in records.items() if not record.skipped and self._is_chosen(record, key)}
 
     def _is_chosen(self, record: PodRecord, key: tuple[str, str]) -> bool:
-        """Whether the pod, or the one in whose place it was made, is asked about."""
+        """Return whether the pod, or the pod that it replaces, is selected."""
         own = (record.pod.metadata.namespace, record.pod.metadata.name)
         return own != key or self._chosen(record.pod)

@@ -1,4 +1,4 @@
-"""What `diff --drain each` can be asked."""
+"""The `Cluster` method for `diff --drain each`, and its options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DrainEachOptions(PodOptions, Stepwise, total=False):
-    """Which pods are looked at, and which nodes are drained."""
+    """The options that select the pods to check, and the nodes to drain."""
 
     nodes: Names
     by: str | None
@@ -22,11 +22,11 @@ class DrainEachOptions(PodOptions, Stepwise, total=False):
 @spelled_out
 @within_its_time
 def drain_each(cluster: LoadedCluster, *owners: str, **options: Unpack[DrainEachOptions]) -> DrainList:
-    """What would have no place if a node were drained: each of `nodes` in turn, or each that there is.
+    """Return the pods that would have no node if a node were drained: each of `nodes` in turn, or each node.
 
-    With `by`, a label, the nodes of each of its values are drained together: what N+1 per rack asks. A row says of
-    pods what `diff` says with `drain`. `jobs` processes share the nodes. The other arguments, and what is raised, are
-    those of `schedule`; UsageError also for an unknown node or label, InputError for an input without nodes.
+    With `by`, a label, all nodes with the same value are drained together, as in an N+1 check per rack. A row contains
+    the pods that `diff` reports with `drain`. `jobs` processes share the nodes. The other arguments and the errors are
+    those of `schedule`; also UsageError for an unknown node or label, InputError for input without nodes.
     """
     from dra_plan.arguments import at_least_one
     from dra_plan.questions.drain_each.answer import drain_each

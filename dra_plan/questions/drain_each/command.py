@@ -1,4 +1,4 @@
-"""`dra-plan diff --drain each`: whose pods would have no place if a node were drained, node by node."""
+"""`dra-plan diff --drain each`: the pods that would have no node if a node were drained, node by node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dra_plan.questions.drain_each import ask
 
 
 def drain_each(context: typer.Context) -> Exit:
-    """What `diff --drain each` prints: of one state, after the other edits; its options are those of `diff`."""
+    """Print the answer of `diff --drain each` for one state, after the other edits; its options are those of `diff`."""
     from dra_plan.cli.inputs import opened, options_of
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError

@@ -10,7 +10,7 @@ from dra_plan.documents.base import Amount, DocumentPart, HeldDrains, ObjectName
 
 
 class LostPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that has a node, and would have none."""
+    """A pod that has a node, and would lose it."""
 
     namespace: str
     name: Text
@@ -23,7 +23,7 @@ class LostPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class DrainedNode(DocumentPart, frozen=True, kw_only=True):
-    """What would become of pods if this node were drained."""
+    """The effect on pods of draining this node."""
 
     name: Annotated[Text, Meta(description=("The node, or LABEL=VALUE of nodes that are drained together."))]
     nodes: Annotated[list[str], Meta(description="The nodes, if several are drained together.")] = []
@@ -55,7 +55,7 @@ class DrainedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class DrainsDocument(PrintedDocument, frozen=True, kw_only=True):
-    """Each node drained in turn, those first whose drain does most harm."""
+    """The drain of each node in turn, most harmful first."""
 
     kind: Literal["DrainList"] = "DrainList"
     nodes: list[DrainedNode]

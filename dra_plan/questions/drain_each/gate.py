@@ -1,4 +1,4 @@
-"""What gates make of a DrainList: pods that would be lost fail."""
+"""The gate rules for a DrainList: lost pods fail."""
 
 from __future__ import annotations
 

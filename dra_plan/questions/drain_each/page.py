@@ -1,4 +1,4 @@
-"""The page of `diff --drain each`: the harm that the drain of each node does, as rows and on the picture."""
+"""The page of `diff --drain each`: the harm of draining each node, as rows and in the picture."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from dra_plan.questions.drain_each.text import FORMATS
 from dra_plan.text import words
 
 MOST_NODES = 300
-"""Nodes that can be picked, and have a row: those whose drain does most harm."""
+"""The number of nodes with a pick and a row: those whose drain is most harmful."""
 
 
 def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = begin(answer.document, "diff", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_drains(made, answer.document)
@@ -32,7 +32,7 @@ def page(answer: DrainList, inventory: Inventory | None, view: View | None) -> P
 
 
 def fill_drains(made: Page, document: DrainsDocument) -> None:
-    """What is lost whichever node is drained, then node by node."""
+    """Add the losses common to all drains, then those of each node."""
     made.picks_title, made.answers_title, made.opens_on = "Nodes, the worst first", "If it is drained", 0
     made.gets_word, made.harm_word = "has to move", "is lost"
     harmful = [node for node in document.nodes if node.lost or node.gone]
@@ -125,7 +125,7 @@ def _add_all(made: Page, document: DrainsDocument, drawn: Scene | None) -> None:
 
 
 Running = Mapping[int, Mapping[int, list[str]]]
-"""By place and position, the pods that have a device."""
+"""The pods that use a device, by place and position."""
 
 
 def _pods_of(drawn: Scene) -> Running:

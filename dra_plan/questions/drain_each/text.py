@@ -1,4 +1,4 @@
-"""`diff --drain each`: a row a node, the most harmful first."""
+"""`diff --drain each`: a row per node, most harmful first."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GONE = "gone: nothing recreates it, or it makes room for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """Rows for each node whose pods would have no place or be gone; the others by name."""
+    """Return rows for each node whose pods would have no node or be gone; the others by name."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
     if not harmful and not any(node.undecided for node in document.nodes):
         return [f"{none_lost(document)}.", *_held_up(document), target(document)]
@@ -33,7 +33,7 @@ def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
 
 
 def _others(document: DrainsDocument) -> Iterator[str]:
-    """The nodes without harm; apart from them those of which that is not known."""
+    """Yield the nodes without harm, and separately those for which this is uncertain."""
     rest = [node for node in document.nodes if not node.lost and not node.gone]
     known = [node.name for node in rest if not node.absent and not node.undecided]
     if known:
@@ -48,17 +48,17 @@ def _others(document: DrainsDocument) -> Iterator[str]:
 
 
 def _held_up(document: DrainsDocument) -> Iterator[str]:
-    """The nodes whose drain a budget holds up, in a sentence for each budget."""
+    """Yield the nodes whose drain a budget blocks, in a sentence for each budget."""
     alike: dict[str, list[str]] = {}
     for node in document.nodes:
         for hold in node.held_by:
-            alike.setdefault(held(hold), []).append(node.name)
+            alike.setdefault(held(hold, later=len(node.nodes) > 1), []).append(node.name)
     for budget, nodes in alike.items():
-        yield f"kubectl drain of {listed(nodes, NAMES + 1)} would wait for {budget}."
+        yield f"kubectl drain of {listed(list(dict.fromkeys(nodes)), NAMES + 1)} would wait for {budget}."
 
 
 def _undecided(document: DrainsDocument) -> Iterator[str]:
-    """The pods of which it is not known whether they would lose a place, with the nodes of which that holds."""
+    """Yield the pods for which a loss is undecided, with the nodes concerned."""
     alike: dict[str, list[str]] = {}
     for node in document.nodes:
         unclear: list[LostPod | ObjectName] = [pod for pod in node.lost if pod.undecided]
@@ -73,7 +73,7 @@ def _undecided(document: DrainsDocument) -> Iterator[str]:
 
 
 def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """A row for each node, and below it one for each pod without a place."""
+    """Return a row for each node, and below it one for each pod without a node."""
     made = Table(HEADERS, flexible=(0, 4, 5))
     for node in document.nodes:
         for row in _rows(node, short=False):
@@ -88,9 +88,9 @@ def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
 
 
 def none_lost(document: DrainsDocument) -> str:
-    """That no drain costs a pod its place, without the full stop: of pods that the input has, if it lacks some.
+    """Return that no drain costs a pod its node, without the full stop: of existing pods, if the input lacks some.
 
-    Where it is undecided for some pods, that instead.
+    If this is undecided for some pods, return that instead.
     """
     unclear = dict.fromkeys((pod.namespace, pod.name) for node in document.nodes for pod in node.undecided)
     if unclear:
@@ -101,7 +101,7 @@ def none_lost(document: DrainsDocument) -> str:
 
 
 def _rows(node: DrainedNode, *, short: bool) -> Iterator[list[str]]:
-    """The pods without a place and what is said of them; those that are gone below."""
+    """Yield the pods without a node and their messages, then those that are gone."""
     numbers = [str(len(node.lost)), str(len(node.gone)), str(node.moved)]
     if node.lost or not node.gone:
         messages = map(_message, node.lost)
@@ -122,19 +122,19 @@ def _lost(pod: LostPod) -> str:
 
 
 def _said(messages: list[str]) -> str:
-    """The first of what the scheduler says, and how many other texts there are."""
+    """Return the first message of the scheduler, and the number of other messages."""
     if len(messages) < 2:
         return "".join(messages)
     return f"{messages[0]} (and {counted(len(messages) - 1, 'other text')})"
 
 
 def names(document: DrainsDocument) -> str:
-    """`NODE NUMBER`, of pods without a place, for every node."""
+    """Return `NODE NUMBER` with the number of pods without a node, for every node."""
     return "".join(f"{shown.line(f'{node.name} {len(node.lost)}')}\n" for node in document.nodes)
 
 
 def markdown(document: DrainsDocument, screen: Screen | None) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     return markdown_parts(table(document, screen))
 
 
@@ -142,5 +142,5 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[DrainsDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

@@ -1,1 +1,1 @@
-"""Why claims do not fit, and what would make them fit."""
+"""Why claims do not fit, and the changes that would make them fit."""

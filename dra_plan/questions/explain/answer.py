@@ -1,4 +1,4 @@
-"""`explain`: why each claim set of the input fits or does not, and what would make it fit."""
+"""`explain`: why each claim set of the input fits or does not, and the changes that would make it fit."""
 
 from __future__ import annotations
 
@@ -38,22 +38,25 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.notices import GroupSummary
 
+_MISSING = ("classes-missing", "slices-missing", "volumes-missing")
+"""Warnings about missing objects that a verdict also names, with the command that adds them."""
+
 
 @dataclass(frozen=True, repr=False)
 class Explanation(PrintedAnswer[ExplanationDocument]):
-    """The answer of `explain`: plans with explanations, which `for` goes through, and what became of single devices."""
+    """The answer of `explain`; iterating yields plans with explanations. It also has the checks of single devices."""
 
     plan: AllocationPlan
     devices: tuple[DeviceStory, ...] = ()
     pod_groups: tuple[ExplainedPodGroup, ...] = ()
     moves: tuple[RoomForPod, ...] | None = None
-    """How room can be made for the pods that wait, if that was asked."""
+    """The moves that would make pending pods fit, if requested."""
     notices: tuple[Notice, ...] = ()
-    """What a reader should know about the moves."""
+    """The notices about the moves."""
     autoscaler: tuple[AutoscaledPod, ...] | None = None
-    """What the Cluster Autoscaler does, if node groups were given."""
+    """The actions of the Cluster Autoscaler, if node groups were given."""
     verdicts: tuple[OwnerVerdict, ...] | None = None
-    """What becomes of each owner, and why; None where only devices were asked about."""
+    """The result for each owner, and the reasons; None if only devices were requested."""
 
     def __iter__(self) -> Iterator[ClaimSetPlan]:
         return iter(self.plan)
@@ -65,7 +68,10 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
 
     def _is_told(self, notice: Notice) -> bool:
-        """Whether the verdicts take into account what the notice says is left out."""
+        """Return whether the verdicts take into account what the notice says is left out, or say the same."""
+        missing = {resource for one in self.verdicts or () for resource in one.missing}
+        if notice.code in _MISSING and notice.brings and missing.issuperset(notice.brings):
+            return True
         return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"
 
     def _document(self) -> ExplanationDocument:
@@ -85,13 +91,13 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
             moves=UNSET if self.moves is None else list(self.moves),
             autoscaler=UNSET if self.autoscaler is None else list(self.autoscaler),
             devices=list(self.devices),
-            refusals=self.plan.refusals if self.verdicts is None else UNSET,  # a verdict says it itself
-            warnings=warnings([*(one for one in self.plan.notices if not self._is_told(one)), *self.notices]),
+            refusals=self.plan.refusals if self.verdicts is None else UNSET,  # verdicts include them
+            warnings=warnings([*(one for one in (*self.plan.notices, *self.notices) if not self._is_told(one))]),
         )
 
 
 def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
-    """The excluded nodes, those with the same exclusions together; those that have room apart, and first."""
+    """Return the excluded nodes, grouped by equal exclusions; those with enough devices separately, and first."""
     fitting = {answer.node for answer in plan.nodes if answer.outcome is Outcome.FITS}
     groups: dict[tuple[bool, tuple[NodeExclusion, ...]], list[str]] = {}
     for node, exclusions in plan.excluded.items():
@@ -106,10 +112,10 @@ def _excluded(plan: ClaimSetPlan) -> list[ExcludedNodes]:
 def explain_claim_sets(
     inventory: Inventory, view: View, question: Question, *, devices: Iterable[str] = (), moves: int | None = None
 ) -> Explanation:
-    """Explains the claim sets of an input, of which `view` is the view.
+    """Explain the claim sets of an input; `view` is the view of the same input.
 
-    `devices` are DRIVER/POOL/DEVICE; up to `moves` running pods may leave to make room. Raises UsageError if no slice
-    has such a device, otherwise as `plan_claim_sets`.
+    `devices` are DRIVER/POOL/DEVICE; up to `moves` running pods may be moved to make pending pods fit. Raises
+    UsageError if no slice has such a device, and otherwise the errors of `plan_claim_sets`.
     """
     groups, owners = tell_groups_apart(inventory, question.owners, question.namespace)
     question = replace(question, owners=owners, names_groups=bool(groups))
@@ -144,7 +150,7 @@ def _verdicts(
     refusals: OwnerRefusals,
     deadline: float | None,
 ) -> tuple[OwnerVerdict, ...] | None:
-    """The verdicts of the whole scheduler; None where all claims are one set, or devices alone are asked about."""
+    """Return the verdicts of the whole scheduler; None if all claims are one set, or only devices are requested."""
     if question.devices_only or question.together:
         return None
     from dra_plan.questions.explain.verdicts import verdicts
@@ -174,7 +180,7 @@ def _device(view: View, nodes: Sequence[Node], sets: Sequence[ClaimSet], text: s
 def explain_groups(
     inventory: Inventory, target: Target, groups: Sequence[PodGroup], question: Question
 ) -> list[ExplainedPodGroup]:
-    """Why each of the groups starts or does not, as `schedule` has it with all pods of the input."""
+    """Return why each of the groups starts or does not, as in `schedule` with all pods of the input."""
     if not groups:
         return []
     asked = Question(infer_nodes=question.infer_nodes, max_steps=question.max_steps, timeout=question.timeout)

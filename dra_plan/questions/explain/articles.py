@@ -1,4 +1,4 @@
-"""The verdicts of `explain` on its page: what becomes of each owner, in its article and in the list."""
+"""The verdicts of `explain` on its page: the result for each owner, in its article and in the list."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Verdicts = dict[tuple[str, str, str], OwnerVerdict]
 
 
 def by_owner(document: ExplanationDocument) -> Verdicts:
-    """The verdicts by kind, namespace and name; of claims that nobody uses only those that are refused."""
+    """Return the verdicts by kind, namespace and name; for unused claims, only rejections."""
     found = document.verdicts or ()
     return {
         (one.kind, one.namespace, one.name): one
@@ -49,7 +49,7 @@ def by_owner(document: ExplanationDocument) -> Verdicts:
 
 
 def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | None:
-    """The verdict on the owner of a claim set, or on its claim."""
+    """Return the verdict on the owner of a claim set, or on its claim."""
     owner = claim_set.owner
     if owner is not None:
         return verdicts.get((owner.kind, owner.namespace, owner.name))
@@ -58,7 +58,7 @@ def of_set(verdicts: Verdicts, claim_set: ClaimSetSummary) -> OwnerVerdict | Non
 
 
 def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSummary) -> None:
-    """Puts the verdict before what the article tells of devices."""
+    """Insert the verdict before the text about devices in the article."""
     article.tone, article.word, article.sentence = tone(verdict), _WORDS[verdict.verdict], sentence(verdict)
     article.summary = [*told.lines(_below(verdict, claim_set)), *article.summary]
     if verdict.verdict in TRIED:
@@ -66,7 +66,7 @@ def judge(article: told.Article, verdict: OwnerVerdict, claim_set: ClaimSetSumma
 
 
 def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -> told.Article:
-    """What is told of an owner without claims to plan."""
+    """Return the article about an owner without claims to plan."""
     name = named(verdict.object)
     made = told.Article(key, name, tone(verdict), _WORDS[verdict.verdict], sentence(verdict))
     said = list(_below(verdict, None)) if verdict.verdict not in UNTOLD else []
@@ -77,14 +77,14 @@ def article(key: str, verdict: OwnerVerdict, unplanned: UnplannedOwner | None) -
 
 
 def tone(verdict: OwnerVerdict) -> str:
-    """Whether it is good, bad or neither."""
+    """Return whether the verdict is good, bad or neither."""
     if verdict.verdict in _GOOD:
         return picks.GOOD
     return picks.OTHER if verdict.verdict in _OTHER else picks.BAD
 
 
 def sentence(verdict: OwnerVerdict) -> str:
-    """The verdict without the name."""
+    """Return the verdict without the name."""
     return words.capital(headline([verdict]).removeprefix(named(verdict.object)).lstrip(": "))
 
 
@@ -95,7 +95,7 @@ def _below(verdict: OwnerVerdict, claim_set: ClaimSetSummary | None) -> Iterator
 
 
 def title(verdicts: Sequence[OwnerVerdict]) -> str:
-    """What the page says first: how many of the owners get no node."""
+    """Return the title of the page: the number of owners that get no node."""
     failing = [one for one in verdicts if tone(one) == picks.BAD]
     if len(verdicts) == 1:
         return headline(verdicts).removesuffix(".").removesuffix(":")

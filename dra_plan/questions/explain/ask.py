@@ -1,4 +1,4 @@
-"""What `explain` can be asked."""
+"""The `Cluster` method for `explain`, and its options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ExplainOptions(ClaimSetOptions, total=False):
-    """Which claim sets and devices, where, and whose move would help."""
+    """The options that select claim sets, devices and nodes, and the number of moves."""
 
     devices: Annotated[
         Names,
@@ -52,14 +52,14 @@ class ExplainOptions(ClaimSetOptions, total=False):
 
 @spelled_out
 def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptions]) -> Explanation:
-    """What becomes of each owner (`verdicts`), why claims fit or do not, and what would help.
+    """Return the verdict on each owner (`verdicts`), why claims fit or do not, and the changes that would help.
 
-    The verdicts are those of `schedule` with all pods of the input that wait; with `devices_only` or `together`
-    there are none. `devices` are DRIVER/POOL/DEVICE.
-    podgroup/NAME among the owners asks why a pod group starts or does not (`pod_groups` of the answer). With
-    `moves` the answer says which running pods, so many at most, would have to leave for each pod that waits.
-    `groups` and `group` are node groups, as for `autoscale`: the answer ends with what the autoscaler does.
-    The other arguments, and what is raised, are those of `allocate`; UsageError also for an unknown device.
+    The verdicts are those of `schedule` with all pending pods of the input; with `devices_only` or `together` there are
+    none. `devices` are DRIVER/POOL/DEVICE.
+    podgroup/NAME among the owners requests why a pod group starts or does not (`pod_groups` of the answer). With
+    `moves`, the answer contains the running pods, up to this number, that would have to leave for each pending pod.
+    `groups` and `group` are node groups, as for `autoscale`: the answer then includes the actions of the autoscaler.
+    The other arguments and the errors are those of `allocate`; UsageError also for an unknown device.
     """
     from dra_plan.arguments import at_least_one, names
     from dra_plan.questions.explain.answer import explain_claim_sets

@@ -1,4 +1,4 @@
-"""What the Cluster Autoscaler does about the pods that are explained, as `autoscale` says it."""
+"""The actions of the Cluster Autoscaler for the explained pods, from the answer of `autoscale`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from dra_plan.planner.question import Question
 
 MOST_GROUPS = 3
-"""Reasons of groups that a sentence has."""
+"""The number of groups whose reasons a sentence has."""
 MOST_PODS = 10
-"""Sentences about the autoscaler; pods of which the same is said are in one."""
+"""The number of sentences about the autoscaler; pods with equal answers share a sentence."""
 
 
 def autoscaled_pods(
     cluster: LoadedCluster, question: Question, groups: object, group: Sequence[str]
 ) -> list[AutoscaledPod]:
-    """The pods that wait and are explained, with the autoscaler's answer. Raises as `autoscale` does."""
+    """Return the explained pending pods, with the autoscaler's answer. Raises the same errors as `autoscale`."""
     from dra_plan.questions.autoscale.ask import autoscale
     from dra_plan.questions.schedule.answer import choice
 
@@ -61,7 +61,7 @@ def _outcome(key: str, up: ScaleUpDocument) -> tuple[AutoscalerOutcome, Mapping[
 
 
 def autoscaler_lines(document: ExplanationDocument) -> Iterator[str]:
-    """A sentence for each answer, with the pods that it is for where several pods are told about."""
+    """Yield a sentence for each answer, with its pods if several pods are explained."""
     pods = document.autoscaler or []
     told: dict[str, list[AutoscaledPod]] = {}
     for pod in pods:
@@ -91,7 +91,7 @@ def _sentence(pod: AutoscaledPod) -> str:
 
 
 def _reasons(reasons: Mapping[str, str]) -> str:
-    """Each reason once, with the groups that it is of."""
+    """Return each reason once, with its groups."""
     groups: dict[str, list[str]] = {}
     for group, said in reasons.items():
         groups.setdefault(said.removeprefix(SKIPPED), []).append(group)

@@ -1,4 +1,4 @@
-"""The owners of an explanation, those of which the same is told together: verdicts, claim sets, or what they have."""
+"""The owners of an explanation, grouped by equal text: verdicts, claim sets, or the state of owners without any."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class OwnerBlock:
-    """What is told together. Without verdicts only devices are told of; without claim sets none are asked for."""
+    """A group of owners. Without verdicts, it is only about devices; without claim sets, no devices are requested."""
 
     verdicts: list[OwnerVerdict] = field(default_factory=list)
     claim_sets: list[ExplainedClaimSet] = field(default_factory=list)
@@ -26,13 +26,13 @@ class OwnerBlock:
 
 
 def is_lone_claim(block: OwnerBlock) -> bool:
-    """Whether it is about claims that no pod uses and that the API server takes: only their devices matter."""
+    """Return whether it is about unused claims that the API server accepts: only their devices matter."""
     first = block.verdicts[0]
     return bool(block.claim_sets) and first.kind == "ResourceClaim" and first.verdict != "Refused"
 
 
 def owner_blocks(document: ExplanationDocument) -> list[OwnerBlock]:
-    """All owners, in the order of the document: those with claim sets, then those without."""
+    """Return all owners, in document order: those with claim sets, then those without."""
     verdicts = {_key(one.object): one for one in document.verdicts or ()}
     blocks: list[OwnerBlock] = []
     for group in stories.explained_alike(document.claim_sets):
@@ -50,7 +50,7 @@ def owner_blocks(document: ExplanationDocument) -> list[OwnerBlock]:
 
 
 def _split(group: list[ExplainedClaimSet], verdicts: dict[Key, OwnerVerdict]) -> list[OwnerBlock]:
-    """Claim sets that are alike, those with the same verdict together; each verdict is told once."""
+    """Split equal claim sets by their verdicts; each verdict appears once."""
     found: dict[Any, OwnerBlock] = {}
     for claim_set in group:
         verdict = verdicts.get(_owner(claim_set))
@@ -72,7 +72,7 @@ def _owner(of: ExplainedClaimSet) -> Key:
 
 
 def _nameless(of: OwnerVerdict) -> Any:
-    """What is told of a verdict beside names; as bytes, which can be looked up."""
+    """Return the verdict without names; as bytes, so that it can be a key."""
     import msgspec
 
     changes = [structs.replace(one, patches=[], node="") for one in of.suggestions]

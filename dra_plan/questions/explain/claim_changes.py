@@ -1,8 +1,8 @@
-"""`explain`: changes of the claims of a pod, found where devices refuse it, to be tried with the whole scheduler.
+"""`explain`: changes of the claims of a pod that is rejected for its devices, to be tried with the whole scheduler.
 
-What would make the claims fit is found by `explanation.suggest`, which knows no other pod that waits and no rule but
-those of devices. What was found on all nodes is there already; where none of it gives the pod a node, it is sought
-again on those nodes alone that would take the pod, but for its devices and perhaps one thing more.
+`explanation.suggest` finds the changes that would make the claims fit; it considers no other pending pod and only the
+device rules. Its suggestions on all nodes come first. If none of them gives the pod a node, the search is repeated only
+on the nodes on which devices, and perhaps one other obstacle, are the problem.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.questions.explain.reasons import RunQuestion
 
 MOST_NODES = 50
-"""Nodes of one kind on which changes are sought again."""
+"""The number of nodes of one kind on which the search is repeated."""
 
 
 class ClaimChanges:
-    """What would make the claims of one pod fit."""
+    """The changes that would make the claims of one pod fit."""
 
     def __init__(self, plan: ClaimSetPlan | None, about: RunQuestion) -> None:
         self._plan, self._about = plan, about
 
     @cached_property
     def known(self) -> list[TriedChanges]:
-        """What was found on all nodes that no other rule keeps the pod from."""
+        """Return the changes found on all nodes that no other rule excludes."""
         from dra_plan.explanation.document import SetParts
 
         if self._plan is None or self._plan.explanation is None:
@@ -36,7 +36,7 @@ class ClaimChanges:
         return found
 
     def on(self, nodes: Sequence[Node]) -> list[TriedChanges]:
-        """What is found on these nodes alone, one change each."""
+        """Return the changes found on these nodes alone, one change each."""
         from dra_plan.explanation import explainer
         from dra_plan.explanation.document import suggestion
 
@@ -45,7 +45,7 @@ class ClaimChanges:
             return []
         chosen = {node.metadata.name: node for node in nodes[:MOST_NODES]}
         if not self.known and plan.excluded.keys().isdisjoint(chosen):
-            return []  # it was sought on these nodes, too
+            return []  # these nodes were already searched
         answers = [answer for answer in plan.nodes if answer.node in chosen]
         told = explainer.explain(
             about.view,

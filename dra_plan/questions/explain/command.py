@@ -1,4 +1,4 @@
-"""`dra-plan explain`: what becomes of a pod, why, and what would help."""
+"""`dra-plan explain`: the result for a pod, the reasons, and the changes that would help."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def explain(
 
 
 def content(document: ExplanationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """What reports for CI say; what makes them is only loaded if there are any."""
+    """Return the content of CI reports; the code that builds it is imported only if there are reports."""
     from dra_plan.questions.explain import report
 
     return report.content(document, gate, origins, anchor=anchor)

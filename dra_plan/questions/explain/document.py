@@ -29,7 +29,7 @@ PARTS = (*DETAILS, *SHAPES)
 
 
 class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """Why claim sets fit or do not, down to the device, and what would make them fit."""
+    """The reasons why claim sets fit or do not, for each device, and the changes that would make them fit."""
 
     kind: Literal["Explanation"] = "Explanation"
     verdicts: Annotated[
@@ -61,11 +61,11 @@ class ExplanationDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 AutoscalerOutcome = Literal["Triggered", "NotTriggered", "Awaiting", "FitsExisting", "FilteredOut", "NotSeen", "Error"]
-"""As `autoscale` has it. NotSeen: kube-scheduler has not refused the pod yet. Error: the loop stops."""
+"""As in `autoscale`. NotSeen: kube-scheduler has not marked the pod unschedulable yet. Error: the loop stops."""
 
 
 class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
-    """One pod that waits, and what one loop of the Cluster Autoscaler does about it."""
+    """A pending pod, and the result of one loop of the Cluster Autoscaler for it."""
 
     namespace: str
     name: Text
@@ -75,11 +75,11 @@ class AutoscaledPod(DocumentPart, frozen=True, kw_only=True):
 
 
 GroupState = Literal["Scheduled", "Unschedulable", "Error", "Gated", "Empty", "Alone"]
-"""As `schedule` says it. Alone: the gate is off, so the pods are scheduled without regard to the group."""
+"""As in `schedule`. Alone: the gate is off, so the pods are scheduled without regard to the group."""
 
 
 class TriedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod in the last cycle of its group: the node that it found, or why it found none."""
+    """A pod in the last cycle of its group: its node, or the reason why it found none."""
 
     pod: Text
     node: str = ""
@@ -87,7 +87,7 @@ class TriedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
-    """A pod group that was named, and why it starts or does not, with all pods of the input around it."""
+    """A named pod group, and why it starts or does not, with all other pods of the input."""
 
     namespace: str
     name: Text
@@ -102,18 +102,18 @@ class ExplainedPodGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 RoomOutcome = Literal["Fits", "Moves", "Preemption", "Impossible", "Undecided"]
-"""Fits: no pod has to move. Moves: some pods move, and all that ran goes on running. Preemption: pods of lower priority
-have to go, and find no other place. Impossible: it is proved that neither does, with so many pods. Undecided: neither
-was found, nor excluded."""
+"""Fits: no pod has to move. Moves: some pods move, and all running pods keep running. Preemption: pods of lower
+priority must be evicted and get no other node. Impossible: a proof that neither works with this number of pods.
+Undecided: neither was found nor excluded."""
 
 
 MoveAction = Literal["Move", "Evict", "Place", "Preempt", "Start"]
-"""Move: the pod leaves its node, and gets another place at once. Evict: it leaves, and waits for its Place. Preempt: it
-leaves, and has no place. Start: the pod that was asked about starts."""
+"""Move: the pod leaves its node, and gets another one at once. Evict: it leaves, and waits for its Place. Preempt: it
+leaves, and gets no node. Start: the pod in question starts."""
 
 
 class MoveStep(DocumentPart, frozen=True, kw_only=True):
-    """One step, possible as soon as those before it are done."""
+    """One step, possible as soon as the earlier steps are done."""
 
     action: MoveAction
     namespace: str
@@ -127,7 +127,7 @@ class MoveStep(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
-    """Running pods that can't be asked to move, and why."""
+    """Running pods that cannot be moved, and the reason."""
 
     reason: Annotated[
         Literal["NoController", "DaemonSet", "Static", "DisruptionBudget", "HigherPriority", "Leaving"],
@@ -138,7 +138,7 @@ class PodsLeftAlone(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomForPod(DocumentPart, frozen=True, kw_only=True):
-    """How room can be made for a pod that waits, or for any one of several that are alike."""
+    """The moves with which a pending pod fits, or any one of several equal pods."""
 
     pods: Annotated[list[ObjectName], Meta(description="The answer is about the first of them.", min_length=1)]
     outcome: RoomOutcome

@@ -1,4 +1,4 @@
-"""`explain`: an input in which the pods of one owner are otherwise: the owner, and its pods that have no node."""
+"""`explain`: an input with changed pods of one owner: the owner, and its pods without a node."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EditSpec = Callable[[PodSpec], PodSpec]
 
 
 class OwnedPods:
-    """A pod or workload of an input, and where the spec of its pods is written; of a custom kind that is not known."""
+    """A pod or workload of an input, and the location of its pod spec; unknown for a custom kind."""
 
     def __init__(self, index: Index, owner: Owner) -> None:
         self._index, self._owner = index, owner
@@ -30,35 +30,36 @@ class OwnedPods:
 
     @property
     def inventory(self) -> Inventory:
-        """The input as it is."""
+        """The unchanged input."""
         return self._index.inventory
 
     @property
     def spec(self) -> PodSpec | None:
-        """The spec of its pods; None if that is not known."""
+        """The spec of its pods; None if unknown."""
         return spec_of(self.object)
 
     @cached_property
     def waiting(self) -> list[Owner]:
-        """The pods of a workload that have no node."""
+        """The pods of a workload without a node."""
         if self.object is None or isinstance(self.object, Pod):
             return []
         pods = self._index.pods_of(self.object)
         return [owner_of(pod) for pod in pods if not (pod.spec.node_name or ended(pod))]
 
     def editing(self, edit: EditSpec) -> Callable[[Inventory], Inventory]:
-        """What edits the spec of the owner's pods in an input, and that of its pods that wait: they are made anew."""
+        """Return a function that edits the pod spec of the owner and of its pending pods, which are recreated."""
         keys = {self._owner, *self.waiting}
         return lambda of: edited(of, keys, lambda one: _with_spec(one, edit))
 
     def preempting(self) -> Inventory:
-        """The input with the pods free to preempt others, whatever their preemptionPolicy or class says."""
+        """Return the input with pods that may preempt others, whatever their preemptionPolicy or class says."""
         return self._with(preemption_policy="PreemptLowerPriority")
 
     def freed(self, held_by: str, held: Sequence[str]) -> Inventory | None:
-        """The input with the pods free of what holds them, to see what is in the way besides; None if unknown.
+        """Return the input with the pods freed from what holds them back, to find other obstacles; None if unknown.
 
-        Gates are lifted, the scheduler is kube-scheduler's default, and claims that do not exist are not asked for.
+        Scheduling gates are removed, the scheduler is kube-scheduler's default, and claims that do not exist are not
+        requested.
         """
         match held_by:
             case "SchedulingGates":
@@ -71,7 +72,7 @@ class OwnedPods:
         return None
 
     def without_volume_claims(self) -> Inventory:
-        """The input with the pods without the volumes that are claims, their own or made for them."""
+        """Return the input with the pods without their PersistentVolumeClaims, including generated ones."""
 
         def without(spec: PodSpec) -> PodSpec:
             return structs.replace(spec, volumes=[each for each in spec.volumes if not is_claim(each)])
@@ -79,7 +80,7 @@ class OwnedPods:
         return self.editing(without)(self.inventory)
 
     def without_claims(self) -> Inventory:
-        """The input with the pods without their resource claims."""
+        """Return the input with the pods without their resource claims."""
         return self._with(resource_claims=[])
 
     def _with(self, **fields: object) -> Inventory:
@@ -87,12 +88,12 @@ class OwnedPods:
 
 
 def found(inventory: Inventory, owner: Owner) -> Pod | AnyWorkload | None:
-    """The pod or workload of an input."""
+    """Return the pod or workload of an input."""
     return next((each for each in (*inventory.pods, *inventory.workloads) if owner_of(each) == owner), None)
 
 
 def edited(inventory: Inventory, keys: AbstractSet[Owner], edit: Callable[[Any], Any]) -> Inventory:
-    """The input with some of its pods and workloads edited."""
+    """Return the input with some of its pods and workloads edited."""
 
     def one(of: Any) -> Any:
         return edit(of) if owner_of(of) in keys else of
@@ -101,14 +102,14 @@ def edited(inventory: Inventory, keys: AbstractSet[Owner], edit: Callable[[Any],
 
 
 def spec_of(owner: Pod | AnyWorkload | None) -> PodSpec | None:
-    """The spec of the owner's pods; None if it is not known where that is written."""
+    """Return the spec of the owner's pods; None if its location is unknown."""
     if owner is None or isinstance(owner, CustomWorkload):
         return None
     return owner.spec if isinstance(owner, Pod) else pod_template(owner).spec
 
 
 def _with_spec(owner: Any, edit: EditSpec) -> Any:
-    """The owner with the spec of its pods edited."""
+    """Return the owner with an edited pod spec."""
     if isinstance(owner, CustomWorkload):
         return owner
     if isinstance(owner, Pod):

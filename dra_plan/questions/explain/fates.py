@@ -1,4 +1,4 @@
-"""`explain`: what becomes of one pod in a run of the scheduler: bound, held and by what, or refused."""
+"""`explain`: the result of one pod in a run of the scheduler: bound, held back by a cause, or rejected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HOLDERS: dict[str, HeldBy] = {
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What becomes of one pod."""
+    """The result of one pod."""
 
     verdict: Verdict
     record: PodRecord | None = None
@@ -37,24 +37,24 @@ class Fate:
 
     @property
     def is_good(self) -> bool:
-        """Whether the pod has a node, or would get one."""
+        """Return whether the pod has a node, or would get one."""
         return self.verdict in ("WouldBind", "WouldPreempt", "Bound")
 
 
 def decisive(fates: Sequence[Fate]) -> Fate | None:
-    """The fate of the first pod that gets no node, else of the first; None of no pods."""
+    """Return the result of the first pod that gets no node, else of the first; None without pods."""
     return next((fate for fate in fates if not fate.is_good), fates[0] if fates else None)
 
 
 class Fates:
-    """The fates of pods of one input; of pods that are not made nothing is said."""
+    """The results of the pods of one input; pods that are not created have none."""
 
     def __init__(self, index: Index) -> None:
         self._inventory, self._index = index.inventory, index
         self._pods = {owner_of(pod): pod for pod in index.inventory.pods}
 
     def of(self, run: VerdictRun, owner: Owner) -> list[Fate]:
-        """What becomes of the owner's pods that have no node in the input."""
+        """Return the results of the owner's pods that have no node in the input."""
         records = (record for record in run.records.get(owner, ()) if record.attempts or not record.node)
         return [self._fate(run, record) for record in records if not ended(record.pod) and run.is_made(record.pod)]
 
@@ -78,7 +78,7 @@ class Fates:
         return Fate("Error" if record.reason == "SchedulerError" else "Unschedulable", record)
 
     def _making_room(self, run: VerdictRun, pod: Pod) -> list[str]:
-        """The pods of lower priority on the node that it is nominated for which are being deleted already."""
+        """Return the pods of lower priority on its nominated node that are being deleted already."""
         node, own = pod.status.nominated_node_name, run.priority(pod)
         leaving = [
             each for each in self._inventory.pods if each.metadata.deletion_timestamp and each.spec.node_name == node
@@ -109,7 +109,7 @@ class Fates:
         return [record.held_by] if held_by == "Plugin" else []
 
     def _missing(self, pod: Pod, namespace: str) -> Iterator[str]:
-        """The claims and templates that the pod names and that are not there."""
+        """Yield the claims and templates that the pod names and that do not exist."""
         for entry in pod.spec.resource_claims:
             name, template = entry.resource_claim_name, entry.resource_claim_template_name
             if name is not None and self._index.claim(namespace, name) is None:
@@ -119,6 +119,6 @@ class Fates:
 
 
 def other_pod(run: VerdictRun, pod: Pod, node: str) -> OtherPod:
-    """A pod that matters to the one that is explained, with its priority in the run, and the node that it is about."""
+    """Return a pod that affects the explained one, with its priority in the run, and the node concerned."""
     metadata = pod.metadata
     return OtherPod(namespace=metadata.namespace, name=metadata.name, priority=run.priority(pod), node_name=node)

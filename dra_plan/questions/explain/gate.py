@@ -1,4 +1,4 @@
-"""What gates make of an Explanation: of the verdicts of the whole scheduler, where it was asked."""
+"""The gate rules for an Explanation: for the verdicts of the whole scheduler, if it ran."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def of_owner(gate: Gate, of: OwnerVerdict) -> Verdict:
-    """The verdict on an owner: whether its pods have nodes, or would be bound."""
+    """Return the verdict on an owner: whether its pods have nodes, or would be bound."""
     if of.verdict in ("WouldBind", "WouldPreempt", "Bound", "Finished"):
         return Verdict.PASSED
     return gate.undecided if of.verdict in ("Undecided", "Unknown") else Verdict.FAILED
 
 
 def _verdicts(gate: Gate, document: ExplanationDocument) -> list[Verdict]:
-    """A workload that wants no pods now passes if what one would ask for fits."""
+    """Return the verdicts; a workload that wants no pods now passes if the request of one pod would fit."""
     if document.verdicts is UNSET:
         return [gate.claim_set(claim_set) for claim_set in document.claim_sets]
     suspended = {one.object for one in document.verdicts if one.verdict == "Suspended"}

@@ -1,4 +1,4 @@
-"""What `explain` says of owners without claims, of pod groups, and of pods that would have to leave."""
+"""The text of `explain` about owners without claims, pod groups, and pods that would have to leave."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTHING = "Nothing to explain: the input has no pending claim, and no pod or wor
 
 
 def room_lines(of: RoomForPod) -> Lines:
-    """What is told of one pod, or of several that are alike: the verdict, the steps, and who was left alone."""
+    """Yield the lines about one pod, or several equal ones: the verdict, the steps, and the pods that stay."""
     yield f"{_whose(of)}: {_HEADLINES[of.outcome](of)}."
     yield from indented(_details(of))
 
@@ -119,7 +119,7 @@ SCHEDULE = "`dra-plan schedule`, with the same arguments, shows what happens to 
 
 
 def unplanned_lines(of: UnplannedOwner, *, headed: bool = True) -> Lines:
-    """What is told of one owner: what it is, if it is not told yet, then what it has, or asks for."""
+    """Yield the lines about one owner: its kind, unless already shown, then its devices or requests."""
     if headed:
         yield f"{named(of.owner)}: {_OWNER_HEADLINES[of.state](of)}."
     yield from indented(_having(of, headed=headed))
@@ -139,7 +139,7 @@ _NO_DEVICES = ", so there are no devices to choose for it"
 
 
 def _is_served(of: UnplannedOwner) -> bool:
-    """Whether devices are asked for as extended resources."""
+    """Return whether devices are requested as extended resources."""
     return any(ask.device_class for ask in of.asks)
 
 
@@ -188,7 +188,7 @@ def _asking(of: UnplannedOwner, *, headed: bool) -> Iterator[str]:
 
 
 def _extended(of: AskedResource) -> Iterator[str]:
-    """Who serves a resource that has a domain of its own."""
+    """Yield the providers of a resource that has a domain of its own."""
     if of.device_class:
         also = f" (a device plugin on {words.counted(of.nodes, 'node')} has precedence)" if of.nodes else ""
         yield f"{of.name} is served by devices of class {of.device_class}{also}."
@@ -207,7 +207,7 @@ ALONE = "The gate GenericWorkload is off, or the release has no pod groups: each
 
 
 def group_lines(of: ExplainedPodGroup) -> Lines:
-    """What is told of one group: whether it starts, the scheduler's words, and its pods as they were tried."""
+    """Yield the lines about one group: whether it starts, the scheduler's message, and its pods as they were tried."""
     yield f"podgroup/{of.namespace}/{of.name}: {_GROUP_HEADLINES[of.state](of)}."
     yield from indented(_group_details(of))
 

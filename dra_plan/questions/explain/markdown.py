@@ -1,4 +1,4 @@
-"""`explain -o markdown`: the same sentences, to paste into an issue; what text leaves out is there to unfold."""
+"""`explain -o markdown`: the same sentences, to paste into an issue; details that text omits are collapsible."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from dra_plan.text.verdicts import UNTOLD, eviction_lines, verdict_lines
 
 
 def markdown(document: ExplanationDocument, *, telling: Telling = BRIEF) -> str:
-    """The whole explanation; what `telling` does not ask for can be unfolded."""
+    """Return the whole explanation; details that `telling` omits are collapsible."""
     owners, folded = owner_blocks(document), not telling.verbose
     told = [list(_owner_lines(block, folded=folded)) for block in owners]
     if len(owners) > MOST_BLOCKS and not telling.details:
@@ -83,7 +83,7 @@ def _block(lines: Iterable[str]) -> str:
 
 
 def _unfolding(summary: str, lines: Iterable[str]) -> Iterator[str]:
-    """Lines that a reader unfolds; the summary is HTML, in which Markdown is not read."""
+    """Yield collapsible lines; the summary is HTML, in which Markdown does not apply."""
     shown_safely = html.escape(summary).replace("@", "&#64;").replace("://", ":&#47;/").replace("www.", "www&#46;")
     yield f"<details><summary>{shown_safely}</summary>"
     yield ""
@@ -93,7 +93,7 @@ def _unfolding(summary: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _owner_lines(block: OwnerBlock, *, folded: bool) -> Iterator[str]:
-    """As `owners.owner_lines`."""
+    """Yield the same as `owners.owner_lines`."""
     if not block.verdicts or is_lone_claim(block):
         yield f"### {escaped(headline(block.claim_sets[0], names(block.claim_sets)))}"
         yield from _device_lines(block.claim_sets[0], None, folded=folded)
@@ -205,7 +205,7 @@ def _table(of: StoryRequest, others: list[StoryRequest]) -> Iterator[str]:
 
 
 def _items(lines: Iterable[str]) -> Iterator[str]:
-    """Sentences as list items, nested as they are indented; expressions as blocks of code."""
+    """Yield sentences as list items, nested by their indentation; expressions as code blocks."""
     in_code = False
     for line in lines:
         is_code = isinstance(line, Verbatim)

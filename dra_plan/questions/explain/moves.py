@@ -1,7 +1,7 @@
-"""Which running pods may be asked to leave for another one, and why the others are left alone.
+"""The running pods that may leave for another one, and why the others must stay.
 
-Those that nothing would recreate, that belong to their node, that a disruption budget protects, and those of higher
-priority stay. What is gained by a move is not asked here.
+The pods that stay are those that nothing would recreate, that belong to their node, that a disruption budget protects,
+and those of higher priority. This module does not compute the benefit of a move.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ _ORDER: tuple[Reason, ...] = ("NoController", "DaemonSet", "Static", "Disruption
 
 
 class MovablePod(NamedTuple):
-    """A running pod that may be asked to leave."""
+    """A running pod that may leave."""
 
     pod: Pod
     priority: int
     preemptable: bool
-    """Whether it may go without another place, being of lower priority."""
+    """True if it may be evicted without another node, because its priority is lower."""
 
     @property
     def node(self) -> str:
-        """Where it runs."""
+        """The node of the pod."""
         return self.pod.spec.node_name
 
 
 class Movables:
-    """The running pods as one that waits sees them: those that may leave, by node, and those that are left alone."""
+    """The running pods as seen by a pending one: those that may leave, by node, and those that must stay."""
 
     def __init__(self, ground: PlacementCluster, wanting: PodToPlace) -> None:
         self._budgets = ground.cluster.budgets
@@ -77,7 +77,7 @@ class Movables:
         self.left_alone = [_told(reason, alone[reason]) for reason in _ORDER if reason in alone]
 
     def may_leave(self, pods: Collection[MovablePod]) -> bool:
-        """Whether the disruption budgets let all of these go; each of them counts, though it comes back elsewhere."""
+        """Return whether the disruption budgets allow evicting all of these; each counts, although it is recreated."""
         return all(
             sum(_protects(budget, each.pod) for each in pods) <= budget.status.disruptions_allowed
             for budget in self._budgets
@@ -102,9 +102,9 @@ def _reason(pod: Pod, own: int, wanting: int, budgets: Sequence[PodDisruptionBud
 
 
 def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """As the eviction API asks it: an empty selector is of all pods of the namespace, none of nobody.
+    """Return whether the budget covers the pod, as in the eviction API: an empty selector covers the whole namespace.
 
-    Pods with several budgets can't be evicted at all (policy/v1, pods/eviction).
+    A missing selector covers no pod. Pods with several budgets cannot be evicted at all (policy/v1, pods/eviction).
     """
     selector = budget.spec.selector
     if selector is None or budget.metadata.namespace != pod.metadata.namespace:
@@ -124,12 +124,12 @@ PodKey = tuple[str, str]
 
 
 def key_of(movable: MovablePod) -> PodKey:
-    """Namespace and name of the pod."""
+    """Return namespace and name of the pod."""
     return movable.pod.metadata.namespace, movable.pod.metadata.name
 
 
 class Vacating:
-    """A pod that waits, the nodes, and the pods that may leave them. `asked` counts the questions."""
+    """A pending pod, the nodes, and the pods that may leave them. `asked` counts the checks."""
 
     def __init__(
         self, ground: PlacementCluster, index: Index, wanting: PodToPlace, movables: Sequence[MovablePod]
@@ -168,7 +168,7 @@ class Vacating:
             self._held.setdefault(key, []).extend(more)
 
     def _with_devices_afar(self, movables: Sequence[MovablePod]) -> list[MovablePod]:
-        """Pods that hold devices which more than one node may reach."""
+        """Return pods that hold devices which more than one node can reach."""
         view = self._ground.view
         shared = {
             (slice_.object.spec.driver, slice_.object.spec.pool.name)
@@ -188,16 +188,16 @@ class Vacating:
         ]
 
     def near(self, node: str) -> list[MovablePod]:
-        """The pods that could make room on the node: those that run there, or hold devices that other nodes reach."""
+        """Return the pods that could free capacity on the node: its pods, and those with devices that others reach."""
         here = self._by_node.get(node, [])
         return [*here, *(movable for movable in self._afar if movable.node != node)]
 
     def nodes(self) -> list[str]:
-        """The nodes on which the pod could fit if all of these left, but does not as things are."""
+        """Return the nodes on which the pod does not fit now, but could fit if all of these left."""
         return [node.name for node in self._ground.nodes if self.could_fit(node.name, self.near(node.name))]
 
     def could_fit(self, name: str, gone: Collection[MovablePod]) -> bool:
-        """Whether the pod could fit the node without these pods; where that stays open, it could."""
+        """Return whether the pod could fit the node without these pods; true if this is undecided."""
         key = (name, frozenset(key_of(movable) for movable in gone))
         if key not in self._known:
             self.asked += 1
@@ -228,7 +228,7 @@ class Vacating:
         return any(answer in (Outcome.FITS, Outcome.UNDECIDED) for answer in answers)
 
     def _freed(self, gone: Collection[PodKey]) -> set[str]:
-        """The claims whose devices are free when these pods have left."""
+        """Return the claims whose devices are free when these pods have left."""
         return {
             claim.key
             for pod in gone
@@ -239,7 +239,7 @@ class Vacating:
 
 @dataclass(frozen=True)
 class Given:
-    """The cluster, the release and the budgets that every trial starts from."""
+    """The cluster, the release and the limits that every trial starts from."""
 
     inventory: Inventory
     target: Target
@@ -248,11 +248,11 @@ class Given:
     common: Common = field(default_factory=Common)
 
     def ground(self, inventory: Inventory) -> PlacementCluster:
-        """The ground of this cluster after some edits."""
+        """Return the placement cluster for this input after some edits."""
         return PlacementCluster(inventory, self.target, self.question.max_steps, self.common)
 
     def evicted(self, inventory: Inventory, pods: Sequence[PodKey]) -> Inventory:
-        """The cluster after these pods had to leave."""
+        """Return the cluster after the eviction of these pods."""
         for namespace, name in pods:
             index = self.index if inventory is self.inventory else None
             inventory = Evict(namespace, name, index).apply(inventory).inventory
@@ -260,7 +260,7 @@ class Given:
 
 
 class TrialEnd(enum.Enum):
-    """What was found out about a set of pods."""
+    """The result for a set of pods."""
 
     ALL = "all have a place"
     SOME = "those that may not be preempted have a place"
@@ -269,7 +269,7 @@ class TrialEnd(enum.Enum):
 
 @dataclass(frozen=True)
 class TriedSet:
-    """The pods that left, and the placement of them that was found. `is_open`: a better one was not excluded."""
+    """The pods that left, and their new placement. With `is_open`, a better one was not excluded."""
 
     pods: tuple[MovablePod, ...]
     outcome: TrialEnd
@@ -278,13 +278,13 @@ class TriedSet:
 
     @property
     def preempted(self) -> list[MovablePod]:
-        """The pods that left and have no other place."""
+        """Return the pods that left and get no other node."""
         left = {each.pod.key for each in self.found.left}
         return [movable for movable in self.pods if movable.pod.key in left]
 
 
 def tried(given: Given, wanting: PodKey, pods: Sequence[MovablePod]) -> TriedSet:
-    """Whether all have a place once these pods have left; if not, whether all have that may not be preempted."""
+    """Try to place all pods once these have left; if that fails, all pods that must not be preempted."""
     edited = given.evicted(given.inventory, [key_of(movable) for movable in pods])
     ground = given.ground(edited)
     keys = [wanting, *map(key_of, pods)]
@@ -299,13 +299,13 @@ def tried(given: Given, wanting: PodKey, pods: Sequence[MovablePod]) -> TriedSet
 
 
 class _Ask:
-    """A question about all of these pods but the spared ones, which get what is left."""
+    """A question about all of these pods; the spared ones get the remaining capacity."""
 
     def __init__(self, question: PlacementQuestion, spared: Set[str]) -> None:
         self._question, self._spared = question, spared
 
     def end(self) -> tuple[TrialEnd, BestPlacement, bool]:
-        """What was found, and whether more was not excluded."""
+        """Return the result, and whether better ones were not excluded."""
         question, spared = self._question, self._spared
         needs = [
             Need(frozenset({index}), kind.count)

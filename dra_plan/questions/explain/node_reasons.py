@@ -1,7 +1,7 @@
-"""`explain`: the nodes that refuse a pod, those with the same against it together, each reason with what it is about.
+"""`explain`: the nodes that reject a pod, grouped by equal obstacles, each reason with its subject.
 
-First what is in the way of the claims, node by node; then the groups. Which nodes refuse, and for what, is known from
-the run of the scheduler (`reasons`); words are made in `text/node_obstacles.py`.
+The module first finds the obstacles of the claims, node by node; then the groups. The run of the scheduler (`reasons`)
+supplies the rejecting nodes and their reasons; `text/node_obstacles.py` supplies the wording.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ if TYPE_CHECKING:
 
 
 MANY = 1_000_000
-"""Stands for a number of devices that is not known."""
+"""A placeholder for an unknown number of devices."""
 
 
 MOST_NODES = 50
-"""Nodes of one attempt that are looked at closely."""
+"""The number of nodes of one attempt that are examined closely."""
 
 _KINDS = ("selector", "pool")
-"""Checks that take away devices of another kind, or that are not known."""
+"""Checks that remove devices of another kind, or devices that are unknown."""
 
 
 class DeviceReason(NamedTuple):
-    """What is in the way on a node.
+    """The obstacle on a node.
 
-    `taken_before`: the claims would fit, but pods that come first take the room. `most` is how many devices the
-    request that fails could have at most, if nobody else had any. `request` is its own name, `offer` what the node has.
+    `taken_before`: the claims would fit, but earlier pods take the devices. `most` is the maximum number of devices for
+    the failing request if nothing were allocated. `request` is its own name, `offer` the devices of the node.
     """
 
     leading: LeadingReason
@@ -72,7 +72,7 @@ class DeviceReason(NamedTuple):
     offer: NodeOffer | None = None
 
     def removed(self) -> list[RemovedDevices]:
-        """The devices that the failing request could have, if they were not taken, or refused for what they lack."""
+        """Return the devices that the failing request could have, if they were not allocated or short of something."""
         from dra_plan.explanation.parts import removal
 
         offer, request = self.offer, self.request
@@ -84,7 +84,7 @@ class DeviceReason(NamedTuple):
 
 
 class DeviceReasons:
-    """What is in the way of the claims of one pod, node by node."""
+    """The obstacles of the claims of one pod, node by node."""
 
     def __init__(
         self, plan: ClaimSetPlan | None, attempt: DeviceAttempt | None, inventory: Inventory, max_steps: int | None
@@ -98,7 +98,7 @@ class DeviceReasons:
             self._look_at(attempt, _fitting(plan) if not attempt.has_more else frozenset())
 
     def of(self, node: str) -> DeviceReason | None:
-        """What is in the way on the node, if it was found out."""
+        """Return the obstacle on the node, if it was found."""
         found = self._found.get(node)
         if found is None or self._attempt is None or found.leading.request is None:
             return found
@@ -147,7 +147,7 @@ class DeviceReasons:
 
 
 def _most(group: NodeGroup) -> dict[str, int]:
-    """By failing request, at most so many devices of a node pass its selectors; nothing where that is not known."""
+    """Return the maximum number of devices of a node that pass the selectors of each failing request, if known."""
     if group.offer is None or group.error is not None:
         return {}
     found: dict[str, int] = {}
@@ -178,7 +178,7 @@ class _AlikeNodes:
 
 
 class OnNodes(NamedTuple):
-    """The pod that nodes refuse, and the pods that are on a node in the end."""
+    """The pod that nodes reject, and the final pods of a node."""
 
     pod: Pod
     pods: Callable[[str], Iterable[Pod]]
@@ -187,9 +187,9 @@ class OnNodes(NamedTuple):
 def refusing_nodes(
     found: NodeRefusals, nodes: Mapping[str, Node], of_devices: DeviceReasons, there: OnNodes
 ) -> list[RefusingNodes]:
-    """The groups, those nearest to taking the pod first: with the fewest reasons, then of the most nodes.
+    """Return the groups, closest to fitting first: with the fewest reasons, then with the most nodes.
 
-    Nodes that are kept for the control plane, or that are not ready, come last.
+    Nodes that are reserved for the control plane, or that are not ready, come last.
     """
     groups: dict[Any, _AlikeNodes] = {}
     place = {name: at for at, name in enumerate(nodes)}
@@ -233,7 +233,7 @@ def _keys(obstacles: Iterable[Obstacle]) -> tuple[Any, ...]:
 
 
 def _key(of: Obstacle) -> Any:
-    """What is the same of an obstacle on nodes that are told together."""
+    """Return the parts of an obstacle that are equal on the nodes of a group."""
     match of:
         case ResourceShort(resource, asked, _, room):
             return resource, asked, room < asked, room == 0
@@ -276,10 +276,10 @@ def _reasons(
 
 
 def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> NodeObstacle:
-    """The obstacle; of pods, of which the scheduler only says that there are too many, with how many a node takes.
+    """Return the obstacle; for too many pods, which is all that the scheduler reports, with the limit of a node.
 
-    Of an extended resource with who has it, or with what its device plugin does not offer; of a taint with what the pod
-    tolerates instead.
+    An extended resource comes with its users, or with the amount that its device plugin lacks; a taint with the
+    toleration that the pod has instead.
     """
     if of.kind == "Taint" and of.taint is not None:
         return structs.replace(of, near=_tolerated(there.pod, of.taint.key))
@@ -299,7 +299,7 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
 
 
 def _tolerated(pod: Pod, key: str) -> str:
-    """The first toleration of the pod with this key, as taints are written; "" for none."""
+    """Return the first toleration of the pod with this key, in the format of taints; "" for none."""
     found = next((one for one in pod.spec.tolerations if one.key == key), None)
     if found is None:
         return ""
@@ -315,7 +315,7 @@ def _asks(pod: Pod, resource: str) -> bool:
 def _of_plugin(
     refusal: NodeRefusal, same: Sequence[NodeRefusal], own: int, nodes: Mapping[str, Node]
 ) -> Iterator[NodeObstacle]:
-    """What the plugin says beside its reasons."""
+    """Yield the plugin's details besides its reasons."""
     for at in range(own, len(refusal.obstacles)):
         made = node_obstacle([each.obstacles[at] for each in same], nodes)
         if made is not None:
@@ -323,7 +323,7 @@ def _of_plugin(
 
 
 def _devices(names: Sequence[str], of_devices: DeviceReasons) -> Iterator[NodeObstacle]:
-    """What is in the way of the claims, with the range of numbers over the nodes."""
+    """Yield the obstacles of the claims, with the range of numbers over the nodes."""
     known = [reason for name in names if (reason := of_devices.of(name)) is not None]
     found = [reason.leading for reason in known]
     if not found:

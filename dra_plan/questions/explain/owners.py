@@ -1,4 +1,4 @@
-"""What is told of owners: the verdict, the nodes, what would help; at length, folded, or in a line."""
+"""The text about owners: the verdict, the nodes, the changes that would help; at length, folded, or in a line."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from dra_plan.text.verdicts import UNTOLD, eviction_lines, is_told_elsewhere, ve
 from dra_plan.text.words import counted, listed
 
 MOST_LINES, WIDTH, FOOTER = 25, 80, 2
-"""Lines that are told of an owner unless more is asked for, on a screen of so many columns; those at the very end."""
+"""The default number of lines for an owner, on a screen of this width; and the lines at the very end."""
 
 
 MOST_HELP = 4
-"""Suggestions that are told of an owner unless more is asked for."""
+"""The default number of suggestions for an owner."""
 
 
 MOST_BLOCKS = 4
-"""Owners that are told at length unless they were named; of more than that, each has a line."""
+"""The number of owners that are shown at length unless named; beyond it, each has one line."""
 
 
 WHOLE = "-v shows"
 
 
 ONE_MORE = "  The following is about one more pod like these."
-"""Said of a workload whose pods all have their nodes."""
+"""The sentence for a workload whose pods all have their nodes."""
 
 
 class Telling(NamedTuple):
-    """How much is told: every story of nodes, owners at length."""
+    """The level of detail: every story of nodes, owners at length."""
 
     verbose: bool = False
     details: bool = False
@@ -63,7 +63,7 @@ BRIEF = Telling()
 
 
 def one_line(block: OwnerBlock) -> str:
-    """The verdict, or what becomes of devices, and what is in the way on the nodes nearest to taking the pod."""
+    """Return the verdict, or the result for devices, and the obstacles on the nodes closest to fitting."""
     if not block.verdicts or is_lone_claim(block):
         return headline(block.claim_sets[0], names(block.claim_sets))
     if block.unplanned is not None and is_told_by_what_it_has(block):
@@ -72,15 +72,15 @@ def one_line(block: OwnerBlock) -> str:
 
 
 def is_told_by_what_it_has(block: OwnerBlock) -> bool:
-    """Whether what the owner has says more than its verdict: its node, its devices, its end."""
+    """Return whether the state of the owner says more than its verdict: its node, its devices, its end."""
     unplanned = block.unplanned
     return block.verdicts[0].verdict in UNTOLD and unplanned is not None and unplanned.state != "WithoutClaims"
 
 
 def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
-    """What is told of owners that are alike: the verdict, then devices, what would help, or what it has.
+    """Yield the lines about equal owners: the verdict, then devices, the changes that would help, or the state.
 
-    Of a `folded` one the stories of nodes that do not fit on a screen are counted only.
+    With `folded`, stories of nodes that do not fit on a screen are only counted.
     """
     if not block.verdicts or is_lone_claim(block):
         name = names(block.claim_sets)
@@ -107,12 +107,12 @@ def owner_lines(block: OwnerBlock, *, folded: bool = False) -> Lines:
 
 
 def set_lines(of: ExplainedClaimSet, name: str = "") -> Lines:
-    """What is told of one claim set, or of several by their names."""
+    """Yield the lines about one claim set, or several by their names."""
     yield from _fold([headline(of, name)], of, None, folded=False)
 
 
 def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, *, folded: bool) -> Lines:
-    """The first lines with what is told of the devices; nodes that the verdict tells of are not told of again."""
+    """Yield the first lines and the devices; nodes that the verdict covers are not repeated."""
     faults = _missing_classes(verdict, of)
     head = [*head[:1], *indented(faults), *head[1:]]
     if verdict is not None and _is_told_whole(verdict, of):
@@ -143,7 +143,7 @@ def _fold(head: list[str], of: ExplainedClaimSet, verdict: OwnerVerdict | None, 
 
 
 def _not_told(stories: int, *, are_named: bool) -> str:
-    """How to see the devices of nodes that are not told of."""
+    """Return how to see the devices of nodes that are not shown."""
     if are_named:
         return f"{WHOLE} the devices of each kind of node, --node NODE those of one node."
     kinds = counted(stories, "more kind of node", "more kinds of nodes")
@@ -151,27 +151,27 @@ def _not_told(stories: int, *, are_named: bool) -> str:
 
 
 FEW = 2
-"""Kinds of nodes of which each is told whole."""
+"""The number of node kinds that are all shown in full."""
 
 RELEASED = "  The devices of its claims are on other nodes and not in use: kube-scheduler frees them first."
-"""Said of a pod that would be bound although its claims, as they are, do not fit (DynamicResources' PostFilter)."""
+"""The sentence for a pod that would be bound although its present claims do not fit (DynamicResources' PostFilter)."""
 
 
 def _is_told_whole(verdict: OwnerVerdict, of: ExplainedClaimSet) -> bool:
-    """Whether what is known of devices would say something else than the verdict: it looks at claims as they are."""
+    """Return whether the device results would contradict the verdict: they use claims in their present state."""
     if verdict.missing:
         return True
     return verdict.verdict in ("WouldBind", "WouldPreempt") and of.outcome is Outcome.DOES_NOT_FIT
 
 
 def tells_nodes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> bool:
-    """Whether the verdict has said already what is in the way on each node."""
+    """Return whether the verdict already has the obstacles on each node."""
     nodes = verdict.told_nodes if verdict is not None else []
     return bool(nodes) and not is_told_elsewhere(nodes, of.fitting_nodes)
 
 
 def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> list[str]:
-    """That a class does not exist, where something else is told besides, or devices are not known."""
+    """Return that a class does not exist, if other text follows or the devices are unknown."""
     if verdict is None or verdict.verdict == "Unknown" or not (verdict.missing or verdict.freed is not None):
         return []
     faults = (story.fault for story in of.stories if story.fault is not None)
@@ -179,13 +179,13 @@ def _missing_classes(verdict: OwnerVerdict | None, of: ExplainedClaimSet) -> lis
 
 
 def _devices_first(verdict: OwnerVerdict | None) -> bool:
-    """Whether nothing but devices is in the way on the nodes nearest to taking the pod: then their story decides."""
+    """Return whether devices are the only obstacle on the nodes closest to fitting: then their story decides."""
     nodes = verdict.told_nodes[:1] if verdict is not None else []
     return any(all(reason.plugin == DEVICES for reason in group.reasons) for group in nodes)
 
 
 def _kept(head: list[str], paragraphs: list[list[str]], tail: list[str], *, least: int) -> int:
-    """How many paragraphs there is room for, `least` of them at least; of two none is left out alone."""
+    """Return the number of paragraphs that fit, at least `least`; of two, neither is omitted alone."""
     if least and len(paragraphs) <= FEW:
         return len(paragraphs)
     room = MOST_LINES - len(columns.wrapped([*head, *tail], WIDTH)) - FOOTER
@@ -216,7 +216,7 @@ ANEW = (
 
 
 def edits_generated(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> bool:
-    """Whether one of the suggestions changes a template of which a claim is there already."""
+    """Return whether one of the suggestions changes a template from which a claim was already generated."""
     if of is None:
         return False
     is_tried = verdict is not None and verdict.verdict in TRIED
@@ -224,13 +224,13 @@ def edits_generated(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) 
 
 
 def _edits_generated(of: TriedChanges) -> bool:
-    """Whether a template is changed of which a claim is there already."""
+    """Return whether a changed template has an already generated claim."""
     kinds = {patch.object.kind for patch in of.patches}
     return {"ResourceClaim", "ResourceClaimTemplate"} <= kinds
 
 
 def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
-    """That nothing helped, where devices alone are in the way; ""."""
+    """Return the sentence that nothing helped, if devices are the only obstacle; otherwise ""."""
     nodes = verdict.told_nodes if verdict is not None else []
     alone = not (verdict is not None and verdict.of_all_nodes) and is_told_elsewhere(nodes, ())
     if not alone or not has_suggestions(of):
@@ -239,7 +239,7 @@ def nothing_helps(of: ExplainedClaimSet, verdict: OwnerVerdict | None) -> str:
 
 
 STILL_NONE = "With each change that was found to make its claims fit, it still gets no node."
-"""Said where the whole scheduler has another pod, or another rule, take the room."""
+"""The sentence for when another pod or rule in the whole scheduler takes the devices."""
 
 
 def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
@@ -254,9 +254,10 @@ def _help_lines(told: list[str], *, folded: bool) -> Iterator[str]:
 
 
 def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None) -> list[str]:
-    """What would help, a line each; claims of which any one has to be released are told in one.
+    """Return the changes that would help, one per line; claims of which any one must be released share a line.
 
-    What the verdict has was tried with the whole scheduler; without that it is what makes the claims fit.
+    The suggestions of the verdict were tried with the whole scheduler; without it, they are those that make the claims
+    fit.
     """
     if verdict is not None and (of is None or verdict.verdict in TRIED):
         return obstacles.together(verdict.suggestions)
@@ -265,7 +266,7 @@ def told_suggestions(of: ExplainedClaimSet | None, verdict: OwnerVerdict | None)
 
 
 def explained(document: ExplanationDocument) -> list[str]:
-    """What claim sets that are explained without the whole scheduler leave out: copies, and rules."""
+    """Return what claim sets explained without the whole scheduler do not cover: copies, and rules."""
     if document.verdicts is not UNSET:
         return []
     claim_sets = document.claim_sets

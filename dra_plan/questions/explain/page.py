@@ -30,7 +30,7 @@ from dra_plan.text.verdicts import UNTOLD
 
 
 def page(answer: Explanation, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = of_text(answer.document, "explain")
     made.scenes = drawn(inventory, view)
     if answer.document.moves and made.scenes:
@@ -41,7 +41,7 @@ def page(answer: Explanation, inventory: Inventory | None, view: View | None) ->
 
 
 def fill_explanation(made: Page, answer: Explanation, inventory: Inventory | None, view: View | None) -> None:
-    """The claim sets with their stories; then devices, owners and groups that were named."""
+    """Add the claim sets with their stories; then the named devices, owners and groups."""
     document = answer.document
     names = [claim_set_name(one) for one in document.claim_sets]
     verdicts = articles.by_owner(document)
@@ -82,7 +82,7 @@ def _nodes(answer: Explanation) -> int:
 
 
 def _fill_others(made: Page, document: ExplanationDocument, verdicts: articles.Verdicts) -> None:
-    """Owners without claims to plan."""
+    """Add owners without claims to plan."""
     told_of = [articles.of_set(verdicts, each) for each in document.claim_sets]
     rest = {key: verdict for key, verdict in verdicts.items() if verdict not in told_of}
     for number, owner in enumerate(document.unplanned or ()):
@@ -117,7 +117,7 @@ _WORDS = {
 
 
 def fill_moves(made: Page, rooms: list[RoomForPod], view: View | None) -> None:
-    """A pick for each pod that waits. The pictures, if there are any, are those of `SCENES`."""
+    """Add a pick for each pending pod. The pictures, if there are any, are those of `SCENES`."""
     made.harm_word = "has to move"
     made.opens_on = len(made.picks) if rooms else None
     if len(rooms) == 1:
@@ -139,7 +139,7 @@ def _short(room: RoomForPod) -> str:
 
 
 def _draw(made: Page, pick: Pick, room: RoomForPod, after: Beginning, now: Beginning) -> None:
-    """Before: who leaves. After: the devices as they are then, and who has started where."""
+    """Draw before: the pods that leave; and after: the devices in that state, and the started pods."""
     leaving = list(_leaving(room))
     pick.marks = [moves.of_moves(leaving, now.scene, Moments(now)), pods.of_all(_starting(room), after.scene)]
     pick.ways = moves.ways(leaving)
@@ -167,7 +167,7 @@ def _starting(room: RoomForPod) -> Iterator[DrawnPod]:
 
 
 def _claims(step: MoveStep) -> Iterator[ResourceClaim]:
-    """The claims that a pod gets, as they are then."""
+    """Yield the claims that a pod gets, in their final state."""
     users = [ResourceClaimConsumerReference(resource="pods", name=step.name)]
     for claim in step.claims:
         allocation = AllocationResult(devices=claim.allocation.devices, node_selector=claim.allocation.node_selector)

@@ -1,27 +1,32 @@
-"""`explain`: which containers of a pod ask for the most of a resource at one time.
+"""`explain`: the containers of a pod that together request the most of a resource at one time.
 
-Init containers run one after the other, each beside the sidecars before it; the containers run together, beside all
-sidecars. A pod asks for the greatest of these sums (KEP-753).
+Init containers run one after another, each together with the earlier sidecars; the containers run together with all
+sidecars. The request of a pod is the largest of these sums (KEP-753). A LimitRange may add requests that containers do
+not have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dra_plan.api.core import Container, PodSpec
+from dra_plan.api.core import Container, Pod, PodSpec
+from dra_plan.api.inventory import Inventory
+from dra_plan.api.workloads import AnyWorkload, pod_template
+from dra_plan.documents.verdicts import DefaultedRequest
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
+from dra_plan.scheduler.new_pods import pod_of
 
 SIDECAR = "Always"
-"""The restartPolicy of an init container that goes on running."""
+"""The restartPolicy of an init container that keeps running."""
 
 
 def asked_of(container: Container, resource: str) -> int:
-    """How much of the resource the container asks for."""
+    """Return the amount of the resource that the container requests."""
     return amounts(container.resources.requests).get(resource, 0)
 
 
 def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
-    """The containers that ask for the most of the resource together; of two sums that are equal the first."""
+    """Return the containers that together request the most of the resource; of two equal sums the first."""
     sidecars: list[Container] = []
     sums: list[Sequence[Container]] = []
     for container in spec.init_containers:
@@ -34,7 +39,7 @@ def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
 
 
 def parts(spec: PodSpec, resource: str) -> list[str]:
-    """`init container migrate 4`, `sidecar proxy 200m`: who asks for it, if not only the containers themselves do."""
+    """Return `init container migrate 4`, `sidecar proxy 200m`: the requests, if not only the containers have them."""
     asking = [one for one in peak(spec, resource) if asked_of(one, resource)]
     if all(one in spec.containers for one in asking) or spec.resources is not None:
         return []
@@ -49,3 +54,17 @@ def _called(container: Container, spec: PodSpec) -> str:
 
 def _sum(containers: Iterable[Container], resource: str) -> int:
     return sum(asked_of(one, resource) for one in containers)
+
+
+def defaulted(inventory: Inventory, asked: Pod | AnyWorkload, over: Sequence[str]) -> list[DefaultedRequest]:
+    """Return the requests that a LimitRange adds to the pod for resources whose quota is exceeded."""
+    from dra_plan.controllers import limits
+
+    namespace = asked.metadata.namespace
+    pod = asked if isinstance(asked, Pod) else pod_of(asked, pod_template(asked), asked.metadata.name)
+    limit_ranges = [one for one in inventory.limit_ranges if one.metadata.namespace == namespace]
+    return [
+        DefaultedRequest(container=container, resource=resource, amount=amount, limit_range=name)
+        for container, resource, amount, name in limits.given(pod, limit_ranges)
+        if not {resource, f"requests.{resource}", f"limits.{resource}"}.isdisjoint(over)
+    ]

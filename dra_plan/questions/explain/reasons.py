@@ -1,7 +1,7 @@
-"""`explain`: the scheduler at work over all that waits in the input, as far as it can matter to who is explained.
+"""`explain`: a scheduler run over all pending pods of the input, as far as they can affect the explained ones.
 
-The verdict on a pod is what `schedule` says of it, so it is asked of the same simulation. Where very many pods wait, it
-ends once enough is known: budgets are attempts, so that an answer does not depend on the machine.
+The verdict on a pod is that of `schedule`, so it comes from the same simulation. With very many pending pods, the run
+ends once the answer is known: limits are numbers of attempts, so that an answer does not depend on the machine.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
 
 
 MOST_ATTEMPTS = 2_000
-"""So often pods are tried at most: those that come later in the queue are not."""
+"""The maximum number of scheduling attempts: later pods in the queue are not tried."""
 
 
 MOST_AFTER = 200
-"""So often pods are tried at most once all that are explained were tried."""
+"""The maximum number of attempts after all explained pods were tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunQuestion:
-    """What a run is about: the input, and the budgets of its searches."""
+    """The question of a run: the input, and the limits of its searches."""
 
     inventory: Inventory
     view: View
@@ -68,9 +68,9 @@ class RunQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DeviceAttempt:
-    """The claims of a pod that failed, and the cluster as it was then.
+    """The failed claims of a pod, and the cluster at that time.
 
-    `nodes` are those that refuse the pod for devices, `claims` those that waited for devices; `has_more` says that one
+    `nodes` are those that reject the pod for devices, `claims` those that waited for devices; `has_more` means that one
     of them is for extended resources, which the pod's claim set does not have.
     """
 
@@ -81,10 +81,10 @@ class DeviceAttempt:
     cluster: View
     has_more: bool
     resources: Mapping[str, str] = field(default_factory=dict)
-    """Class to the extended resource that it serves: requests for these are named by the scheduler."""
+    """The extended resource that each class serves: the scheduler names the requests for these."""
 
     def resource_of(self, request: str) -> str:
-        """The extended resource that a request of the scheduler's own claim stands for, else its name."""
+        """Return the extended resource of a request in the scheduler's own claim, else the request's name."""
         for claim in self.claims if self.has_more else ():
             for each in claim.spec.devices.requests:
                 if each.name == request and each.exactly is not None and _OF_SCHEDULER.fullmatch(request):
@@ -93,7 +93,7 @@ class DeviceAttempt:
 
 
 _OF_SCHEDULER = re.compile(r"container-\d+-request-\d+")
-"""The names that the scheduler gives requests for extended resources."""
+"""The names that the scheduler gives to requests for extended resources."""
 
 
 def _resources(inventory: Inventory) -> Mapping[str, str]:
@@ -104,13 +104,13 @@ def _resources(inventory: Inventory) -> Mapping[str, str]:
 
 
 class OwnersOfPods:
-    """Whose pod a pod is: its own, its controllers', and its Deployment's."""
+    """The owners of pods: the pod itself, its controllers, and its Deployment."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
 
     def of(self, pod: Pod) -> Iterator[Owner]:
-        """The owners, the pod itself first."""
+        """Yield the owners, the pod itself first."""
         yield owner_of(pod)
         for above in (pod, *self._index.owners.above(pod.metadata)):
             yield owner_of(above)
@@ -120,7 +120,7 @@ class OwnersOfPods:
 
 
 class VerdictRun:
-    """A simulation of all pods, or of those that are chosen, and what became of whose pods."""
+    """A simulation of all pods, or of selected ones, and the results by owner."""
 
     def __init__(
         self,
@@ -130,9 +130,9 @@ class VerdictRun:
         explained: Callable[[Pod], bool],
         chosen: Callable[[Pod], bool] = lambda _pod: True,
     ) -> None:
-        """The run ends before this returns. Of `explained` pods it is kept why each node refused them.
+        """Run the simulation. For `explained` pods, the reasons of each node are recorded.
 
-        Pods that quotas and limits keep from being made are never tried.
+        Pods that quotas and limits keep from being created are never tried.
         """
         self._explained, self._chosen = explained, chosen
         self.simulation = Simulation(
@@ -148,15 +148,15 @@ class VerdictRun:
         later = [pod for pod, _ in self.simulation.yet_to_be_made()]
         waiting = [pod for pod in self.simulation.pods if not pod.spec.node_name]
         self.not_made = not_created(about.inventory, waiting)
-        """The pods that quotas and limits keep from being made, of those that wait."""
+        """The pending pods that quotas and limits keep from being created."""
         self._kept_out = {each.pod.key for each in self.not_made}
         self._open = [pod_uid(pod) for pod in (*waiting, *later) if explained(pod)]
         self._last_of_them = 0
         self._start = self._state
         self.attempts: dict[str, DeviceAttempt | None] = {}
-        """Uid of an explained pod to what it asked for when it failed last."""
+        """The requests at the last failed attempt of each explained pod, by uid."""
         self._seen_by: dict[str, tuple[int, int]] = {}
-        """Uid of a pod to the state of the cluster when it failed last."""
+        """The state of the cluster at the last failed attempt of each pod, by uid."""
         scheduler = self.simulation.scheduler
         scheduler.cycle.explain = self._kept
         scheduler.enough = self._is_enough
@@ -171,7 +171,7 @@ class VerdictRun:
             self._victims.setdefault(eviction.preemptor, []).append(eviction)
 
     def is_made(self, pod: Pod) -> bool:
-        """Whether no quota and no limit keeps the pod from being made."""
+        """Return whether no quota and no limit keeps the pod from being created."""
         return pod.key not in self._kept_out
 
     def _is_chosen(self, pod: Pod) -> bool:
@@ -219,33 +219,33 @@ class VerdictRun:
 
     @property
     def not_tried(self) -> int:
-        """How many pods were left for want of attempts."""
+        """Return the number of pods left untried because of the attempt limit."""
         if self.is_late:
             return 0
         return sum(record.ran_out and not record.attempts for record in self.result.pods)
 
     @property
     def _state(self) -> tuple[int, int]:
-        """Equal as long as nothing changes in the cluster."""
+        """Return a value that stays equal as long as nothing changes in the cluster."""
         cluster = self.simulation.cluster
         return cluster.revision, cluster.journal.end()
 
     def came_first(self, pod: Pod) -> bool:
-        """Whether nothing had changed in the cluster when the pod failed last: then no other pod is in its way."""
+        """Return whether the cluster was unchanged at the pod's last failure: then no other pod is an obstacle."""
         return self._seen_by.get(pod_uid(pod)) == self._start
 
     def victims(self, pod: Pod) -> list[Eviction]:
-        """The evictions for the pod, or for its group."""
+        """Return the evictions for the pod, or for its group."""
         group = pod.spec.scheduling_group
         named = f"podgroup/{pod.metadata.namespace}/{group.pod_group_name}" if group is not None else ""
         return [*self._victims.get(pod.key, ()), *(self._victims.get(named, ()) if named else ())]
 
     def pods_on(self, node: str) -> list[Pod]:
-        """The pods that are on a node in the end."""
+        """Return the final pods of a node."""
         return [info.pod for info in self.simulation.cluster.nodes[node].pods.values()]
 
     def priority(self, pod: Pod) -> int:
-        """The pod's priority."""
+        """Return the pod's priority."""
         return self.simulation.cluster.info(pod).priority
 
 
@@ -257,10 +257,10 @@ CONDITION = "PodScheduled"
 
 
 def last_message(pod: Pod, record: PodRecord | None, info: ClusterInfo | None) -> LastMessage | None:
-    """What the condition PodScheduled says of a pod without a node; None where it says nothing."""
+    """Return the PodScheduled condition of a pod without a node; None if it has no message."""
     found = next((each for each in pod.status.conditions if each.type == CONDITION and each.status == "False"), None)
     if found is None or not found.message or (info is not None and info.anonymized):
-        return None  # of a text that may hold names, a pseudonym stands in an anonymized input
+        return None  # an anonymized input has a pseudonym for a text with names
     began, taken = parse_time(found.last_transition_time), parse_time(info.time) if info is not None else None
     today = record.message or record.waiting if record is not None else ""
     refusals = record.refusals if record is not None else None
@@ -276,14 +276,16 @@ def last_message(pod: Pod, record: PodRecord | None, info: ClusterInfo | None) -
 
 
 _COUNTS = re.compile(r"0/\d+ nodes are available: (?P<reasons>.+?)(?:\.|\. .*)?", re.DOTALL)
-"""kube-scheduler's message on a pod that no node takes (FitError of its framework); behind it what PostFilter says."""
+"""kube-scheduler's message about a pod that no node accepts (FitError of its framework); PostFilter's message
+follows.
+"""
 
 
 _COUNTED = re.compile(r"(?P<nodes>\d{1,9}) (?P<reason>.+)", re.DOTALL)
 
 
 def _changed(said: str, refusals: NodeRefusals) -> list[ChangedReason]:
-    """The reasons that a message counts on other nodes than there are now; empty where it counts none."""
+    """Return the reasons whose node count in the message differs from now; empty if it counts none."""
     counts = _COUNTS.fullmatch(said)
     told = [_COUNTED.fullmatch(part) for part in re.split(r", (?=\d+ )", counts["reasons"])] if counts else []
     if not told or None in told or refusals.of_all:
@@ -301,7 +303,7 @@ _NAMED_TAINT = re.compile(r"untolerated taint \{.*\}", re.DOTALL)
 
 
 def _of_any_release(reason: str) -> str:
-    """The reason without the taint that older releases name in it."""
+    """Return the reason without the taint that older releases include."""
     return _NAMED_TAINT.sub("untolerated taint(s)", reason)
 
 
@@ -310,12 +312,12 @@ def _is_gated(reason: str, record: PodRecord | None) -> bool:
 
 
 def _is_same(said: str, today: str, refusals: NodeRefusals | None) -> bool:
-    """Whether the nodes have the same against the pod: what comes of preemption, told after that, may differ."""
+    """Return whether the nodes have equal reasons; the preemption result, which follows, may differ."""
     return said == today or (refusals is not None and bool(today) and said.startswith(_of_nodes(refusals)))
 
 
 def _of_nodes(refusals: NodeRefusals) -> str:
-    """The part of the message that counts the reasons of nodes."""
+    """Return the part of the message that counts the reasons of nodes."""
     first = {name: found[0] for name, found in refusals.of_nodes.items()}
     statuses = {name: Status(Code.UNSCHEDULABLE, *one.reasons) for name, one in first.items()}
     for_all = (

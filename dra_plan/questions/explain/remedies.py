@@ -1,8 +1,8 @@
-"""`explain`: what would help a pod that no node takes for other reasons than devices, tried with the whole scheduler.
+"""`explain`: changes that help a pod rejected for reasons other than devices, tried with the whole scheduler.
 
-Changes come from what is in the way on the nodes nearest to taking the pod: a taint tolerated or removed, a node
-uncordoned or labelled, another value in the node selector, less of a resource; fewer pods for a workload of which some
-find nodes. What would help claims is found in `explanation.suggest`.
+Changes come from the obstacles on the nodes closest to fitting: a taint tolerated or removed, a node uncordoned or
+labelled, another value in the node selector, less of a resource; fewer pods for a workload whose pods only partly find
+nodes. `explanation.suggest` finds the changes for claims.
 """
 
 from __future__ import annotations
@@ -48,30 +48,30 @@ from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
 MOST_GROUPS = 4
-"""Kinds of nodes for which changes are tried."""
+"""The number of node kinds for which changes are tried."""
 
 
 MOST_TRIALS = 8
-"""Changes, or pairs of them, that are tried for one owner."""
+"""The number of changes, or pairs of them, that are tried for one owner."""
 
 
 MOST_NODE_TRIALS = 10_000
-"""So many nodes the clusters of all trials have together at most."""
+"""The maximum number of nodes in the clusters of all trials together."""
 
 
 MOST_CLASSES = 2
-"""Device classes that might serve a resource."""
+"""The number of device classes that might serve a resource."""
 
 
 MOST_CHANGES = 2
-"""Changes that are tried together."""
+"""The number of changes that are tried together."""
 
 _ROUND = 1 << 20
-"""A mebibyte: memory is asked for in no smaller parts."""
+"""A mebibyte: the smallest unit for memory requests."""
 
 
 _PLACES = (HOSTNAME, ZONE, REGION)
-"""Labels that say where a node is: to change them mends nothing."""
+"""Labels for the location of a node: changing them fixes nothing."""
 
 
 _OF_PROVIDERS = (
@@ -85,11 +85,11 @@ _OF_PROVIDERS = (
     "feature.node.kubernetes.io/",
     "nvidia.com/",
 )
-"""Labels that providers of nodes, kubelets and drivers set themselves: whoever sets them by hand is overruled."""
+"""Labels that node providers, kubelets and drivers set themselves: manual changes are overwritten."""
 
 
 class Trial(NamedTuple):
-    """What became of the owner's pods in a changed input: the node of the first that gets one, and how many do."""
+    """The result for the owner's pods in a changed input: the node of the first that fits, and the number."""
 
     node: str
     bound: int
@@ -97,14 +97,14 @@ class Trial(NamedTuple):
 
 
 Tries = Callable[[Inventory], Trial | None]
-"""What a changed input does for the owner's pods; None if it is of no use."""
+"""Returns the result of a changed input for the owner's pods; None if it is useless."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Remedy:
-    """A change, or several that were found together, and how to make it in an input: None if that is not known.
+    """A change, or several found together, and the function that applies it to an input; None if unknown.
 
-    `fixed`: an existing pod can't be changed so. `patches` are those of a change that was found elsewhere.
+    `fixed`: an existing pod cannot be changed in this way. `patches` are those of a change found elsewhere.
     """
 
     told: tuple[SuggestedChange, ...]
@@ -114,7 +114,7 @@ class _Remedy:
 
 
 class Remedies:
-    """Seeks what helps one owner; `claims` are the changes of its claims."""
+    """Finds changes that help one owner; `claims` are the changes of its claims."""
 
     def __init__(self, index: Index, owner: Owner, tries: Tries, claims: ClaimChanges) -> None:
         self._inventory, self._owner, self._tries, self._claims = index.inventory, owner, tries, claims
@@ -125,7 +125,7 @@ class Remedies:
         self._tried: set[tuple[str, ...]] = set()
 
     def found(self, verdict: OwnerVerdict) -> list[TriedChanges]:
-        """What helped; where nothing helps all of its pods, what helps some of them."""
+        """Return the changes that helped; if nothing helps all of its pods, those that help some of them."""
         known = self._helping([(_carrying_out(one),) for one in self._claims.known if not one.feature_gates], verdict)
         others = self._helping(sorted(self._combinations(verdict), key=_order), verdict)
         helped = [*known, *others]
@@ -136,14 +136,14 @@ class Remedies:
         return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
 
     def _helping(self, combinations: Iterable[tuple[_Remedy, ...]], verdict: OwnerVerdict) -> list[TriedChanges]:
-        """What helped of these, as far as there are trials left."""
+        """Return the helpful ones of these combinations, within the limit on trials."""
         helped: list[TriedChanges] = []
         left = self._most
         for remedies in combinations:
             changes = [change for one in remedies for change in one.told]
             key = _key(changes)
             if key in self._tried or left <= 0 or any({*_key(known.changes)} <= {*key} for known in helped):
-                continue  # where a part of it helps already, the rest is needless
+                continue  # if a part of it helps, the rest is unnecessary
             before = _applied(self._inventory, [one for one in remedies if one.patches])
             changed = _applied(before, [one for one in remedies if not one.patches])
             if before is None or changed is None:
@@ -168,7 +168,7 @@ class Remedies:
                 yield from product(*options)
 
     def _with_claims(self, verdict: OwnerVerdict) -> Iterator[tuple[_Remedy, ...]]:
-        """Changes of claims, sought on nodes of one kind, with what else it takes there."""
+        """Yield changes of claims, found on nodes of one kind, with the other changes needed there."""
         for group, obstacles in self._groups(verdict):
             rest = [one for one in obstacles if one.kind != "Devices"]
             options = [list(self._of(one, group)) for one in rest]
@@ -177,7 +177,7 @@ class Remedies:
                 yield from product([_carrying_out(one) for one in self._claims.on(nodes)], *options)
 
     def _groups(self, verdict: OwnerVerdict) -> Iterator[tuple[RefusingNodes, list[NodeObstacle]]]:
-        """The kinds of nodes of which all that is in the way is known."""
+        """Yield the node kinds whose obstacles are all known."""
         for group in verdict.nodes[:MOST_GROUPS]:
             obstacles = [one for reason in group.reasons for one in reason.about]
             if all(reason.about for reason in group.reasons):
@@ -185,7 +185,7 @@ class Remedies:
 
     @staticmethod
     def _goes_with(one: NodeObstacle, others: Sequence[NodeObstacle]) -> bool:
-        """Whether it is the taint of a cordon, which goes with it."""
+        """Return whether it is the taint of a cordon, which is removed together with it."""
         return one.is_of_cordon and any(other.kind == "Cordoned" for other in others)
 
     def _of(self, one: NodeObstacle, group: RefusingNodes) -> Iterator[_Remedy]:
@@ -200,7 +200,7 @@ class Remedies:
             case "Resource":
                 yield from self._resource(one)
 
-    # What each change is
+    # The changes
 
     def _taint(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
         taint = one.taint
@@ -220,7 +220,7 @@ class Remedies:
         if one.operator != "In" or one.label in ("metadata.name", *_PLACES):
             return
         wanted_value, near = one.values[0], one.near
-        if near:  # no node is labelled for a misspelt selector
+        if near:  # do not label nodes for a misspelt selector
             if any(each.value == near for each in one.found):
                 yield from self._of_pod(
                     NodeSelectorChanged(code="change-node-selector", label=one.label, from_=wanted_value, to=near),
@@ -233,7 +233,7 @@ class Remedies:
         yield _labelled(node.metadata.name, one.label, wanted_value)
 
     def _resource(self, one: NodeObstacle) -> Iterator[_Remedy]:
-        """Only what is left, if that is no less than half of what is asked for."""
+        """Yield the request lowered to the free amount, if that is at least half of the request."""
         if one.room == "0" and "/" in one.resource:
             yield from self._served(one.resource)
         spec = self._pods.spec
@@ -264,7 +264,7 @@ class Remedies:
         )
 
     def _served(self, resource: str) -> Iterator[_Remedy]:
-        """Device classes that serve no resource yet, those of the same domain first."""
+        """Yield device classes that serve no resource yet, those of the same domain first."""
         domain = resource.partition("/")[0]
         free = [one for one in self._inventory.classes if not one.spec.extended_resource_name]
         for one in sorted(free, key=lambda each: domain not in each.metadata.name)[:MOST_CLASSES]:
@@ -297,12 +297,12 @@ class Remedies:
     # Objects
 
     def _of_pod(self, told: SuggestedChange, edit: EditSpec, *, fixed: bool = False) -> Iterator[_Remedy]:
-        """A change of the pods' spec, if it is known where that is written."""
+        """Yield a change of the pod spec, if its location is known."""
         if self._pods.spec is not None:
             yield _Remedy((told,), self._pods.editing(edit), fixed=fixed)
 
     def _of_owner(self, changed: Inventory, *, fixed: bool) -> Iterator[ObjectPatch]:
-        """The patch of the owner, if it differs."""
+        """Yield the patch of the owner, if it differs."""
         before, after = self._object, found(changed, self._owner)
         if before is None or after is None or before == after:
             return
@@ -339,7 +339,7 @@ def _serving(name: str, resource: str) -> Callable[[Inventory], Inventory]:
 
 
 def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
-    """What differs of pods that were changed here; members that defaults may have filled in are written as a whole."""
+    """Yield the differences of pods changed here; members that may contain defaults are written as a whole."""
     for label, value in after.node_selector.items():
         if before.node_selector.get(label) != value:
             yield PatchOperation(op="replace", path=path + patches.pointer("nodeSelector", label), value=value)
@@ -362,7 +362,7 @@ _FIELDS = {"containers": "containers", "initContainers": "init_containers"}
 
 
 def _asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
-    """The spec that asks for another value of a label, in its node selector and its required terms."""
+    """Return the spec with another value of a label, in its node selector and its required terms."""
     if spec.node_selector.get(label) == before:
         spec = structs.replace(spec, node_selector={**spec.node_selector, label: after})
     required = required_terms(Pod(spec=spec))
@@ -385,7 +385,7 @@ def _asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> Pod
 
 
 def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
-    """What differs of the required node terms, which have as many expressions as before."""
+    """Yield the differences of the required node terms, whose number of expressions is unchanged."""
     pair = required_terms(Pod(spec=before)), required_terms(Pod(spec=after))
     if pair[0] is None or pair[1] is None:
         return
@@ -412,13 +412,13 @@ def _of_replicas(before: Any, after: Any) -> Iterator[PatchOperation]:
 
 
 def _lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
-    """The spec in which a container, or init container, asks for so much of a resource."""
+    """Return the spec in which a container, or init container, requests this amount of a resource."""
     lists = {field: [_asking(one, name, resource, to) for one in getattr(spec, field)] for field in _FIELDS.values()}
     return structs.replace(spec, **lists)
 
 
 def _asking(container: Container, name: str, resource: str, to: str) -> Container:
-    """The container of that name with another request; its limit follows where it has to be the same."""
+    """Return the container of that name with another request; its limit follows where both must be equal."""
     if container.name != name:
         return container
     asked = container.resources
@@ -457,7 +457,7 @@ def _on_node(name: str, edit: Callable[[Node], Node]) -> Callable[[Inventory], I
 
 
 def _of_node(before: Node, after: Node) -> Iterator[ObjectPatch]:
-    """The patches of a node that differs."""
+    """Yield the patch of a node that differs."""
     if before.spec != after.spec:
         yield patches.of_node_spec(before, after)
     if before.metadata.labels != after.metadata.labels:
@@ -471,13 +471,13 @@ def _of_node(before: Node, after: Node) -> Iterator[ObjectPatch]:
 
 
 def _carrying_out(tried: TriedChanges) -> _Remedy:
-    """Changes that were found elsewhere, with their patches."""
+    """Return the remedy for changes found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return _Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
 
 
 def _asks_less(one: TriedChanges, other: TriedChanges) -> bool:
-    """Whether a request is lowered alone, and further than another suggestion lowers the same."""
+    """Return whether it only lowers a request that another suggestion lowers less."""
     if len(one.changes) > 1 or len(other.changes) > 1:
         return False
     less, more = one.changes[0], other.changes[0]

@@ -1,4 +1,4 @@
-"""Reports of `explain`: one check for each owner, or, where only devices were asked about, for each claim set."""
+"""Reports of `explain`: one check for each owner, or for each claim set if only devices were requested."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ CODES = {
     "Unknown": "unknown",
     "Undecided": "undecided",
 }
-"""The rule of each verdict, but for those of pods that fit on no node."""
+"""The rule of each verdict, except for pods that fit on no node."""
 
 
 def content(document: ExplanationDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """What became of each owner, and the warnings."""
+    """Return the result for each owner, and the warnings."""
     if document.verdicts is UNSET:
         found = document.claim_sets
         return claim_sets.content(
@@ -57,7 +57,7 @@ def content(document: ExplanationDocument, gate: Gate, origins: Origins, *, anch
 
 
 def _explained(first: OwnerVerdict, block: OwnerBlock, gate: Gate, origins: Origins) -> ReportCase:
-    """What became of one of the owners of which the same is told."""
+    """Return the result for one of the owners with equal text."""
     name = named(first.object)
     sets = [gate.claim_set(claim_set) for claim_set in block.claim_sets[:1]]
     verdict = next(iter(sets), Verdict.PASSED) if first.verdict == "Suspended" else of_owner(gate, first)

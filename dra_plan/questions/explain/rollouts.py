@@ -1,7 +1,7 @@
-"""`explain`: a rolling update that waits for itself, and what would let it go on, tried with the controllers.
+"""`explain`: a rolling update that blocks itself, and the change that unblocks it, tried with the controllers.
 
-With `maxUnavailable` 0, a Deployment deletes an old pod only once a new one is ready. Where the old pods have the
-devices, or the room, no new one ever gets a node.
+With `maxUnavailable` 0, a Deployment deletes an old pod only once a new one is ready. If the old pods hold the devices,
+or the capacity, no new pod ever gets a node.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from dra_plan.planner.settling import settle_chosen
 from dra_plan.questions.explain.editing import edited, found
 
 MOST_ABOVE = 2
-"""Controllers above a pod: its ReplicaSet, and the Deployment of that."""
+"""The number of controllers above a pod: its ReplicaSet, and the Deployment of that."""
 
 LEAST_UNAVAILABLE = 1
-"""What `maxUnavailable` is set to where it is 0."""
+"""The value for `maxUnavailable` where it is 0."""
 
 
 def rollout_suggestions(index: Index, view: View, owner: Owner, question: Question) -> list[TriedChanges]:
-    """What lets the rollout of the owner's Deployment go on, if that waits for itself and all its pods fit then."""
+    """Return the change that unblocks the rollout of the owner's Deployment, if all its pods fit then."""
     deployment = _stuck_rollout(index, owner)
     if deployment is None:
         return []
@@ -44,7 +44,7 @@ def rollout_suggestions(index: Index, view: View, owner: Owner, question: Questi
 
 
 def _stuck_rollout(index: Index, owner: Owner) -> Workload | None:
-    """The Deployment of the owner, if it is updating and keeps every old pod until a new one is ready."""
+    """Return the Deployment of the owner, if it is updating and keeps every old pod until a new one is ready."""
     from dra_plan.controllers.workloads import rollout_bounds
 
     deployment = _deployment(index, owner)
@@ -60,7 +60,7 @@ def _stuck_rollout(index: Index, owner: Owner) -> Workload | None:
 
 
 def _old(index: Index, deployment: Workload, pods: Iterable[Pod]) -> list[Pod]:
-    """The pods that ReplicaSets of another template made."""
+    """Return the pods created by ReplicaSets of another template."""
     from dra_plan.controllers.workloads import revision
 
     newest = revision(pod_template(deployment))
@@ -69,7 +69,7 @@ def _old(index: Index, deployment: Workload, pods: Iterable[Pod]) -> list[Pod]:
 
 
 def _deployment(index: Index, owner: Owner) -> Workload | None:
-    """The owner, or the Deployment above the ReplicaSet or pod that the owner is."""
+    """Return the owner if it is a Deployment, or the Deployment above this ReplicaSet or pod."""
     above = found(index.inventory, owner)
     for _ in range(MOST_ABOVE):
         if above is None or above.kind == DEPLOYMENT:
@@ -79,7 +79,7 @@ def _deployment(index: Index, owner: Owner) -> Workload | None:
 
 
 def _loosened(deployment: Workload) -> Workload:
-    """The Deployment, which may now delete an old pod first."""
+    """Return the Deployment with a setting that allows deleting an old pod first."""
     strategy = deployment.spec.strategy or UpdateStrategy()
     rolling = structs.replace(strategy.rolling_update or RollingUpdate(), max_unavailable=LEAST_UNAVAILABLE)
     strategy = structs.replace(strategy, rolling_update=rolling)
@@ -87,7 +87,7 @@ def _loosened(deployment: Workload) -> Workload:
 
 
 def _patch(deployment: Workload) -> ObjectPatch:
-    """What makes it so in a cluster; the members above `maxUnavailable` are written where they are not there."""
+    """Return the patch for this in a cluster; missing members above `maxUnavailable` are created."""
     strategy, path = deployment.spec.strategy, "/spec/strategy"
     value: object = {"rollingUpdate": {"maxUnavailable": LEAST_UNAVAILABLE}}
     if strategy is not None:
@@ -100,7 +100,7 @@ def _patch(deployment: Workload) -> ObjectPatch:
 
 
 def _place_when_settled(inventory: Inventory, view: View, question: Question, deployment: Workload) -> str | None:
-    """A node of a new pod, if all pods of the Deployment are new and have nodes in the end; else None."""
+    """Return a node of a new pod, if all pods of the Deployment are new and have nodes in the end; else None."""
     outcome = settle_chosen(inventory, view.target, question, lambda _pod: True, view=view, always=True)
     settled = outcome.settled
     if settled is None or settled.unsettled:

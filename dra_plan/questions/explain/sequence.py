@@ -1,4 +1,4 @@
-"""Which running pods have to leave, in which order, so that a pod that waits has a place."""
+"""The running pods that have to leave, and their order, so that a pending pod fits."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ __all__ = ["rooms"]
 
 
 Meant = Mapping[tuple[PodKey, str], AllocationResult]
-"""What the claims of a pod are meant to get, by pod and name of the claim."""
+"""The intended allocations of the claims of a pod, by pod and claim name."""
 
 
 @dataclass
 class CarriedMoves:
-    """The cluster as it is by now, and the steps that led there."""
+    """The cluster in its present state, and the steps that led there."""
 
     inventory: Inventory
     steps: list[MoveStep] = field(default_factory=list)
 
 
 def carried_out(given: Given, wanting: PodKey, chosen: TriedSet) -> CarriedMoves | None:
-    """The steps of a placement: with the devices that the scheduler itself chooses, where these do.
+    """Return the steps of a placement, with the devices that the scheduler itself chooses if possible.
 
-    None if the scheduler does not take the pod at the end. Raises UnverifiedPlacementError if a step that should be
-    possible is not, or if a pod waits at the end that ran before.
+    Return None if the scheduler does not bind the pod at the end. Raises UnverifiedPlacementError if a step that should
+    be possible is not, or if a previously running pod is pending at the end.
     """
     for strict in (False, True):
         done = _Sequence(given, wanting, chosen, strict=strict).run()
@@ -76,7 +76,7 @@ def _check(given: Given, wanting: PodKey, chosen: TriedSet, done: CarriedMoves) 
 
 
 class _Sequence:
-    """One way to carry the moves out: as the scheduler chooses devices, or `strict`, with those of the placement."""
+    """A way to carry out the moves: with the scheduler's choice of devices, or if `strict`, with the placement's."""
 
     def __init__(self, given: Given, wanting: PodKey, chosen: TriedSet, *, strict: bool) -> None:
         self._given, self._wanting, self._strict, self._chosen = given, wanting, strict, chosen
@@ -94,7 +94,7 @@ class _Sequence:
         self._from = {key_of(movable): movable.node for movable in chosen.pods}
 
     def run(self) -> CarriedMoves | None:
-        """The steps; None if one of them is not possible with the devices that the scheduler chooses."""
+        """Return the steps; None if one of them is impossible with the devices that the scheduler chooses."""
         for movable in self._gone:
             self._leave(movable, "Preempt")
         moving, waiting = self._units(), list[list[MovablePod]]()
@@ -110,7 +110,7 @@ class _Sequence:
         return self._start()
 
     def _units(self) -> list[list[MovablePod]]:
-        """The pods that move, those together that share a claim: only when all have left it has other devices."""
+        """Return the moving pods, grouped by shared claims: a claim gets other devices only when all have left it."""
         found = self._chosen.found.placed
         claims = {_key(each.candidate.pod): {claim.key for claim in each.candidate.pending} for each in found}
         units: list[list[MovablePod]] = []
@@ -127,11 +127,11 @@ class _Sequence:
         self._done.steps.append(MoveStep(action=action, namespace=key[0], name=key[1], from_node=movable.node))
 
     def _any_back(self, waiting: list[list[MovablePod]]) -> bool:
-        """Pods that left get their places, if they can."""
+        """Place evicted pods on their new nodes, and return whether any was placed."""
         return self._any(waiting, lambda unit: self._all_arrive(unit, "Place"))
 
     def _any_moved(self, moving: list[list[MovablePod]]) -> bool:
-        """Pods leave and get their places at once, if they can."""
+        """Move pods to their new nodes at once, and return whether any moved."""
         return self._any(moving, self._moved)
 
     def _moved(self, unit: Sequence[MovablePod]) -> bool:
@@ -191,7 +191,7 @@ class _Sequence:
         )
 
     def _fail(self, key: PodKey) -> None:
-        """As the scheduler chooses, a pod may find its devices gone; with the devices of the placement it can't."""
+        """Handle missing devices: possible with the scheduler's choice, but not with those of the placement."""
         if self._strict:
             raise UnverifiedPlacementError("/".join(key), self._nodes[key], ("its place is not free when it arrives"))
 
@@ -208,9 +208,9 @@ class _Sequence:
         return self._done
 
     def _scheduled(self) -> str | None:
-        """Where the scheduler puts the pod; None if it does not, or not without evicting others.
+        """Return the node that the scheduler chooses for the pod; None if there is none without evictions.
 
-        A pod of a group is never scheduled by itself: it goes where the placement has it.
+        A pod of a group is never scheduled alone: it gets the node of the placement.
         """
         given = self._given
         result = schedule_chosen(
@@ -229,7 +229,7 @@ class _Arrived:
 
 
 class _Arrival:
-    """A pod that waits, in a cluster."""
+    """A pending pod, in a cluster."""
 
     def __init__(self, given: Given, inventory: Inventory, key: PodKey) -> None:
         self._inventory, self._ground, self._key = inventory, given.ground(inventory), key
@@ -237,7 +237,7 @@ class _Arrival:
         self._candidate = self._ground.ready(pod)
 
     def on(self, node: str, meant: Meant) -> _Arrived | None:
-        """The cluster with the pod on the node, and what its claims got; None if it can't be there."""
+        """Return the cluster with the pod on the node, and the devices of its claims; None if it does not fit."""
         ground, candidate = self._ground, self._candidate
         asked = ground.claims_on(candidate, ground.cluster.nodes[node])
         named = {claim.metadata.uid: meant.get((self._key, claim.metadata.name)) for claim in asked}
@@ -266,17 +266,17 @@ def _key(pod: Pod) -> PodKey:
 
 
 MOST_QUESTIONS = 50_000
-"""So many questions whether a pod could fit a node without some others; then it stays open whether more sets help."""
+"""The maximum number of checks whether a pod fits a node without some others; beyond it, more sets are undecided."""
 
 
 MOST_LOOKS = 60_000
-"""So many nodes are looked at in all trials of a pod; each trial looks at every node."""
+"""The maximum number of nodes checked in all trials of a pod; each trial checks every node."""
 
 
 def rooms(inventory: Inventory, target: Target, question: Question, chosen: Chosen, limit: int) -> list[RoomForPod]:
-    """How room is made for each of the chosen pods that wait, if no more than `limit` pods may leave for it.
+    """Return how each of the selected pending pods can fit, with at most `limit` pods leaving for it.
 
-    Each is asked about by itself; those that are alike are told together.
+    Each pod is checked alone; equal pods are grouped.
     """
     given = Given(inventory, target, question, Index(inventory))
     ground = given.ground(inventory)
@@ -289,7 +289,7 @@ def rooms(inventory: Inventory, target: Target, question: Question, chosen: Chos
 
 
 def _likeness(candidate: PodToPlace) -> Hashable:
-    """Pods of one likeness have the same answer."""
+    """Return a key that is equal for pods with equal answers."""
     pod = candidate.pod
     if candidate.key is None or candidate.info.group is not None:
         return pod_uid(pod)
@@ -310,7 +310,7 @@ class _RoomSearch:
         self._least: tuple[TriedSet, CarriedMoves] | None = None
 
     def room(self) -> RoomForPod:
-        """The answer for the pod."""
+        """Return the answer for the pod."""
         message = self._message()
         if message is None:
             return self._told("Fits", [], "", fewest=True)
@@ -333,7 +333,7 @@ class _RoomSearch:
         return self._told("Undecided" if self._is_open else "Impossible", [], message, fewest=False)
 
     def _message(self) -> str | None:
-        """What the scheduler says to the pod as things are; None if it takes it."""
+        """Return the scheduler's message for the pod in the present state; None if it fits."""
         given = self._given
         result = schedule_chosen(given.inventory, given.target, given.question, self._is_wanting, given.common)
         record = next(record for record in result.pods if self._is_wanting(record.pod))
@@ -343,7 +343,7 @@ class _RoomSearch:
         return (pod.metadata.namespace, pod.metadata.name) == self._wanting
 
     def _sets(self, number: int) -> Iterator[tuple[MovablePod, ...]]:
-        """The sets of so many pods that could help: first those that leave one node, then those with more elsewhere."""
+        """Yield the sets of this size that could help: first those on one node, then those with more elsewhere."""
         seen: set[frozenset[tuple[str, str]]] = set()
         nodes = self._vacating.nodes()
         for near in range(number, 0, -1):
@@ -373,7 +373,7 @@ class _RoomSearch:
         return self._is_worn_out
 
     def _moves(self, pods: Sequence[MovablePod]) -> list[MoveStep] | None:
-        """The steps if all of these get another place; the best preemption is remembered on the way."""
+        """Return the steps if all of these get another node; the best preemption is recorded on the way."""
         self._tried += 1
         self._looks += len(self._given.inventory.nodes)
         one = tried(self._given, self._wanting, pods)
@@ -390,7 +390,7 @@ class _RoomSearch:
         return None
 
     def _is_better(self, one: TriedSet) -> bool:
-        """Whether this preemption is of fewer pods than the one known, or of as many and does less harm."""
+        """Return whether this preemption has fewer pods than the known one, or equally many with less harm."""
         return self._least is None or (len(one.pods), _harm(one)) < (len(self._least[0].pods), _harm(self._least[0]))
 
     def _told(
@@ -412,5 +412,5 @@ class _RoomSearch:
 
 
 def _harm(one: TriedSet) -> tuple[int, int]:
-    """How many pods are left without a place, and how important they are."""
+    """Return the number of pods left without a node, and their importance."""
     return len(one.preempted), sum(movable.priority for movable in one.preempted)

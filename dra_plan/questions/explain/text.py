@@ -1,4 +1,4 @@
-"""`explain` for people: short lines, the cause first, the numbers after."""
+"""`explain` for people: short lines, causes first, then numbers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dra_plan.text.naming import target
 
 
 def parse(option: str, telling: Telling = BRIEF) -> Format[ExplanationDocument]:
-    """The format that `-o OPTION` asks for; `telling` says how much is told as text.
+    """Return the format for `-o OPTION`; `telling` is the level of detail of the text.
 
-    UsageError for an unknown one or a malformed template.
+    Raises UsageError for an unknown format or a malformed template.
     """
     from dra_plan.questions.explain import markdown
 
@@ -31,7 +31,7 @@ def parse(option: str, telling: Telling = BRIEF) -> Format[ExplanationDocument]:
 
 
 def render(document: ExplanationDocument, screen: Screen | None, *, telling: Telling = BRIEF) -> str:
-    """The whole explanation; on a terminal wrapped, with headings in bold. `telling` says how much of it is told."""
+    """Return the whole explanation; on a terminal wrapped, with bold headings. `telling` is the level of detail."""
     owners = owner_blocks(document)
     if len(owners) > MOST_BLOCKS and not telling.details:
         blocks = [[one_line(block) for block in owners]]

@@ -1,7 +1,7 @@
-"""`explain`: what would become of an owner in an input in which something is otherwise, by runs of the whole scheduler.
+"""`explain`: the result for an owner in a changed input, from runs of the whole scheduler.
 
-What holds a pod is taken away, to see what is in the way besides; pods may preempt that must not; and whatever might
-help is tried.
+The trials remove what holds a pod back, to find other obstacles; allow pods to preempt others; and try every change
+that might help.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.node_refusals import NodeRefusals
 
 MOST_RIVALS = 50
-"""Pods that wait with which a change is tried; where there are more, it is tried for the owner's alone."""
+"""The number of pending pods up to which a change is tried with all of them; beyond it, only with the owner's."""
 
 WithNodes = Callable[[OwnerVerdict, Owner, PodRecord, NodeRefusals, VerdictRun], OwnerVerdict]
-"""The verdict with what keeps a pod from each node in a run."""
+"""The verdict with the obstacles of a pod on each node in a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialGround:
-    """What trials start from: the input as the API server takes it, and the run of it.
+    """The starting point of trials: the input as accepted by the API server, and its run.
 
-    `closely` are the owners that are looked at closely, `is_explained` says whose pods these are; `at_length` is
-    whether there are few enough of them to try what would help.
+    `closely` are the owners examined closely, `is_explained` returns whether a pod belongs to them; `at_length` is true
+    if there are few enough of them to try changes.
     """
 
     index: Index
@@ -60,13 +60,13 @@ class TrialGround:
 
 
 class OwnerTrials:
-    """Tries changes for owner after owner, until the time is up."""
+    """Tries changes for one owner after another, until the deadline."""
 
     def __init__(self, ground: TrialGround) -> None:
         self._ground = ground
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict with what would become of it without gates, volumes, or claims that are faulty or missing."""
+        """Return the verdict with the result without gates, volumes, or claims that are faulty or missing."""
         if not self._is_tried(owner) or not self._ground.at_length:
             return made
         changed = self._freed(made, OwnedPods(self._ground.index, owner))
@@ -75,7 +75,7 @@ class OwnerTrials:
         run = self._changed(changed, owner, self._ground.is_explained)
         fate = decisive(self._ground.fates.of(run, owner))
         if fate is None or fate.record is None or (fate.is_good and _is_about_claims(made)):
-            return made  # which devices it would get is not known
+            return made  # the devices that it would get are unknown
         then = AloneVerdict(verdict=fate.verdict, node_name=fate.record.node)
         if fate.is_good:
             return structs.replace(made, freed=then)
@@ -87,7 +87,7 @@ class OwnerTrials:
 
     @staticmethod
     def _freed(made: OwnerVerdict, pods: OwnedPods) -> Inventory | None:
-        """The input without what holds the pods, or without the volumes that keep them from all nodes alike."""
+        """Return the input without what holds the pods back, or without the volumes that exclude all nodes alike."""
         if made.verdict == "Held":
             return pods.freed(made.held_by, made.held)
         if made.verdict == "Unschedulable" and made.of_all_nodes and OF_VOLUMES.issuperset(made.refused_by):
@@ -97,7 +97,7 @@ class OwnerTrials:
         return None
 
     def with_spared(self, made: OwnerVerdict, owner: Owner, pod: Pod) -> OwnerVerdict:
-        """The verdict with the pods that it would preempt, if its preemptionPolicy is all that keeps it from that."""
+        """Return the verdict with the pods that it would preempt, if only its preemptionPolicy prevents this."""
         if made.verdict != "Unschedulable" or pod.spec.preemption_policy != "Never" or not self._is_tried(owner):
             return made
         run = self._changed(OwnedPods(self._ground.index, owner).preempting(), owner)
@@ -106,7 +106,7 @@ class OwnerTrials:
         )
 
     def with_remedies(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict with what would help; of owners that are not told at length, what makes their claims fit."""
+        """Return the verdict with helpful changes; for owners in short form, the changes that make their claims fit."""
         if made.verdict not in TRIED or made.alone is not None or made.of_all_nodes:
             return made
         index, about = self._ground.index, self._ground.about
@@ -122,9 +122,9 @@ class OwnerTrials:
         return owner in self._ground.closely and not is_over_time(self._ground.about.deadline)
 
     def _tries(self, owner: Owner) -> Tries:
-        """What a changed input does for the owner's pods, of which all have to be made.
+        """Return a function that returns the result of a changed input for the owner's pods, if all are created.
 
-        That is with the other pods that wait if they are few.
+        Other pending pods are included if they are few.
         """
         owners_of = self._ground.owners_of
 
@@ -141,7 +141,7 @@ class OwnerTrials:
     def _changed(
         self, changed: Inventory, owner: Owner, explained: Callable[[Pod], bool] = lambda _pod: False
     ) -> VerdictRun:
-        """A run of a changed input: with all pods that wait if they are few, else with the owner's alone."""
+        """Return a run of a changed input: with all pending pods if they are few, else only with the owner's."""
         ground = self._ground
         waiting = sum(record.attempts > 0 for record in ground.run.result.pods)
         about = replace(ground.about, inventory=changed, view=ground.about.view.after(changed))
@@ -150,15 +150,15 @@ class OwnerTrials:
 
 
 def _is_about_claims(made: OwnerVerdict) -> bool:
-    """Whether claims that do not exist, or can't be read, are what keeps it from all nodes."""
+    """Return whether claims that do not exist, or cannot be read, exclude all nodes."""
     return made.held_by == "MissingClaim" or (made.of_all_nodes and made.refused_by == [DEVICES])
 
 
 def everybody(_pod: Pod) -> bool:
-    """That no pod is left out."""
+    """Return True: select every pod."""
     return True
 
 
 def is_over_time(deadline: float | None) -> bool:
-    """Whether the time is up."""
+    """Return whether the deadline has passed."""
     return deadline is not None and time.monotonic() > deadline

@@ -1,8 +1,8 @@
-"""`explain`: the verdict on each owner, from the whole scheduler, with what keeps its pods from each node.
+"""`explain`: the verdict on each owner, from the whole scheduler, with the obstacles of its pods on each node.
 
-The verdict on a pod is what `schedule` says of it with all pods of the input that wait (`verdict_run`); before that
-comes what no scheduler changes: an object that the API server refuses, and a bound pod without its devices. Words are
-made in `text/verdicts.py`.
+The verdict on a pod is that of `schedule` with all pending pods of the input (`verdict_run`). Conditions that no
+scheduler changes take precedence: an object that the API server rejects, and a bound pod without its devices.
+`text/verdicts.py` has the wording.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes
+from dra_plan.questions.explain.peaks import defaulted
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
 from dra_plan.questions.explain.volumes import OF_VOLUMES, needs_of
@@ -59,19 +60,19 @@ if TYPE_CHECKING:
 
 
 MOST_LOOKS = 50_000
-"""Nodes that are looked at closely for owners that were not named, over all of them."""
+"""The number of nodes examined closely for owners that were not named, over all of them."""
 
 
 MOST_FIRST = 3
-"""Pods that come first and are told by name."""
+"""The number of earlier pods that are named."""
 
 
 MOST_HELPED = 10
-"""Owners that were not named for which changes are tried."""
+"""The number of owners that were not named for which changes are tried."""
 
 
 _CONTESTED = ("Unschedulable", "WouldPreempt", "Undecided")
-"""Verdicts that may be others without the other pods that wait."""
+"""Verdicts that may differ without the other pending pods."""
 
 
 def verdicts(
@@ -82,16 +83,16 @@ def verdicts(
     refusals: OwnerRefusals,
     deadline: float | None,
 ) -> list[OwnerVerdict]:
-    """The verdicts on all that the question is about: first pods and workloads, then claims, as `plan` has them.
+    """Return the verdicts on all subjects: first pods and workloads, then claims, in the order of `plan`.
 
-    `inventory` has its nodes already; after the `deadline`, in monotonic time, what is not known is Undecided.
+    `inventory` already has its nodes; after the `deadline`, in monotonic time, open results are Undecided.
     """
     found = _Verdicts(inventory, view, question, plan, refusals, deadline)
     return [*(found.of_owner(owner) for owner in found.owners), *found.of_claims()]
 
 
 class _Verdicts:
-    """Looks at owner after owner; the simulation runs once for all."""
+    """Examines one owner after another; the simulation runs once for all."""
 
     def __init__(
         self,
@@ -120,10 +121,10 @@ class _Verdicts:
         closely = MOST_LOOKS // max(1, len(self._nodes))
         self._closely = frozenset(self.owners if question.owners else self.owners[: max(1, closely)])
 
-    # Who is asked about
+    # The subjects
 
     def _asked(self) -> list[Owner]:
-        """The pods and workloads: those named, or all that wait and those that wait for what never comes."""
+        """Return the pods and workloads: the named ones, or all pending ones and blocked ones."""
         if self._question.owners or self._question.names_groups:
             named = {Owner(one.owner.kind, one.owner.namespace, one.owner.name): None for one in self._plan.unplanned}
             return [owner for owner in {**dict.fromkeys(self._sets), **named} if owner.kind != CLAIM]
@@ -137,7 +138,7 @@ class _Verdicts:
                 yield owner_of(pod)
 
     def _lacks_devices(self, pod: Pod) -> list[str]:
-        """The claims of a pod that has its node and does not run yet which have no devices."""
+        """Return the claims without devices of a bound pod that does not run yet."""
         if not pod.spec.node_name or not pod.spec.resource_claims or ended(pod) or pod.metadata.deletion_timestamp:
             return []
         if pod.status.phase not in ("", "Pending"):
@@ -155,7 +156,7 @@ class _Verdicts:
 
     @cached_property
     def _accepted(self) -> Index:
-        """The index of what the run is about."""
+        """Return the index of the objects in the run."""
         taken = self._about.inventory
         return self._index if taken is self._inventory else Index(taken)
 
@@ -169,7 +170,7 @@ class _Verdicts:
     # Verdicts
 
     def of_claims(self) -> Iterator[OwnerVerdict]:
-        """The verdicts on claims that nobody uses, or that were named and have their devices."""
+        """Yield the verdicts on unused claims, and on named ones that have their devices."""
         claims = {(claim.metadata.namespace, claim.metadata.name): claim for claim in self._inventory.claims}
         for plan in self._plan.claim_sets:
             claim_set = plan.claim_set
@@ -191,7 +192,7 @@ class _Verdicts:
         )
 
     def of_owner(self, owner: Owner) -> OwnerVerdict:
-        """The verdict on a pod or workload."""
+        """Return the verdict on a pod or workload."""
         pod = self._pods.get(owner)
         if pod is not None:
             return self._of_pod(owner, pod)
@@ -215,7 +216,7 @@ class _Verdicts:
         return self._refused(made, pod)
 
     def _evicted(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
-        """The verdict on a pod that gets a node and is then evicted for another one."""
+        """Return the verdict on a pod that gets a node and is then evicted for another one."""
         run = self._run
         found = next((each for each in run.result.evictions if each.victim == pod.key), None)
         if found is None:
@@ -234,7 +235,7 @@ class _Verdicts:
         return structs.replace(made, verdict="Bound", evictions=self._evictions([pod]))
 
     def _evictions(self, pods: Iterable[Pod]) -> list[TaintEviction]:
-        """The taint that evicts each of these pods, for those that are to go, the earliest first."""
+        """Return the taint that evicts each of these pods, for those that will be evicted, earliest first."""
         first = [next(iter(self._foreseen.of(pod)), None) for pod in pods]
         return [_taint_eviction(each) for each in sorted(filter(None, first), key=lambda each: each.seconds)]
 
@@ -263,7 +264,7 @@ class _Verdicts:
         return self._refused_last(self._refused(made, workload), workload)
 
     def _of_placed(self, made: OwnerVerdict, workload: AnyWorkload, pods: Sequence[Pod]) -> OwnerVerdict:
-        """The verdict on a workload of which no pod waits for a node: a StatefulSet may wait to make the next."""
+        """Return the verdict on a workload without pending pods: a StatefulSet may wait before it creates the next."""
         made = structs.replace(made, verdict="Bound", evictions=self._evictions(pods))
         if not is_ordered(workload) or len(pods) >= made.wanted:
             return made
@@ -271,7 +272,7 @@ class _Verdicts:
         return structs.replace(made, verdict="Held", held_by="Order", held=waiting[:1], pods=made.wanted - len(pods))
 
     def _refused_last(self, made: OwnerVerdict, workload: AnyWorkload) -> OwnerVerdict:
-        """Refused, where the cluster says that its API server refused the pods and the input does not tell why not."""
+        """Return Refused if the cluster reports that its API server rejects the pods for an unknown reason."""
         info = self._inventory.cluster_info
         failure = replica_failure(workload) if info is None or not info.anonymized else None
         if failure is None or made.verdict not in ("WouldBind", "WouldPreempt"):
@@ -286,7 +287,7 @@ class _Verdicts:
 
     @cached_property
     def _forbidden(self) -> dict[Owner, list[NotCreated]]:
-        """What admission says of pods that are not made, by owner."""
+        """Return the admission errors of pods that are not created, by owner."""
         found: dict[Owner, list[NotCreated]] = {}
         for each in self._run.not_made:
             for owner in dict.fromkeys(self._owners_of.of(each.pod)):
@@ -304,9 +305,11 @@ class _Verdicts:
                 verdict="Refused",
                 node_name="",
                 victims=[],
-                message=forbidden[0].message,
+                message=(forbidden[0].reason if made.kind != POD else "") or forbidden[0].message,
+                over=list(forbidden[0].over),
                 forbidden=len(forbidden),
                 forbidden_claim=forbidden[0].claim,
+                defaulted=defaulted(self._inventory, asked, forbidden[0].over),
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
         return structs.replace(
@@ -314,7 +317,7 @@ class _Verdicts:
         )
 
     def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate], fate: Fate) -> OwnerVerdict:
-        """The verdict on pods of which each has its fate: that of the one that is decisive."""
+        """Return the verdict on several pods: that of the decisive one."""
         record, run = fate.record, self._run
         made = structs.replace(
             made,
@@ -356,7 +359,7 @@ class _Verdicts:
         return OwnerTrials(ground)
 
     def _with_group(self, made: OwnerVerdict, pod: Pod) -> OwnerVerdict:
-        """The verdict with how many pods of a group are there, and how many it needs, if the group holds the pod."""
+        """Return the verdict with the existing and the required pods of a group, if the group holds the pod back."""
         group = pod.spec.scheduling_group
         named = (pod.metadata.namespace, group.pod_group_name) if group is not None else None
         found = next((each for each in self._run.result.groups if (each.namespace, each.name) == named), None)
@@ -395,11 +398,11 @@ class _Verdicts:
         )
 
     def _plan_of(self, owner: Owner) -> ClaimSetPlan | None:
-        """The first of the plans of the owner's claim sets."""
+        """Return the first of the plans of the owner's claim sets."""
         return next(iter(self._sets.get(owner, ())), None)
 
     def _of_interest(self, refusals: NodeRefusals) -> NodeRefusals:
-        """Those of the nodes that the question is about."""
+        """Return the rejections of the nodes in question."""
         wanted = self._question.nodes
         if not wanted or refusals.of_all:
             return refusals
@@ -408,7 +411,7 @@ class _Verdicts:
         )
 
     def _with_rivals(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """The verdict without the other pods that wait, where that differs, and who takes the room then."""
+        """Return the verdict without the other pending pods, if it differs, and the pods that take the capacity."""
         run = self._run
         rivals = [
             record
@@ -440,9 +443,9 @@ class _Verdicts:
         )
 
     def _with_missing(self, made: OwnerVerdict, owner: Owner, record: PodRecord) -> OwnerVerdict:
-        """Unknown where the input lacks every object of a kind that decides, and nothing else keeps it from all nodes.
+        """Return Unknown if the input lacks every object of a deciding kind, and nothing else excludes all nodes.
 
-        With what would become of it without what holds it, or refuses it on all nodes alike.
+        The verdict includes the result without what holds the pod back, or what excludes all nodes alike.
         """
         missing = self._missing(made, record.pod)
         unknown = structs.replace(made, verdict="Unknown", missing=missing)
@@ -452,26 +455,39 @@ class _Verdicts:
             made = self._trials.with_freed(structs.replace(made, missing=missing), owner)
             is_refused = made.freed is not None and made.freed.verdict == "Unschedulable"
             return made if is_refused or self._lacks_class(owner) else unknown
-        is_certain = self._is_refused_otherwise(record.refusals) or self._lacks_class(owner)
+        is_certain = self._is_refused_otherwise(record) or self._lacks_class(owner)
         return structs.replace(made, missing=missing) if is_certain else unknown
 
-    @staticmethod
-    def _is_refused_otherwise(refusals: NodeRefusals | None) -> bool:
-        """Whether each node has something against the pod that is neither about devices nor about volumes."""
+    def _is_refused_otherwise(self, record: PodRecord) -> bool:
+        """Return whether each node has a refusal that neither the missing objects nor preemption could lift."""
+        if record.refusals is None:
+            return False
         unknown = {plugin_names.DYNAMIC_RESOURCES, *OF_VOLUMES}
-        return refusals is not None and not any(
-            all(each.plugin in unknown for each in found) for found in refusals.of_nodes.values()
-        )
+        yielding = self._yielding(record.pod)
+
+        def is_certain(node: str, plugin: str) -> bool:
+            return plugin in _UNRESOLVABLE or (plugin not in unknown and node not in yielding)
+
+        found = record.refusals.of_nodes.items()
+        return all(any(is_certain(node, each.plugin) for each in refused) for node, refused in found)
+
+    def _yielding(self, pod: Pod) -> set[str]:
+        """Return the nodes with a pod that this one may preempt."""
+        if pod.spec.preemption_policy == "Never":
+            return set()
+        own = self._run.priority(pod)
+        running = (each for each in self._inventory.pods if each.spec.node_name and not ended(each))
+        return {each.spec.node_name for each in running if self._run.priority(each) < own}
 
     def _lacks_class(self, owner: Owner) -> bool:
-        """Whether a class that its claims ask for is not among those of the input."""
+        """Return whether a class that its claims request is missing from the input."""
         plan = self._plan_of(owner)
         groups = plan.explanation.groups if plan is not None and plan.explanation is not None else ()
         lacks = any(group.error is not None and group.error.code == "class-missing" for group in groups)
         return lacks and "DeviceClass" not in deciding(self._inventory)
 
     def _missing(self, made: OwnerVerdict, pod: Pod) -> list[str]:
-        """What the input lacks that decides, as kubectl calls it."""
+        """Return the deciding objects that the input lacks, in kubectl's terms."""
         missing: list[str] = []
         if made.verdict in ("Unschedulable", "Error") and pod.spec.resource_claims:
             lacking = deciding(self._inventory)
@@ -484,13 +500,24 @@ class _Verdicts:
         return missing
 
     def _lacking_volumes(self, pod: Pod) -> list[str]:
-        """What a dump forgot, if it has none of the claims on volumes: then their volumes and classes, too."""
+        """Return the kinds missing from a dump without PersistentVolumeClaims: also their volumes and classes."""
         lacking = lacking_volumes(self._inventory, [pod])
         return [*lacking, "PersistentVolume", "StorageClass"] if "PersistentVolumeClaim" in lacking else []
 
 
+_UNRESOLVABLE = frozenset(
+    [
+        plugin_names.NODE_UNSCHEDULABLE,
+        plugin_names.NODE_NAME,
+        plugin_names.TAINT_TOLERATION,
+        plugin_names.NODE_AFFINITY,
+    ]
+)
+"""Plugins whose rejections stand regardless of which pods leave the node."""
+
+
 _RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}
-"""What kubectl calls the kinds without which nothing is known."""
+"""kubectl's names of the kinds that decide everything."""
 
 
 _OF_SETS: dict[Outcome, Verdict] = {
@@ -502,16 +529,16 @@ _OF_SETS: dict[Outcome, Verdict] = {
     Outcome.ERROR: "Error",
     Outcome.UNDECIDED: "Undecided",
 }
-"""Of claims that no pod uses: what becomes of their devices."""
+"""The verdicts for unused claims, by the result for their devices."""
 
 
 def is_ready(pod: Pod) -> bool:
-    """Whether the kubelet says that the pod is ready."""
+    """Return whether the kubelet reports the pod as ready."""
     return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
 
 
 def replica_failure(workload: AnyWorkload) -> WorkloadCondition | None:
-    """The condition with which a Deployment or ReplicaSet says that the API server refuses its pods."""
+    """Return the condition by which a Deployment or ReplicaSet reports that the API server rejects its pods."""
     conditions = workload.status.conditions if isinstance(workload, Workload) else []
     found = (each for each in conditions if each.type == "ReplicaFailure" and each.status == "True" and each.message)
     return next(found, None)

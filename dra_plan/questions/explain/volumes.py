@@ -1,7 +1,8 @@
-"""`explain`: what the claims on volumes of a pod need, where volumes keep it from nodes.
+"""`explain`: the requirements of a pod's PersistentVolumeClaims, if volumes exclude nodes.
 
-The scheduler says that a node will not do; a person needs to know which volume it is, where that can be used, or which
-StorageClass is to make it (PersistentVolume spec.nodeAffinity, StorageClass allowedTopologies and volumeBindingMode).
+The scheduler only says that a node does not fit; users need to know which volume it is, where it can be used, or which
+StorageClass will provision it (PersistentVolume spec.nodeAffinity, StorageClass allowedTopologies and
+volumeBindingMode).
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ OF_VOLUMES = frozenset(
         plugin_names.NODE_VOLUME_LIMITS,
     ]
 )
-"""Plugins that look at volumes: what they refuse is not known while there is no such object in the input."""
+"""Plugins for volumes: their rejections are uncertain if the input has no such objects."""
 
 MOST_VALUES = 4
-"""Values of a label that are named."""
+"""The number of label values that are named."""
 
 
 def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
-    """What each claim on a volume that the pod names needs, in the pod's order.
+    """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
 
-    Of one that is not in the input nothing is said where none of its namespace is: they may not have been listed.
+    A claim that is not in the input is omitted if none of its namespace is: they may not have been listed.
     """
     namespace = pod.metadata.namespace
     claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}
@@ -68,7 +69,7 @@ def _with(made: VolumeClaimNeeds, **fields: object) -> VolumeClaimNeeds:
 
 
 def _of_terms(terms: Iterable[NodeSelectorTerm]) -> Iterator[str]:
-    """`KEY=VALUE`, `KEY in (A, B)` of each requirement that names values."""
+    """Yield `KEY=VALUE`, `KEY in (A, B)` of each requirement that names values."""
     for term in terms:
         for one in (*term.match_expressions, *term.match_fields):
             if one.operator == "In":

@@ -1,1 +1,1 @@
-"""How many new nodes are needed for every pod that waits."""
+"""The number of new nodes that all pending pods need."""

@@ -1,7 +1,7 @@
-"""`grow`: the cheapest new nodes with which the scheduler binds every pod that waits.
+"""`grow`: the cheapest new nodes with which the scheduler binds every pending pod.
 
-Pods that no number of nodes helps are known by an answer with nodes to spare: where a pod has no node although new
-ones of each kind are empty, further ones are no other. Members of a pod group need a spare node each.
+Pods that no number of nodes helps are found with an answer that has spare nodes: if a pod has no node although new
+nodes of each kind are empty, additional ones make no difference. Members of a pod group need one spare node each.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from dra_plan.whatif import AddNodes
 from dra_plan.whatif.node_copy import MOST_ADDED
 
 USUAL_LIMIT = MOST_ADDED
-"""So many nodes of a kind are tried at most, unless the user says otherwise."""
+"""The default for the maximum number of nodes of a kind."""
 
 
 @dataclass(frozen=True, repr=False)
 class GrowthPlan(PrintedAnswer[GrowthDocument]):
-    """The answer of `grow`: the kinds of nodes with their numbers, which `for` goes through."""
+    """The answer of `grow`; iterating yields the kinds of nodes with their numbers."""
 
     target: Target
     question: Question
@@ -54,21 +54,21 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
     kinds: tuple[NodeKind, ...]
     before: Grown
     top: Grown
-    """The most that was asked about before the search."""
+    """The largest numbers tried before the search."""
     beyond_help: frozenset[PodKey]
     fits_alone: frozenset[PodKey]
-    """Those of them that have no node because of others, where these had several that scored the same."""
+    """Pods without a node that fit alone; others took their nodes, in ties between nodes with equal scores."""
     cheapest: Cheapest | None
     """None if the limit was reached."""
     final: Grown
-    """With the nodes of the answer; without one, the same as `top`."""
+    """The result with the nodes of the answer; without an answer, the same as `top`."""
     fewer: tuple[Grown, ...]
     asked: int
     tied: bool
-    """Whether nodes that scored the same took part in what is said."""
+    """True if nodes with equal scores affected the answer."""
     notices: tuple[Notice, ...] = ()
     refused: tuple[RefusedOwner, ...] = ()
-    """Pods and workloads that the API server does not let be: no node is for them."""
+    """Pods and workloads that the API server rejects: the new nodes are not for them."""
 
     def __iter__(self) -> Iterator[AddedKind]:
         return iter(self.document.kinds)
@@ -83,13 +83,13 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         return f"<GrowthPlan for {self.target.version}: {document.outcome}, {counted(len(document.nodes), 'node')}>"
 
     def grown(self, inventory: Inventory, counts: Counts) -> Inventory:
-        """The cluster that was asked about, with so many more nodes of each kind."""
+        """Return the cluster with this number of additional nodes of each kind."""
         chosen = choice(inventory, self.target, self.question)
         taken = accepted(inventory, self.target, chosen, self.question.runtime_config)
         return with_more(taken.inventory, [kind.edit for kind in self.kinds], counts)[0]
 
     def explained(self, inventory: Inventory, answer: Grown) -> list[tuple[ExplainedAttempt, FailedAttempt]]:
-        """Why pods get no node with the nodes of `answer`, and their last attempts: the scheduler is asked again."""
+        """Return why pods get no node with the nodes of `answer`, and their last attempts; reruns the scheduler."""
         inventory = resumed(inventory, self.question.owners, self.question.namespace)
         chosen = choice(inventory, self.target, self.question)
         grown = self.grown(inventory, answer.counts)
@@ -130,7 +130,7 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
         )
 
     def _beyond_limit(self) -> Decimal:
-        """What the first number costs that may be enough, if none is known to be."""
+        """Return the cost of the first numbers that may suffice, if none are known to suffice."""
         reached = not self.top.undecided and max(self.top.counts) == self.limit
         return (self.limit + 1 if reached else 0) * min(kind.cost for kind in self.kinds)
 
@@ -153,9 +153,9 @@ class GrowthPlan(PrintedAnswer[GrowthDocument]):
 def grow(
     inventory: Inventory, target: Target, question: Question, kinds: Sequence[NodeKind], *, limit: int
 ) -> GrowthPlan:
-    """Finds the cheapest numbers of nodes of the kinds, no more than `limit` of each.
+    """Find the cheapest numbers of nodes of the kinds, at most `limit` of each.
 
-    Raises UsageError for owners that nothing has, and for a limit that can't be.
+    Raises UsageError for unknown owners, and for an invalid limit.
     """
     if not 1 <= limit <= MOST_ADDED:
         raise UsageError(f"limit: {limit:,} nodes of a kind is out of range: expected 1 to {MOST_ADDED:,}")
@@ -194,13 +194,13 @@ def grow(
 
 
 def _not_dearer(answers: Sequence[Grown], final: Grown, costs: Sequence[Decimal]) -> Iterator[Grown]:
-    """The answers that make the number what it is: `final`, and what is cheaper and not enough."""
+    """Yield the answers that determine the numbers: `final`, and the cheaper ones that are not enough."""
     most = _cost(final.counts, costs)
     return (answer for answer in answers if answer is final or _cost(answer.counts, costs) < most)
 
 
 def _notices(inventory: Inventory, target: Target, answer: Grown, *, is_tied: bool) -> Iterator[Notice]:
-    """What a reader should know; not that nodes are equally good that differ in nothing but their names."""
+    """Yield the notices for readers, except that nodes which differ only in their names are equally good."""
     yield from notices_about(inventory, target, answer.result)
     ties = {f"Pod {pod}" for pod in answer.tied}
     yield from (each for each in answer.result.notices if each.code != SEVERAL_BEST or each.object in ties)
@@ -215,7 +215,7 @@ def _notices(inventory: Inventory, target: Target, answer: Grown, *, is_tied: bo
 
 
 def _plenty(asked: GrowthQuestion, before: Grown, limit: int) -> tuple[Grown, frozenset[PodKey]]:
-    """An answer that binds all pods but those that no number of nodes helps, and those; or that of the limit."""
+    """Return an answer that binds all pods except those that no number helps, with those; or that of the limit."""
     answer, number = before, 0
     while answer.unbound and number < limit:
         number = min(max(2 * number, 1), limit)
@@ -226,7 +226,7 @@ def _plenty(asked: GrowthQuestion, before: Grown, limit: int) -> tuple[Grown, fr
 
 
 def _spares(answer: Grown) -> bool:
-    """Whether new nodes of each kind are left for the pods without a node, so that more of them are no help."""
+    """Return whether new nodes of each kind are left for the pods without a node, so that more would not help."""
     grouped = sum(
         record.pod.spec.scheduling_group is not None
         for record in answer.result.pods
@@ -277,10 +277,10 @@ class NodeKind:
 def kinds_of(
     inventory: Inventory, likes: Sequence[str | os.PathLike[str]], costs: Mapping[str, Decimal]
 ) -> list[NodeKind]:
-    """A kind for each node of the inventory, or file with one, that is named; each once.
+    """Return a kind for each named node of the inventory, or file with one, without duplicates.
 
-    Raises UsageError without any, for a name that neither is, a file without exactly one node, a node of which no
-    other can be made, and a cost of something else or of 0 and less; InputError for a file that can't be read.
+    Raises UsageError without any, for an unknown name, a file without exactly one node, a node that cannot be copied,
+    and a cost of something else or a cost that is not positive; InputError for a file that cannot be read.
     """
     names = list(dict.fromkeys(os.fspath(like) for like in likes))
     if not names:

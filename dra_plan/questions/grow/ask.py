@@ -1,4 +1,4 @@
-"""What `grow` can be asked."""
+"""The `Cluster` method for `grow`, and its options."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from dra_plan.questions.grow.answer import GrowthPlan
 
 MOST_DIGITS = 30
-"""A cost is written with so many characters at most."""
+"""The maximum length of a cost in characters."""
 
 
 def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
-    """What a node costs, by what it is like; a later option wins. UsageError for what is not LIKE=NUMBER."""
+    """Return the costs of nodes by model node; a later option wins. Raises UsageError unless it is LIKE=NUMBER."""
     from decimal import InvalidOperation
 
     found = {}
@@ -35,7 +35,7 @@ def read_prices(options: Iterable[str] | None) -> dict[str, Decimal]:
 
 
 class GrowOptions(Chosen, Bounded, Allotted, total=False):
-    """Which nodes may be added, and for which pods."""
+    """The options that select the nodes to add, and the pods."""
 
     like: Annotated[
         str | PathLike | Iterable[str | PathLike],
@@ -65,12 +65,12 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def grow(cluster: LoadedCluster, *owners: str, **options: Unpack[GrowOptions]) -> GrowthPlan:
-    """The cheapest new nodes with which kube-scheduler binds every pod that waits.
+    """Return the cheapest new nodes with which kube-scheduler binds every pending pod.
 
-    New nodes are like those that `like` names, as for `add_nodes`; one costs what `cost` says of its name, else 1.
-    `owners`, or `namespace` and `selector`, choose which pods are scheduled. No more than `limit` (10,000) nodes of
-    a kind are tried. An input without nodes is a cluster without nodes. Raises UsageError for unknown names, for
-    kinds of which no node can be made, and for costs that are no numbers above 0.
+    New nodes are copies of those that `like` names, as in `add_nodes`; `cost` has the cost of a node by that name, with
+    a default of 1. `owners`, or `namespace` and `selector`, select the pods to schedule. At most `limit` (10,000) nodes
+    of a kind are tried. An input without nodes is a cluster without nodes. Raises UsageError for unknown names, for
+    nodes that cannot be copied, and for costs that are not numbers above 0.
     """
     from dra_plan.arguments import at_least_one, paths_of, prices
     from dra_plan.questions.grow import answer

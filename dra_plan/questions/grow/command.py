@@ -1,4 +1,4 @@
-"""`dra-plan grow`: how many new nodes are needed."""
+"""`dra-plan grow`: the number of new nodes needed."""
 
 from __future__ import annotations
 

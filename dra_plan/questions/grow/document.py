@@ -10,13 +10,13 @@ from dra_plan.documents.base import Amount, DocumentPart, ObjectName, PrintedDoc
 from dra_plan.documents.refusals import Refusals
 
 Cost = Annotated[int | float, Meta(extra_json_schema={"minimum": 0})]
-"""What nodes cost, in the unit of `--cost`: without it, each node costs 1."""
+"""The cost of nodes, in the unit of `--cost`: by default, each node costs 1."""
 
 
 GrowthOutcome = Literal["NotNeeded", "Found", "Undecided"]
 """Of the pods that the API server takes."""
-"""NotNeeded: what can be bound is bound without new nodes. Undecided: the count was cut short, by --limit, by
---max-steps or because too many numbers would have to be asked; `atLeast` and `atMost` say what is known."""
+"""NotNeeded: everything that can be bound is bound without new nodes. Undecided: the search was cut short by --limit,
+by --max-steps or because it would have to try too many numbers; `atLeast` and `atMost` are the known bounds."""
 
 
 class AddedKind(DocumentPart, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class UnboundPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class AddedNode(DocumentPart, frozen=True, kw_only=True):
-    """A new node, and which of the pods asked about are bound to it."""
+    """A new node, and the selected pods that are bound to it."""
 
     name: Text
     like: Text
@@ -53,21 +53,21 @@ class AddedNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class TriedNumber(DocumentPart, frozen=True, kw_only=True):
-    """So many new nodes of each kind."""
+    """The number of new nodes of one kind."""
 
     like: Text
     count: Amount
 
 
 class NotEnough(DocumentPart, frozen=True, kw_only=True):
-    """New nodes with which pods stay without a node that have one with those of the answer."""
+    """New nodes that are not enough: some pods that get a node with the answer's nodes stay without one."""
 
     nodes: list[TriedNumber]
     unbound: list[UnboundPod]
 
 
 class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The cheapest new nodes with which kube-scheduler binds every pod that waits."""
+    """The cheapest new nodes with which kube-scheduler binds every pending pod."""
 
     kind: Literal["GrowthPlan"] = "GrowthPlan"
     outcome: GrowthOutcome

@@ -1,4 +1,4 @@
-"""What gates make of a GrowthPlan: pods that no number of nodes helps fail."""
+"""The gate rules for a GrowthPlan: pods that no number of nodes helps fail."""
 
 from __future__ import annotations
 

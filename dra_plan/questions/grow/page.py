@@ -1,4 +1,4 @@
-"""The page of `grow`: the new nodes among the others, what sits on them, and what was missing with one node fewer."""
+"""The page of `grow`: the new nodes among the others, the pods on them, and the problem with one node fewer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dra_plan.text import words
 
 
 def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = begin(answer.document, "grow", FORMATS)
     if inventory is not None:
         grown = answer.grown(inventory, answer.final.counts)
@@ -43,7 +43,7 @@ def page(answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> 
 
 
 def fill_growth(made: Page, answer: GrowthPlan, inventory: Inventory | None, view: View | None) -> None:
-    """The new nodes with their pods, the numbers that were not enough, and the pods."""
+    """Add the new nodes with their pods, the numbers that were not enough, and the pods."""
     document = answer.document
     made.picks_title, made.gets_word, made.opens_on = "New nodes, and the pending pods", "given", 0
     made.headline = _headline(document)
@@ -118,7 +118,7 @@ def _add_short(
     inventory: Inventory | None,
     beginning: Beginning | None,
 ) -> None:
-    """A number that was not enough: the picture as it would be with it, and why pods have no node then."""
+    """Add numbers that were not enough: the picture with them, and why pods have no node."""
     number, name = len(made.picks), growth.tried(short.nodes)
     line = f"{words.counted(len(short.unbound), 'pod')} without a node"
     pick = Pick(f"pick-{number}", name, picks.BAD, "not enough", line, [])

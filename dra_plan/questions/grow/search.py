@@ -1,4 +1,4 @@
-"""The cheapest numbers of new nodes: what the scheduler does with so many, asked again and again."""
+"""The cheapest numbers of new nodes: repeated simulations of the scheduler with different numbers."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ PodKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Grown:
-    """What became of the pods that wait."""
+    """The result for the pending pods."""
 
     counts: Counts
     result: SimulationResult
     bound: Mapping[PodKey, str]
-    """The pods with their nodes."""
+    """The bound pods with their nodes."""
     unbound: Mapping[PodKey, str | None]
-    """The others, with what the scheduler says."""
+    """The other pods, with the scheduler's message."""
     undecided: frozenset[PodKey]
     """Those of them for which a search was cut short."""
     added: Sequence[Sequence[str]]
-    """The names of the new nodes, of each kind."""
+    """The names of the new nodes, by kind."""
 
     @cached_property
     def tied(self) -> frozenset[str]:
-        """NAMESPACE/NAME of pods for which another node scored the same, one that is not the same but for its name."""
+        """Return NAMESPACE/NAME of pods for which another node scored the same and differs in more than its name."""
         return frozenset(record.pod.key for record in tied(self.result.pods, self.added))
 
     def spare(self, kind: int) -> int:
-        """How many new nodes of the kind got none of the pods."""
+        """Return the number of new nodes of the kind that got none of the pods."""
         return len(set(self.added[kind]).difference(self.bound.values()))
 
 
 def with_more(inventory: Inventory, kinds: Sequence[AddNodes], counts: Counts) -> tuple[Inventory, list[list[str]]]:
-    """The cluster with so many more nodes of each kind, and their names."""
+    """Return the cluster with this number of additional nodes of each kind, and their names."""
     added = []
     for kind, count in zip(kinds, counts, strict=True):
         names: list[str] = []
@@ -59,7 +59,7 @@ def with_more(inventory: Inventory, kinds: Sequence[AddNodes], counts: Counts) -
 
 
 class GrowthQuestion:
-    """Asks what becomes of the pods of a question, in a cluster with more nodes. Each number is asked about once."""
+    """Computes the result for the pods of a question with additional nodes, once for each combination of numbers."""
 
     def __init__(
         self, inventory: Inventory, target: Target, question: Question, chosen: Chosen, kinds: Sequence[AddNodes]
@@ -72,22 +72,22 @@ class GrowthQuestion:
 
     @property
     def asked(self) -> int:
-        """How many numbers were asked about."""
+        """Return the number of combinations computed so far."""
         return len(self._answers)
 
     @property
     def answers(self) -> list[Grown]:
-        """What became of the pods with each number that was asked about."""
+        """Return the result of each combination computed so far."""
         return list(self._answers.values())
 
     def ask(self, counts: Counts) -> Grown:
-        """What becomes of the pods that wait without new nodes, with so many of them."""
+        """Return the result for the pods that are pending without new nodes, with these numbers of new nodes."""
         if counts not in self._answers:
             self._answers[counts] = self._asked(counts)
         return self._answers[counts]
 
     def alone(self, answer: Grown, keys: Collection[PodKey]) -> frozenset[PodKey]:
-        """Which of these pods are bound with the new nodes of `answer` if no others wait."""
+        """Return which of these pods are bound with the new nodes of `answer` if no others are pending."""
         inventory, _ = with_more(self._inventory, self._kinds, answer.counts)
         outcome = settle_chosen(inventory, self._target, self._question, lambda pod: _named(pod) in keys)
         return frozenset(key for key, record in outcome.records().items() if record.node and key in keys)
@@ -117,39 +117,39 @@ def _said(record: PodRecord | None) -> str | None:
 
 
 Counts = tuple[int, ...]
-"""A number of nodes of each kind."""
+"""The number of nodes of each kind."""
 
 
 Verdict = bool | None
-"""Whether numbers are enough; None if that could not be decided."""
+"""True if the numbers are enough; None if undecided."""
 
 
 ALL_ASKED = 32
-"""So many of the cheapest numbers are asked about, whatever is known of others."""
+"""The number of cheapest combinations that are always tried, regardless of other results."""
 
 
 MOST_ASKED = 400
-"""So often it is asked in one search."""
+"""The maximum number of combinations tried in one search."""
 
 
 MOST_LOOKED_AT = 200_000
-"""So many numbers are gone through, most of them without asking."""
+"""The maximum number of combinations enumerated, most of them without a trial."""
 
 
 @dataclass(frozen=True)
 class Cheapest:
-    """What a search found: `counts` are enough, nothing that costs less than `at_least` is."""
+    """The result of a search: `counts` are enough, and nothing that costs less than `at_least` is."""
 
     counts: Counts
     at_least: Decimal
     exact: bool
-    """Whether everything that costs less was asked about."""
+    """True if every cheaper combination was tried."""
 
 
 class CheapestSearch:
-    """The search among numbers of nodes of kinds, one of each kind costing what `costs` says.
+    """The search among numbers of nodes of kinds, where `costs` has the cost of a node of each kind.
 
-    Of what costs the same fewer nodes are better, then more of the kinds that come first.
+    Among equal costs, fewer nodes are better, then more of the earlier kinds.
     """
 
     def __init__(self, ask: Callable[[Counts], Verdict], costs: Sequence[Decimal]) -> None:
@@ -157,14 +157,14 @@ class CheapestSearch:
         self._costs = costs
         self._known: dict[Counts, Verdict] = {}
         self._short: list[Counts] = []
-        """Numbers that were not enough, none of them below another."""
+        """Combinations that were not enough, none of them below another."""
 
     def cost(self, counts: Counts) -> Decimal:
-        """What so many nodes cost."""
+        """Return the cost of these nodes."""
         return sum((cost * count for cost, count in zip(self._costs, counts, strict=True)), Decimal(0))
 
     def below(self, enough: Counts) -> Cheapest:
-        """The cheapest of what is enough, which `enough` is."""
+        """Return the cheapest combination that is enough; `enough` is one that is."""
         self._known[enough] = True
         best = min(self._candidates(enough), key=self._rank)
         while True:
@@ -188,7 +188,7 @@ class CheapestSearch:
     def _is_below(self, counts: Counts) -> bool:
         return any(_under(counts, short) for short in self._short)
 
-    # Supposing that more is better
+    # Assuming that more is better
 
     def _candidates(self, enough: Counts) -> Iterator[Counts]:
         kinds = range(len(enough))
@@ -201,7 +201,7 @@ class CheapestSearch:
                 yield self._lowered(alone, [kind])
 
     def _lowered(self, enough: Counts, kinds: Sequence[int]) -> Counts:
-        """Each kind as few as the others allow, in this order."""
+        """Reduce each kind as far as the others allow, in this order."""
         for kind in kinds:
             short, most = -1, enough[kind]
             while most - short > 1:
@@ -214,10 +214,10 @@ class CheapestSearch:
             enough = (*enough[:kind], most, *enough[kind + 1 :])
         return enough
 
-    # Supposing nothing
+    # Without assumptions
 
     def _cheapest(self, best: Counts) -> Cheapest:
-        """The first of what costs less that is enough, or what is known to be; nothing before it is."""
+        """Return the first cheaper combination that is enough, or the known one; no earlier combination is enough."""
         exact, open_from = True, None
         for number, counts in enumerate(self._cheaper_than(best)):
             if counts not in self._known and number >= ALL_ASKED and self._is_below(counts):
@@ -234,7 +234,7 @@ class CheapestSearch:
         return Cheapest(best, self.cost(best) if open_from is None else open_from, exact=exact and open_from is None)
 
     def _cheaper_than(self, best: Counts) -> Iterator[Counts]:
-        """Everything that ranks before, in order."""
+        """Yield everything that ranks before, in order."""
         zero = tuple(0 for _ in best)
         waiting, met, end = [(self._rank(zero), zero)], {zero}, self._rank(best)
         while waiting:
@@ -250,7 +250,7 @@ class CheapestSearch:
 
 
 def one_fewer(counts: Counts) -> Iterator[Counts]:
-    """The numbers with one node fewer, for each kind that has any."""
+    """Yield the combinations with one node fewer, for each kind that has any."""
     for kind, count in enumerate(counts):
         if count:
             yield (*counts[:kind], count - 1, *counts[kind + 1 :])
@@ -261,10 +261,10 @@ def _under(counts: Counts, short: Counts) -> bool:
 
 
 def tied(records: Sequence[PodRecord], added: Sequence[Sequence[str]]) -> Iterator[PodRecord]:
-    """The pods with a node for which another one scored the same, one that is not just as new and empty.
+    """Yield the bound pods for which another node scored the same and is not just another empty new node.
 
-    `records` are in the order in which pods came to the queue, `added` the names of the new nodes of each kind. When a
-    pod that was tried several times, or with its group, came to its node is not known: the node counts as used.
+    `records` are in queue order, `added` has the names of the new nodes of each kind. The time at which a pod was bound
+    is unknown if it was tried several times, or with its group: then the node counts as used.
     """
     records = sorted(records, key=lambda record: -(record.pod.spec.priority or 0))
     kinds = {name: kind for kind, names in enumerate(added) for name in names}
@@ -278,7 +278,7 @@ def tied(records: Sequence[PodRecord], added: Sequence[Sequence[str]]) -> Iterat
 
 
 def _is_choice(best: Sequence[str], kinds: Mapping[str, int], used: Collection[str]) -> bool:
-    """Whether these nodes are not all the same but for their names."""
+    """Return whether these nodes differ in more than their names."""
     first = best[0]
     if first in used or first not in kinds:
         return True
@@ -290,5 +290,5 @@ def _is_late(record: PodRecord) -> bool:
 
 
 def _is_daemon(pod: Pod) -> bool:
-    """Whether each node has one like it."""
+    """Return whether each node has a pod like this one."""
     return any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references or ())

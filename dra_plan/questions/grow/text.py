@@ -17,17 +17,17 @@ TIED = (
     "If nodes scored the same, the first in node order was taken. In a cluster timing decides, and "
     "the number may differ."
 )
-"""What is said where ties between nodes took part."""
+"""The note for answers that depend on ties between nodes."""
 
 
 def table(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """What no number of nodes helps, then how many nodes of each kind, and why fewer are not enough."""
+    """Return the pods that no number of nodes helps, the number of nodes of each kind, and why fewer fail."""
     told = [*refusals.paragraphs(document.refusals), *_helpless(document), _kinds(document), *_sentences(document)]
     return [*told, *_fewer(document), target(document)]
 
 
 def wide(document: GrowthDocument, _screen: Screen | None) -> list[Part]:
-    """The same, with every new node and its pods."""
+    """Return the same, with every new node and its pods."""
     made = Table(("NEW NODE", "LIKE", "PODS"), flexible=(2,))
     for node in document.nodes:
         made.add(node.name, node.like, ", ".join(map(_pod, node.pods)))
@@ -48,7 +48,7 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
 
 
 def alike(pods: Sequence[UnboundPod]) -> Iterator[tuple[str, str]]:
-    """Pods of which the same is said, told together: their names, and what is said."""
+    """Yield the names of pods with equal messages, and the message."""
     found: dict[str, list[str]] = {}
     for pod in pods:
         found.setdefault(pod.message or "", []).append(f"{pod.namespace}/{pod.name}")
@@ -96,9 +96,9 @@ def _no_help(document: GrowthDocument) -> str:
 
 
 def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
-    """What is added to a sentence that is true only as long as ties between nodes are decided as they were here.
+    """Return the addition to a sentence that is true only if ties between nodes are decided as they were here.
 
-    With `helpless` the sentence is about the pods that no number of nodes helps.
+    With `helpless`, the sentence is about the pods that no number of nodes helps.
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
     return " in this order of nodes" if tied else ""
@@ -127,7 +127,7 @@ def _undecided(document: GrowthDocument) -> str:
 
 
 def tried(numbers: Sequence[TriedNumber]) -> str:
-    """So many nodes of each kind, in words."""
+    """Return the number of nodes of each kind, in words."""
     said = [f"{number.count} like {number.like}" for number in numbers if number.count]
     return " and ".join(said) or "no new node"
 
@@ -146,7 +146,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: GrowthDocument) -> str:
-    """`LIKE NUMBER` for every kind; `-` where no number is known."""
+    """Return `LIKE NUMBER` for every kind; `-` if the number is unknown."""
     lines = (f"{kind.like} {'-' if kind.count is None else kind.count}" for kind in document.kinds)
     return "".join(f"{shown.line(line)}\n" for line in lines)
 
@@ -155,5 +155,5 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[GrowthDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return formats.parse(option, FORMATS)

@@ -1,1 +1,1 @@
-"""What objects would do if they were applied."""
+"""The effect of applying objects."""

@@ -1,16 +1,14 @@
-"""`impact`: what objects would do if they were applied."""
+"""`impact`: the effect of applying objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory, Notice
-from dra_plan.claims.owners import ended
-from dra_plan.controllers.quota import Quotas
 from dra_plan.documents.base import AnswerTarget, AppliedEdit, answer_target, warnings
 from dra_plan.documents.refusals import ApiServerRefusal, Refusals
 from dra_plan.planner.answer import PrintedAnswer, counted
@@ -27,11 +25,13 @@ from dra_plan.questions.impact.document import (
     PodEffect,
     RuleTaint,
 )
+from dra_plan.questions.impact.quotas import stopping_quotas
 from dra_plan.releases import Target
 
 _WORST_FIRST: tuple[PodEffect, ...] = (
     "Gone",
     "WithoutPlace",
+    "EvictedAgain",
     "Undecided",
     "Moves",
     "Restarts",
@@ -46,10 +46,10 @@ _WORST_FIRST: tuple[PodEffect, ...] = (
 
 @dataclass(frozen=True, repr=False)
 class Impact(PrintedAnswer[ImpactDocument]):
-    """The answer of `impact`: the pods for which something changes, which `for` goes through, the worst first."""
+    """The answer of `impact`; iterating yields the affected pods, worst first."""
 
     difference: ClusterDiff
-    """The cluster without the objects and with them."""
+    """The differences between the cluster without the objects and with them."""
     written: AppliedEdit
     pods: tuple[AffectedPod, ...]
     quotas: tuple[ExceededQuota, ...]
@@ -89,25 +89,26 @@ class Impact(PrintedAnswer[ImpactDocument]):
 
 @dataclass(frozen=True)
 class WrittenChange:
-    """The cluster after: its objects, its release, and what was written; None where only the release is another."""
+    """The cluster after the change: its objects, its release, and the written objects, None if there are none."""
 
     inventory: Inventory
     target: Target
     written: AppliedEdit | None
     refused: Sequence[ApiServerRefusal] = ()
-    """What the API server refuses of the objects: it is not written."""
+    """The objects that the API server rejects: they are not written."""
     notices: Sequence[Notice] = ()
 
 
 def impact_of(before: Inventory, target: Target, change: WrittenChange, question: Question) -> Impact:
-    """What differs between the cluster of that release and the changed one, both settled.
+    """Return the differences between the cluster of that release and the changed one, both settled.
 
-    Raises what `schedule` raises.
+    Raises the same errors as `schedule`.
     """
     sides = ((before, target), (change.inventory, change.target))
     states = [State(inventory, View.of(inventory, release)) for inventory, release in sides]
     found = compare(states[0], states[1], question)
-    pods = sorted((_affected(pod) for pod in found.pods), key=lambda pod: _WORST_FIRST.index(pod.effect))
+    known = {_key(pod) for side in (before, change.inventory) for pod in side.pods}
+    pods = sorted((_affected(pod, known) for pod in found.pods), key=lambda pod: _WORST_FIRST.index(pod.effect))
     written = change.written or AppliedEdit(edit="Apply")
     names = {(one.kind, one.namespace, one.name) for one in written.applied}
     after = change.inventory
@@ -119,7 +120,7 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
         found,
         written,
         tuple(pods),
-        tuple(_exceeded(after, names)),
+        tuple(stopping_quotas(after, found.end, names, pods)),
         tuple(taints),
         tuple(broken_pools(states[0].view, states[1].view)),
         refused or UNSET,
@@ -128,7 +129,7 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
 
 
 def _release_before(found: ClusterDiff) -> AnswerTarget | UnsetType:
-    """The release before, if it is another one."""
+    """Return the release before, if it differs."""
     before, after = found.before.view.target, found.after.view.target
     return answer_target(before) if before.release != after.release else UNSET
 
@@ -138,12 +139,13 @@ def _key(obj: object) -> tuple[str, str]:
     return metadata.namespace, metadata.name
 
 
-def _affected(pod: ChangedPod) -> AffectedPod:
-    return AffectedPod(**structs.asdict(pod), effect=effect_of(pod))
+def _affected(pod: ChangedPod, known: Collection[tuple[str, str]]) -> AffectedPod:
+    foreseen = (pod.namespace, pod.name) not in known
+    return AffectedPod(**structs.asdict(pod), effect=effect_of(pod), foreseen=foreseen)
 
 
 def effect_of(pod: ChangedPod) -> PodEffect:
-    """What the change does to the pod."""
+    """Return the effect of the change on the pod."""
     before, after = pod.before, pod.after
     if pod.change == "Undecided":
         return "Undecided"
@@ -163,21 +165,8 @@ def _of_running(pod: ChangedPod) -> PodEffect:
     after = pod.after
     if after is None or (after.ended is not None and not after.ended.recreated_as and after.outcome != "Gated"):
         return "Gone"
+    if after.ended is not None and after.ended.endless:
+        return "EvictedAgain"
     if after.node_name is None:
         return "WithoutPlace"
     return "Restarts" if pod.change == "Restarted" else "Moves"
-
-
-def _exceeded(after: Inventory, names: set[tuple[str, str, str]]) -> Iterator[ExceededQuota]:
-    """Of the quotas that are written, what they allow less of than is used."""
-    written = [quota for quota in after.quotas if (quota.kind, *_key(quota)) in names]
-    if not written:
-        return
-    stay = [pod for pod in after.pods if not ended(pod)]
-    every = [*stay, *after.claims, *after.workloads, *after.templates, *after.volume_claims, *after.services]
-    quotas = Quotas(after)
-    quotas.watch(lambda: after.classes, lambda namespace: [one for one in every if one.metadata.namespace == namespace])
-    for quota in written:
-        for resource, used, hard in quotas.overdrawn(quota):
-            namespace, name = _key(quota)
-            yield ExceededQuota(namespace=namespace, name=name, resource=resource, used=used, hard=hard)

@@ -1,4 +1,4 @@
-"""What `impact` can be asked."""
+"""The `Cluster` method for `impact`, and its options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ImpactOptions(PodOptions, Allotted, total=False):
-    """Whose pods are told."""
+    """The options that select pods."""
 
     to_kubernetes_version: Annotated[
         str | None,
@@ -33,11 +33,12 @@ class ImpactOptions(PodOptions, Allotted, total=False):
 def impact(
     cluster: LoadedCluster, objects: LoadedCluster | None = None, *owners: str, **options: Unpack[ImpactOptions]
 ) -> Impact:
-    """What `objects` would do if they were applied to this cluster: who ends and when, who gets no place, what starts.
+    """Return the effect of applying `objects`: pods that end and when, pods without a node, pods that start.
 
-    They are written as by `Cluster.applied`. A DeviceTaintRule among them says that the cluster serves these;
-    with `to_kubernetes_version`, as the cluster is of that release after, only then. `objects` may then be None. The
-    other arguments, and what is raised, are those of `schedule`; UsageError if nothing changes.
+    The objects are written as in `Cluster.applied`. A DeviceTaintRule among them means that the cluster serves this
+    kind; with `to_kubernetes_version`, the cluster has that release after the change, and serves it only then.
+    `objects` may then be None. The other arguments and the errors are those of `schedule`; UsageError if nothing
+    changes.
     """
     from dataclasses import replace
 
@@ -79,7 +80,7 @@ def _of_rules(cluster: LoadedCluster) -> Notice:
 
 
 def _refused(objects: LoadedCluster, runtime_config: RuntimeConfig | None) -> list[ApiServerRefusal]:
-    """What the API server refuses of the objects by themselves; of pods and workloads it is asked with the cluster."""
+    """Return the rejections of single objects by the API server; pods and workloads are checked with the cluster."""
     from dra_plan.api.core import Pod
     from dra_plan.manifests import kinds
     from dra_plan.planner.refused import of_manifests
@@ -91,7 +92,7 @@ def _refused(objects: LoadedCluster, runtime_config: RuntimeConfig | None) -> li
 
 
 def _taken(objects: LoadedCluster, refused: list[ApiServerRefusal]) -> Inventory:
-    """The objects without those that are refused, and without what is known of these by their names."""
+    """Return the objects without the rejected ones, and without index entries under their names."""
     from dataclasses import replace
 
     if not refused:
@@ -107,4 +108,4 @@ def _taken(objects: LoadedCluster, refused: list[ApiServerRefusal]) -> Inventory
 
 
 _ALONE = ("DRA0", "DRA1")
-"""The rules that look at one object."""
+"""The rules that check one object."""

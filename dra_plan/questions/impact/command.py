@@ -1,4 +1,4 @@
-"""`dra-plan impact`: what objects would do if they were applied."""
+"""`dra-plan impact`: the effect of applying objects."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def impact(
 
 
 def _content(document: ImpactDocument, gate: Gate, origins: Origins, anchor: str) -> Content:
-    """What reports for CI say; what makes them is only loaded if there are any."""
+    """Return the content of CI reports; the code that builds it is imported only if there are reports."""
     from dra_plan.questions.impact.report import content
 
     return content(document, gate, origins, anchor=anchor)

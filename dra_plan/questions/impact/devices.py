@@ -1,4 +1,4 @@
-"""What written objects do to devices: those that a taint rule reaches, and pools that lack slices because of them."""
+"""The effect of written objects on devices: those that a taint rule selects, and pools that lose slices."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dra_plan.planner.answer import counted
 from dra_plan.questions.impact.document import BrokenPool, RuleTaint
 
 SELECTS_NOTHING = "rule-taints-nothing"
-"""The code of the warning of a rule that reaches no device."""
+"""The code of the warning about a rule that selects no device."""
 
 
 def rule_taints(inventory: Inventory, view: View, written: Sequence[DeviceTaintRule]) -> list[RuleTaint]:
-    """How many published devices each of the rules reaches, and how many of them claims have."""
+    """Return the number of published devices that each of the rules selects, and the number of allocated ones."""
     taken = {
         (one.driver, one.pool, one.device)
         for claim in inventory.claims
@@ -51,7 +51,7 @@ def _reached(view: View, rule: DeviceTaintRule) -> Iterator[tuple[str, str, str]
 
 
 def of_rules(view: View, written: Sequence[DeviceTaintRule], taints: Sequence[RuleTaint]) -> Iterator[Notice]:
-    """The rules that reach no device, with the field that names none."""
+    """Yield the rules that select no device, with the field that matches none."""
     for rule, told in zip(written, taints, strict=True):
         if not told.devices:
             said = f"it taints no device{_mistaken(view, rule)}"
@@ -77,7 +77,7 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
 
 
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
-    """The pools whose newest slices are not as many as they say, and were before."""
+    """Yield the pools whose newest slices are no longer as many as they declare."""
     if before.slices is after.slices:
         return
     for pool in after.gatherer.slices:
@@ -89,7 +89,7 @@ def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
 
 
 def broken(one: BrokenPool) -> str:
-    """That no device of the pool can be had, and why; without the full stop."""
+    """Return why no device of the pool can be allocated; without the full stop."""
     stated = " or ".join(map(str, one.stated))
     there = f"Pool {one.driver}/{one.pool} has {counted(one.slices, 'slice')} of {stated}"
     return f"{there}: none of its devices is allocated until it is right"

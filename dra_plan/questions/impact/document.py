@@ -21,6 +21,7 @@ from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, Change
 PodEffect = Literal[
     "Gone",
     "WithoutPlace",
+    "EvictedAgain",
     "Moves",
     "Restarts",
     "Starts",
@@ -31,30 +32,37 @@ PodEffect = Literal[
     "Waits",
     "Other",
 ]
-"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: the pod made in its place gets no node. Moves, Restarts:
-that one gets another place, or the same. Starts, NoLongerStarts: it waits, and gets a node only after, or only before.
-Elsewhere: it waits, and gets another place. Refused: the API server no longer takes it. Undecided: a search was cut
-short. Waits: it is new, and gets no node. Other: it waits in both, and the scheduler says something else."""
+"""Gone: it runs, ends, and nothing recreates it. WithoutPlace: its replacement gets no node. EvictedAgain: its
+replacements are evicted as well, endlessly. Moves, Restarts: its replacement gets another node or devices, or the same.
+Starts, NoLongerStarts: it is pending, and gets a node only after, or only before. Elsewhere: it is pending, and gets
+another node. Refused: the API server no longer accepts it. Undecided: a search was cut short. Waits: it is new, and
+gets no node. Other: it is pending in both, with a different scheduler message."""
 
 
 class AffectedPod(ChangedPod, frozen=True, kw_only=True):
-    """A pod for which something is another thing, before and after."""
+    """A pod that the change affects, before and after."""
 
     effect: PodEffect
+    foreseen: Annotated[
+        bool, Meta(description="A controller would make the pod; except in a StatefulSet, its name is a placeholder.")
+    ] = False
 
 
 class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that allows less than is used: nothing ends, and nothing more is taken."""
+    """A quota that allows less than is used, or that keeps pods from getting their claims."""
 
     namespace: str
     name: Text
     resource: Text
-    used: str
+    used: Annotated[str, Meta(description="What is used as soon as the objects are applied.")]
+    used_after: Annotated[str, Meta(description="What is used once the cluster has settled.")]
     hard: str
+    exceeded: Annotated[bool, Meta(description="More is used than it allows; no running pod ends because of it.")]
+    pods: Annotated[Amount, Meta(description="Pods that get no claim because of it.")]
 
 
 class RuleTaint(DocumentPart, frozen=True, kw_only=True):
-    """A device taint rule that is written, and the devices that it reaches."""
+    """An applied device taint rule, and the devices that it selects."""
 
     name: Text
     key: str
@@ -64,7 +72,7 @@ class RuleTaint(DocumentPart, frozen=True, kw_only=True):
 
 
 class BrokenPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that has not as many slices as they say: no device of it is allocated as long as that lasts."""
+    """A pool with fewer slices than they declare: none of its devices is allocated until it is complete."""
 
     driver: Text
     pool: Text
@@ -73,7 +81,7 @@ class BrokenPool(DocumentPart, frozen=True, kw_only=True):
 
 
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What objects, or another release, would do to a cluster. `target` is that of the cluster after."""
+    """The effect of objects, or of another release, on a cluster. `target` is that of the cluster after."""
 
     kind: Literal["Impact"] = "Impact"
     upgraded_from: Annotated[

@@ -1,11 +1,11 @@
-"""What gates make of an Impact: a running pod that loses its place fails, and what is lost besides."""
+"""The gate rules for an Impact: a running pod that loses its node fails, and so does any other loss."""
 
 from __future__ import annotations
 
 from dra_plan.questions.impact.document import ImpactDocument
 from dra_plan.text.gate import Gate, Judge, Verdict
 
-LOSSES = ("Gone", "WithoutPlace", "NoLongerStarts", "Refused", "Waits")
+LOSSES = ("Gone", "WithoutPlace", "EvictedAgain", "NoLongerStarts", "Refused", "Waits")
 """Effects that fail."""
 
 

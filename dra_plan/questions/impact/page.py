@@ -1,4 +1,4 @@
-"""The page of `impact`: before and after, with who ends, who moves where, and who starts."""
+"""The page of `impact`: before and after, with the pods that end, move and start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GOOD: tuple[PodEffect, ...] = ("Starts",)
 
 
 def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Page:
-    """The page of an answer; without a cluster, or of one that can't be drawn, there is no picture."""
+    """Return the page of an answer; without a drawable cluster, it has no picture."""
     document = answer.document
     made = begin(document, "impact", FORMATS)
     made.headline = "; ".join(said for said in (impact.headline(document), impact.lost_selectors(document)) if said)
@@ -38,7 +38,7 @@ def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Pag
     made.gets_word, made.harm_word = "has or gets", "loses it"
     before, after = answer.difference.before, answer.difference.after
     if inventory is not None:
-        settled = replace(after.inventory, claims=list(answer.difference.claims_after))
+        settled = replace(after.inventory, claims=list(answer.difference.end.claims))
         pictures = (
             drawn(before.inventory, before.view, "Before"),
             drawn(settled, after.view.with_claims(tuple(settled.claims)), "After"),
@@ -82,7 +82,7 @@ def _tone(pod: AffectedPod) -> str:
 
 
 def _of(document: ImpactDocument, **only: Sequence[object]) -> ImpactDocument:
-    """The document with nothing but this in it."""
+    """Return the document with only this part."""
     lists = ("pods", "claim_sets", "selectors", "held_devices", "pools", "quotas", "applied")
     nothing: dict[str, Any] = dict.fromkeys(lists, ())
     return structs.replace(document, **{**nothing, "refusals": UNSET, "unsettled": "", **only})
@@ -100,7 +100,7 @@ def _add(made: Page, name: str, tone: str, word: str, alone: ImpactDocument) -> 
 
 
 def _add_all(made: Page, document: ImpactDocument, now: Moments | None) -> None:
-    """All pods at once."""
+    """Add all pods at once."""
     tones = {_tone(pod) for pod in document.pods}
     tone = next(tone for tone in (picks.BAD, picks.OTHER, picks.GOOD) if tone in tones)
     word = words.counted(len(document.pods), "pod")
@@ -115,7 +115,7 @@ def _add_all(made: Page, document: ImpactDocument, now: Moments | None) -> None:
 
 
 def _draw(made: Page, pods: Sequence[AffectedPod], now: Moments | None) -> None:
-    """Before: who ends and where, and who would have started there. After: where pods are in the end."""
+    """Draw before: the pods that end, and those that would have started; and after: the final nodes of pods."""
     if now is None:
         return
     going = [_move(pod) for pod in pods]

@@ -1,6 +1,6 @@
-"""Reports of `impact`: one check per pod, claim set, device of a claim, selector and quota for which something changes.
+"""Reports of `impact`: one check per affected pod, claim set, allocated device, selector and quota.
 
-They are shown at the first object that would be written: there the change is made.
+They are shown at the first object to be written: the origin of the change.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ RULES = {
 }
 
 _CODES = {"NoLongerStarts": "no-longer-starts", "Refused": refusals.CODE, "Undecided": "undecided"}
-"""The rules of effects; of others that fail: pod-ends."""
+"""The rules of effects; other failing effects have pod-ends."""
 
 
 def content(document: ImpactDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """What becomes of each, and the warnings; `origins` are those of the objects that would be written."""
+    """Return the result for each, and the warnings; `origins` are those of the objects to be written."""
     at = _place(document, origins)
     checks = [_pod(pod, gate, at) for pod in document.pods]
     checks += _others(document, gate, at)
@@ -47,7 +47,7 @@ def content(document: ImpactDocument, gate: Gate, origins: Origins, *, anchor: s
 
 
 def _place(document: ImpactDocument, origins: Origins) -> Origin:
-    """Where the first object stands that is another one than in the cluster."""
+    """Return the position of the first object that differs from the cluster."""
     changed = [one for one in document.applied if one.change != "Unchanged"] or document.applied
     found = (origins.get((one.kind, one.namespace, one.name)) for one in changed)
     return next((origin for origin in found if origin is not None), Origin(""))
@@ -88,7 +88,7 @@ def _others(document: ImpactDocument, gate: Gate, at: Origin) -> Iterator[Report
             yield _failed(name, Verdict.FAILED, "selector-lost", said, at)
         else:
             yield ReportCase(name)
-    for quota in document.quotas:
+    for quota in (each for each in document.quotas if each.exceeded):
         name = f"ResourceQuota {quota.namespace}/{quota.name}"
         said = f"{quota.resource}: {quota.used} used, {quota.hard} allowed"
         yield _failed(f"{name} {quota.resource}", Verdict.FAILED, "quota-exceeded", said, at, name)

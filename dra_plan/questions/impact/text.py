@@ -1,4 +1,4 @@
-"""`impact -o table`, `-o wide`, `-o markdown` and `-o name`: who ends and when, then all else that changes."""
+"""`impact -o table`, `-o wide`, `-o markdown` and `-o name`: the pods that end and when, then all other changes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 
 from dra_plan import shown
+from dra_plan.controllers.device_eviction import BY_DEVICE_TAINT
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, ComparedSet, undecided_outcomes
 from dra_plan.questions.impact.devices import broken
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
+from dra_plan.questions.impact.quotas import in_words
 from dra_plan.text import refusals
 from dra_plan.text.columns import Folded, Part, Screen, Table
 from dra_plan.text.folding import by_pool
@@ -23,6 +25,7 @@ from dra_plan.text.words import CHANGES, counted, listed, when
 EFFECTS: dict[PodEffect, str] = {
     "Gone": "Ends for good",
     "WithoutPlace": "Without a place",
+    "EvictedAgain": "Evicted again and again",
     "Moves": "Moves",
     "Restarts": "Restarts in place",
     "Starts": "Starts",
@@ -33,27 +36,27 @@ EFFECTS: dict[PodEffect, str] = {
     "Waits": "New, and waits",
     "Other": "Waits for another reason",
 }
-"""Effects in words."""
+"""The wording of effects."""
 
 _QUIET: tuple[PodEffect, ...] = ("Other",)
-"""Effects that only `-o wide` has rows of."""
+"""Effects that only have rows in `-o wide`."""
 
 NOTHING = "Nothing changes for any pod, claim or selector"
 MOST_ROWS = 40
-"""Rows of pods that a table has; `-o wide` has all."""
+"""The number of pod rows in a table; `-o wide` has all."""
 
 
 UNSETTLED = "Afterwards the cluster never settles"
-"""What is said of a cluster that never settles."""
+"""The wording for a cluster that never settles."""
 
 
 def table(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """Rows of pods, alike ones in one; then claim sets, selectors and claims; a summary last."""
+    """Return rows of pods, equal ones merged; then claim sets, selectors and claims; a summary last."""
     return _parts(document, whole=False)
 
 
 def wide(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
-    """The same with a row for each pod, and whole messages."""
+    """Return the same with a row for each pod, and whole messages."""
     return _parts(document, whole=True)
 
 
@@ -61,11 +64,13 @@ def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
     tables = [_pods(document, whole=whole), _claim_sets(document), _selectors(document), _quotas(document)]
     parts: list[Part] = [*refusals.paragraphs(document.refusals), f"{headline(document)}."]
     parts += [made for made in tables if made.rows]
+    placeholders = whole and any(_is_placeholder(pod) for pod in document.pods)
+    parts += ["The names of pods that do not exist yet are placeholders."] if placeholders else []
     return [*parts, *_sentences(document), *_releases(document)]
 
 
 def _releases(document: ImpactDocument) -> Iterator[str]:
-    """What the answer is for; of an upgrade both sides, and what was changed before."""
+    """Yield the simulated release; for an upgrade both releases, and the edits before it."""
     if document.upgraded_from is UNSET:
         yield target(document)
         return
@@ -76,15 +81,16 @@ def _releases(document: ImpactDocument) -> Iterator[str]:
 
 
 def headline(document: ImpactDocument) -> str:
-    """What becomes of pods that run and wait, without the full stop."""
+    """Return the results of running and pending pods, without the full stop."""
     counts = Counter(pod.effect for pod in document.pods)
-    ending = sum(counts[effect] for effect in ("Gone", "WithoutPlace", "Moves", "Restarts"))
+    ending = sum(counts[effect] for effect in ("Gone", "WithoutPlace", "EvictedAgain", "Moves", "Restarts"))
     said = []
     if ending:
         placed = counts["Moves"] + counts["Restarts"]
         parts = (
             (placed, "rescheduled"),
             (counts["WithoutPlace"], "left pending"),
+            (counts["EvictedAgain"], "evicted again and again"),
             (counts["Gone"], "not recreated"),
         )
         kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
@@ -97,7 +103,10 @@ def headline(document: ImpactDocument) -> str:
     }
     new = sum(pod.before is None for pod in document.pods if pod.effect == "Starts")
     if new or counts["Waits"]:
-        starting = (new, "gets a node" if new == 1 else "get a node"), (counts["Waits"], "without a node")
+        starting = (
+            (new, "gets a node" if new == 1 else "get a node"),
+            (counts["Waits"], f"without a node{_because_of_quotas(document)}"),
+        )
         kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
         said.append(f"{counted(new + counts['Waits'], 'new pod')}: {kinds}")
         counts["Starts"] -= new
@@ -111,51 +120,82 @@ def headline(document: ImpactDocument) -> str:
     return "No running pod ends, and none starts" if rest or document.refusals else NOTHING
 
 
+def _because_of_quotas(document: ImpactDocument) -> str:
+    """Return the quotas, in brackets, if every new pod without a node waits because of one."""
+    quotas: dict[str, None] = {}
+    for pod in document.pods:
+        if pod.effect == "Waits":
+            over = pod.after.over_quota if pod.after is not None else []
+            if not over:
+                return ""
+            quotas |= {f"{pod.namespace}/{one.quota}": None for one in over}
+    return f" ({'quota' if len(quotas) == 1 else 'quotas'} {listed(list(quotas))})" if quotas else ""
+
+
 def _pods(document: ImpactDocument, *, whole: bool) -> Table:
     made = Table(("POD", "EFFECT", "WHEN", "BEFORE", "AFTER"), flexible=(0, 3, 4))
     alike: dict[tuple[str, ...], list[AffectedPod]] = {}
     for pod in document.pods:
         if whole or pod.effect not in _QUIET:
             own = pod.name if whole else pod.owner or pod.name
-            key = pod.namespace, own, pod.effect, when_it_ends(pod), *_kind(pod, whole=whole)
+            key = pod.namespace, own, pod.effect, when_it_ends(pod), str(pod.foreseen), *_kind(pod, whole=whole)
             alike.setdefault(key, []).append(pod)
     for (_, _, _, moment, *_), pods in list(alike.items())[: None if whole else MOST_ROWS]:
-        names = listed([f"{pod.namespace}/{pod.name}" for pod in pods])
-        before = _state([pod.before for pod in pods], whole=whole)
-        after = _state([pod.after for pod in pods], whole=whole)
-        made.add(names, EFFECTS[pods[0].effect], moment, before, after)
+        cells = [_state([getattr(pod, side) for pod in pods], pods[0], whole=whole) for side in ("before", "after")]
+        made.add(_names(pods, whole=whole), EFFECTS[pods[0].effect], moment, *cells)
     return made
 
 
+def _names(pods: Sequence[AffectedPod], *, whole: bool) -> str:
+    """Return the pods of a row; pods with placeholder names as a number of pods of their owner."""
+    if whole or not _is_placeholder(pods[0]):
+        return listed([f"{pod.namespace}/{pod.name}" for pod in pods])
+    owner = pods[0].owner.partition("/")[2]
+    return f"{pods[0].namespace}/{owner} ({counted(len(pods), 'new pod')})"
+
+
+def _is_placeholder(pod: AffectedPod) -> bool:
+    """Return whether the pod's name differs from the one that its controller would choose."""
+    return pod.foreseen and pod.owner.partition("/")[0] not in ("", "StatefulSet")
+
+
 def when_it_ends(pod: AffectedPod) -> str:
-    """The moment, and who ends it; nothing of a pod that does not end."""
+    """Return the time of the end, and its cause; an empty text for a pod that does not end."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
 
 
 def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
-    """What pods of one owner have in common that share a row."""
+    """Yield the values that pods of one owner in one row share."""
     for state in (pod.before, pod.after):
-        yield "" if state is None else f"{state.outcome} {bool(state.node_name)} {_message(state, whole=whole)}"
+        yield "" if state is None else f"{state.outcome} {bool(state.node_name)} {_message(state, pod, whole=whole)}"
 
 
-def _message(state: ComparedPod, *, whole: bool) -> str:
+def _message(state: ComparedPod, pod: AffectedPod, *, whole: bool) -> str:
+    """Return the message for a pod without a node; for a quota a short one, without the names of missing claims."""
+    if state.over_quota and not whole:
+        return in_words(state.over_quota, pod.namespace)
     return (state.message or "") if whole else without(state.message or "")
 
 
-def _state(states: Sequence[ComparedPod | None], *, whole: bool) -> str:
-    """Where pods are that stand in one row, or why they have no node."""
+def _state(states: Sequence[ComparedPod | None], pod: AffectedPod, *, whole: bool) -> str:
+    """Return the nodes of the pods in one row, or why they have none."""
     first = states[0]
     if first is None:
         return "not there"
     there = [state for state in states if state is not None]
     if first.node_name:
-        nodes = listed(sorted({state.node_name for state in there if state.node_name}))
+        there.sort(key=lambda state: state.node_name or "")
+        nodes = listed(list(dict.fromkeys(state.node_name for state in there if state.node_name)))
         devices = [device for state in there for device in state.devices]
-        place = f"{'on' if first.running else 'gets'} {nodes}{' with ' if devices else ''}"
+        place = (
+            f"{'on' if first.running else 'gets' if len(there) == 1 else 'get'} {nodes}{' with ' if devices else ''}"
+        )
         only = first.node_name if len(there) == 1 else ""
         return Folded(f"{place}{listed(devices, 4)}", f"{place}{by_pool(devices, only)}")
-    message = _message(first, whole=whole)
+    message = _message(first, pod, whole=whole)
+    if first.over_quota and not whole:
+        return message
     return f"{first.outcome}: {message}" if message else first.outcome
 
 
@@ -187,9 +227,9 @@ def _selectors(document: ImpactDocument) -> Table:
 
 
 def _quotas(document: ImpactDocument) -> Table:
-    made = Table(("QUOTA", "RESOURCE", "USED", "HARD"))
+    made = Table(("QUOTA", "RESOURCE", "USED BEFORE", "AFTER", "HARD"))
     for one in document.quotas:
-        made.add(f"{one.namespace}/{one.name}", one.resource, one.used, one.hard)
+        made.add(f"{one.namespace}/{one.name}", one.resource, one.used, one.used_after, one.hard)
     return made
 
 
@@ -208,10 +248,9 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     lost = lost_selectors(document)
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."
-    if document.quotas:
+    if any(one.exceeded for one in document.quotas):
         yield ("More is used than a quota allows. No running pod ends because of it, and no new one is accepted.")
-    if document.unsettled:
-        yield f"{UNSETTLED}: {document.unsettled}."
+    yield from _unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):
         yield f"Undecided: {why_not_known(undecided_outcomes(changes))}."
@@ -219,8 +258,23 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
         yield f"Applied: {applied(document)}."
 
 
+def _unsettled(document: ImpactDocument) -> Iterator[str]:
+    """Yield that the cluster never settles, with the pods that are evicted endlessly, and the reason."""
+    if not document.unsettled:
+        return
+    endless = [pod for pod in document.pods if pod.effect == "EvictedAgain"]
+    pods = listed([f"{pod.namespace}/{pod.name}" for pod in endless], 4)
+    yield f"{UNSETTLED}: {document.unsettled}{f' ({pods})' if pods else ''}."
+    tainted = {pod.after.ended.by for pod in endless if pod.after is not None and pod.after.ended is not None}
+    if tainted & {BY_DEVICE_TAINT}:
+        yield (
+            "A pod that tolerates a taint for some seconds may be scheduled to devices with that taint. Its replacement"
+            " gets such devices again, and is evicted again."
+        )
+
+
 def _of_devices(document: ImpactDocument) -> Iterator[str]:
-    """The devices that rules taint, pools that lack slices, and selectors that stop with an error."""
+    """Yield the tainted devices, pools that lack slices, and selectors that stop with an error."""
     for rule in document.taints:
         if rule.devices:
             free = rule.devices - rule.in_use
@@ -249,29 +303,29 @@ _TAINTED = {
     "NoSchedule": ": running pods stay, and new ones need a toleration to get one",
     "None": ", which does nothing",
 }
-"""What an effect means for pods, where none ends."""
+"""The wording of taint effects that end no pod."""
 
 
 def lost_selectors(document: ImpactDocument) -> str:
-    """That selectors match nothing any more, without the full stop; "" if none is lost."""
+    """Return that selectors match nothing any more, without the full stop; "" if none is lost."""
     lost = sum(one.lost for one in document.selectors)
     return f"{counted(lost, 'selector')} in use would match no device" if lost else ""
 
 
 def applied(document: ImpactDocument) -> str:
-    """The objects, and what becomes of each."""
+    """Return the objects, and whether each is created or changed."""
     return listed([written(one) for one in document.applied], 4)
 
 
 def names(document: ImpactDocument) -> str:
-    """`pod/NAMESPACE/NAME EFFECT`, then claim sets that fit in another way."""
+    """Return `pod/NAMESPACE/NAME EFFECT`, then claim sets with changed results."""
     pods = [f"pod/{pod.namespace}/{pod.name} {pod.effect}" for pod in document.pods]
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
     return "".join(f"{shown.line(line)}\n" for line in (*pods, *sets))
 
 
 def markdown(document: ImpactDocument, screen: Screen | None) -> str:
-    """The table as Markdown, for a merge request."""
+    """Return the table as Markdown, for a merge request."""
     return markdown_parts(table(document, screen))
 
 
@@ -279,5 +333,5 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[ImpactDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

@@ -1,1 +1,1 @@
-"""In which order nodes can be drained and given back."""
+"""The order in which nodes can be drained and returned to service."""

@@ -1,4 +1,4 @@
-"""`maintain`: an order of drains, found by carrying them out; or that there is none, by having tried every order."""
+"""`maintain`: an order of drains, found by carrying them out; or the result that every order fails."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dra_plan.releases import Target
 from dra_plan.whatif.edits import comes_back
 
 MOST_DRAINS = 2_000
-"""Waves that are carried out at most; an order that is not found by then is not known."""
+"""The maximum number of waves that are carried out; an order that is not found by then is unknown."""
 
 
 @dataclass(frozen=True, repr=False)
 class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
-    """The answer of `maintain`: waves, which `for` goes through."""
+    """The answer of `maintain`; iterating yields the waves."""
 
     target: Target
     outcome: MaintenanceOutcome
@@ -37,7 +37,7 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
     notices: tuple[Notice, ...]
     surge: tuple[str, ...] = ()
     path: tuple[Inventory, ...] = ()
-    """The cluster before the first wave, with the surge nodes, and after each; where it stops, as it is at the stop."""
+    """The cluster before the first wave, with the surge nodes, and after each wave; at the stop, its last state."""
 
     def __iter__(self) -> Iterator[Wave]:
         return iter(self.waves)
@@ -62,21 +62,21 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
 
 @dataclass(frozen=True, kw_only=True)
 class Upgrade:
-    """What is another thing about nodes that are given back, and what is there for the time."""
+    """The changes of nodes that return to service, and the temporary nodes."""
 
     to: Inventory | None = None
-    """Slices and Node objects that nodes come back with."""
+    """The ResourceSlices and Nodes with which nodes return to service."""
     kubelet_version: str = ""
     surge: Sequence[tuple[int, str]] = ()
-    """How many nodes more, and like which."""
+    """The number of surge nodes, and their model nodes."""
 
 
 def maintenance(
     inventory: Inventory, target: Target, question: Question, at_once: int = 1, upgrade: Upgrade | None = None
 ) -> MaintenancePlan:
-    """An order for the nodes of the question, of at most `at_once` in a wave; all nodes if it names none.
+    """Return an order for the nodes of the question, with at most `at_once` in a wave; for all nodes if it names none.
 
-    Raises UsageError for unknown nodes and what `upgrade` can't have, InputError for an input without nodes.
+    Raises UsageError for unknown nodes and an invalid `upgrade`, InputError for input without nodes.
     """
     upgrade = upgrade or Upgrade()
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
@@ -96,7 +96,7 @@ def maintenance(
     rules = DrainRules(target, question, let_go, back)
     search = _OrderSearch(rules, at_once)
     waves = search.order(enlarged, (*names, *surge))
-    if waves is None and at_once > 1 and not search.cut:  # the larger waves may have been what was in the way
+    if waves is None and at_once > 1 and not search.cut:  # the larger waves may be the obstacle
         search = _OrderSearch(rules, 1, tried=search.tried)
         waves = search.order(enlarged, (*names, *surge))
     path = (enlarged, *search.path)
@@ -116,7 +116,7 @@ def _not_made_anew(inventory: Inventory, names: set[str]) -> list[PodAndNode]:
 
 @dataclass
 class _OrderSearch:
-    """Depth first: the node with the fewest pods is drained first, and a state is left where no node can be next.
+    """A depth-first search: the node with the fewest pods is drained first; a state without a next node is abandoned.
 
     Surge nodes come after all others.
     """
@@ -126,15 +126,15 @@ class _OrderSearch:
     tried: int = 0
     cut: bool = False
     unclear: bool = False
-    """Whether a drain was left of which it is not known that it can't be carried out."""
+    """True if a drain was skipped that is not known to be impossible."""
     stop: Stop | None = None
-    """Where the attempt stopped that drained most nodes; of those that are not known, if there are any."""
+    """The stop of the attempt that drained most nodes; among undecided ones, if there are any."""
     path: list[Inventory] = field(default_factory=list)
     """The cluster after each wave of the order, or else at the stop."""
     _failed: set[Hashable] = field(default_factory=set)
 
     def order(self, inventory: Inventory, names: tuple[str, ...]) -> list[Wave] | None:
-        """The waves that drain all of them; None if no order was found."""
+        """Return the waves that drain all of them; None if no order was found."""
         path: list[Wave] = []
         states = [(inventory, names, self._next(inventory, names))]
         while states:
@@ -169,7 +169,7 @@ class _OrderSearch:
     def _wave(
         self, now: Inventory, left: Sequence[str], first: str, before: list[str]
     ) -> tuple[Done, tuple[str, ...]] | None:
-        """The wave that begins with this node, with as many more as go with it."""
+        """Return the wave that begins with this node, with as many other nodes as possible."""
         done = self._carried_out(now, (first,), before)
         if done is None:
             return None
@@ -204,7 +204,7 @@ class _OrderSearch:
 
 
 def _state(inventory: Inventory, left: Sequence[str]) -> Hashable:
-    """What decides how it goes on: which nodes are left, where pods are, and which devices they have."""
+    """Return the state that decides the rest of the search: the nodes left, the nodes of pods, and their devices."""
     pods = frozenset((pod.metadata.namespace, pod.metadata.name, pod.spec.node_name) for pod in inventory.pods)
     taken = frozenset(
         (claim.metadata.namespace, claim.metadata.name, one.driver, one.pool, one.device)

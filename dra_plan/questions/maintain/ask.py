@@ -1,4 +1,4 @@
-"""What `maintain` can be asked."""
+"""The `Cluster` method for `maintain`, and its options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _each(given: list[str] | None) -> list[str] | None:
 
 
 class MaintainOptions(Bounded, Allotted, total=False):
-    """Which nodes, and how many at a time."""
+    """The options that select nodes, and the number at a time."""
 
     nodes: Annotated[
         Names,
@@ -57,13 +57,13 @@ class MaintainOptions(Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def maintain(cluster: LoadedCluster, **options: Unpack[MaintainOptions]) -> MaintenancePlan:
-    """An order in which these nodes can be drained and given back, wave by wave.
+    """Return an order in which these nodes can be drained and returned to service, wave by wave.
 
-    After each wave every pod that ran has a node, placed by the scheduler, and no disruption budget is broken: pods
-    leave as `kubectl drain` evicts them, as many as budgets allow, the next when their successors are ready. `surge`
-    are nodes more for the time, N=NODE or N=FILE, which are drained last and removed. `to` has the ResourceSlices and
-    Nodes that drained nodes come back with: all slices of a driver that a node has are replaced. Raises UsageError for
-    unknown nodes, and for objects of `to` that are not one node's; InputError for an input without nodes.
+    After each wave, every pod that ran has a node, chosen by the scheduler, and no disruption budget is violated: pods
+    are evicted as by `kubectl drain`, as many as budgets allow, the next ones when their successors are ready. `surge`
+    are additional temporary nodes, N=NODE or N=FILE, which are drained last and removed. `to` has the ResourceSlices
+    and Nodes with which drained nodes return: they replace all slices of a driver on a node. Raises UsageError for
+    unknown nodes, and for objects of `to` that do not belong to one node; InputError for input without nodes.
     """
     from dra_plan.arguments import at_least_one, names, required
     from dra_plan.loaded import LoadedCluster
@@ -82,4 +82,4 @@ def maintain(cluster: LoadedCluster, **options: Unpack[MaintainOptions]) -> Main
 
 
 _OWN = ("at_once", "surge", "to", "to_kubernetes_version")
-"""Options that are no part of the question."""
+"""Options that are not part of the question."""

@@ -1,4 +1,4 @@
-"""`dra-plan maintain`: in which order nodes can be drained and given back."""
+"""`dra-plan maintain`: the order in which nodes can be drained and returned to service."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def maintain(
 
 
 def _content(document: MaintenanceDocument, gate: Gate, origins: Origins, anchor: str) -> Content:
-    """What reports for CI say; what makes them is only loaded if there are any."""
+    """Return the content of CI reports; the code that builds it is imported only if there are reports."""
     from dra_plan.questions.maintain.report import content
 
     return content(document, gate, origins, anchor=anchor)

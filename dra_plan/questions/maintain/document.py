@@ -9,21 +9,22 @@ from msgspec import Meta
 from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, PrintedDocument, PrintedWarning, Text
 
 MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
-"""Possible: there is such an order. Impossible: every order was tried. Undecided: none was found before a
-limit, or the input lacks what decides."""
+"""Possible: such an order exists. Impossible: every order was tried. Undecided: none was found before a limit, or the
+input lacks deciding objects."""
 
 
 StopReason = Literal["Budget", "NoPlace", "NotMadeAnew", "NotKnown", "NoNewDevices"]
-"""Budget: one does not let the pod go. NoPlace: the pod made in its place, or one that it displaces, gets no node.
-NotMadeAnew: no controller recreates it. NotKnown: it gets no node as far as the scheduler was followed (`--max-steps`),
-or as the input tells, which lacks what decides. NoNewDevices: the pod stays on its node (of a DaemonSet), has devices
-that the node does not come back with, and gets none of those that it does."""
+"""Budget: a budget does not allow the eviction. NoPlace: the replacement of the pod, or a pod that it displaces, gets
+no node. NotMadeAnew: no controller recreates it. NotKnown: it gets no node within the search limit (`--max-steps`), or
+because the input lacks deciding objects. NoNewDevices: the pod stays on its node (of a DaemonSet), has devices that the
+node does not return with, and gets none of the new ones."""
 
 
 class MovedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that leaves a node, and where the one in its place goes.
+    """A pod that leaves a node, and the node of its replacement.
 
-    The same node twice: it stays (of a DaemonSet), and is made again as the node is given back with other devices.
+    If both are the same node, the pod stays (of a DaemonSet), and is recreated when the node returns with other
+    devices.
     """
 
     namespace: str
@@ -34,7 +35,7 @@ class MovedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
-    """A node that does not come back as it was."""
+    """A node that returns to service changed."""
 
     name: str
     slices: Annotated[list[str], Meta(description="Its new ResourceSlices, in place of those of their drivers.")] = []
@@ -43,7 +44,7 @@ class GivenBackNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Wave(DocumentPart, frozen=True, kw_only=True):
-    """Nodes that are drained at the same time, and given back before the next wave; surge nodes are removed."""
+    """Nodes that are drained together, and return before the next wave; surge nodes are removed."""
 
     nodes: list[str]
     moved: Annotated[list[MovedPod], Meta(description="In the order in which budgets let them go.")]
@@ -59,7 +60,7 @@ class PodAndNode(DocumentPart, frozen=True, kw_only=True):
 
 
 class Stop(DocumentPart, frozen=True, kw_only=True):
-    """Where the best attempt stops."""
+    """The point where the best attempt stops."""
 
     node: Text
     done: Annotated[list[str], Meta(description="The nodes that were drained and uncordoned before.")]
@@ -77,7 +78,7 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
 
 
 class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
-    """An order in which nodes can be drained and given back, with a place for every pod that runs and budgets kept."""
+    """An order in which nodes can be drained and returned to service, with a node for every pod."""
 
     kind: Literal["MaintenancePlan"] = "MaintenancePlan"
     outcome: MaintenanceOutcome

@@ -1,4 +1,4 @@
-"""One wave of a maintenance: nodes are cordoned, their pods evicted as budgets allow, and the nodes given back."""
+"""One wave of a maintenance: nodes are cordoned, pods are evicted as budgets allow, and the nodes return to service."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dra_plan.whatif.edits import belongs_to_node, cordoned, replaced
 
 @dataclass(frozen=True)
 class DrainRules:
-    """What stays the same over all waves."""
+    """The rules that are the same for all waves."""
 
     target: Target
     question: Question
     allows: Callable[[Index, Sequence[Pod]], tuple[list[Pod], str]]
-    """Of the pods that have to go, those that budgets let go now, and the budget that keeps the first of the others."""
+    """Returns the pods that budgets allow to evict now, and the budget that blocks the first of the others."""
     back: GivenBack = field(default_factory=GivenBack)
 
 
@@ -37,10 +37,10 @@ class Done:
 
 
 def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done | Stop:
-    """The cluster with these nodes drained and given back, or where that stops.
+    """Return the cluster with these nodes drained and returned to service, or the stop.
 
-    Every round evicts what budgets allow of the pods that were there, and lets the scheduler place what comes back
-    before the next; a pod that comes back to the node, as it tolerates the cordon, stays, as with kubectl.
+    Every round evicts the pods that budgets allow, and lets the scheduler place the recreated pods before the next; a
+    pod that returns to the node, because it tolerates the cordon, stays, as with kubectl.
     """
     wanted = set(names)
     nodes = [cordoned(node) if node.metadata.name in wanted else node for node in inventory.nodes]
@@ -68,9 +68,9 @@ def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done 
 
 
 def _given_back(given: DrainRules, drained: Inventory, names: Sequence[str], moved: list[MovedPod]) -> Done | Stop:
-    """The cluster once the nodes are given back.
+    """Return the cluster once the nodes have returned to service.
 
-    A pod that stayed on its node (of a DaemonSet) is made again there if devices that it had do not come back.
+    A pod that stayed on its node (of a DaemonSet) is recreated there if some of its devices do not return.
     """
     now = given.back.after(drained, names)
     staying = list(_without_devices(drained, now, set(names)))
@@ -85,7 +85,7 @@ def _given_back(given: DrainRules, drained: Inventory, names: Sequence[str], mov
 
 
 def _without_devices(before: Inventory, now: Inventory, names: set[str]) -> Iterator[Pod]:
-    """The pods that stayed on these nodes and have a device that was published before and is not now."""
+    """Yield the pods that stayed on these nodes and have a device that is no longer published."""
     if before.slices is now.slices:
         return
     gone = _published(before) - _published(now)
@@ -105,18 +105,18 @@ def _published(inventory: Inventory) -> set[str]:
 
 
 def started(before: Inventory, after: Inventory) -> list[PodAndNode]:
-    """The pods that waited before and have a node after."""
+    """Return the pods that were pending before and have a node after."""
     waited = {pod_key(pod) for pod in before.pods if is_waiting(pod)}
     return [placed(pod) for pod in after.pods if pod.spec.node_name and pod_key(pod) in waited]
 
 
 def placed(pod: Pod) -> PodAndNode:
-    """A pod with its node, as the document has it."""
+    """Return a pod with its node, for documents."""
     return PodAndNode(namespace=pod.metadata.namespace, name=pod.metadata.name, node=pod.spec.node_name)
 
 
 def leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:
-    """The pods that a drain of these nodes ends."""
+    """Yield the pods that a drain of these nodes ends."""
     for pod in inventory.pods:
         if pod.spec.node_name in names and not ended(pod) and not belongs_to_node(pod):
             yield pod

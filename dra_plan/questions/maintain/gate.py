@@ -1,4 +1,4 @@
-"""What gates make of a MaintenancePlan: no order fails."""
+"""The gate rules for a MaintenancePlan: it fails without an order."""
 
 from __future__ import annotations
 

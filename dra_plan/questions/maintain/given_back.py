@@ -1,4 +1,4 @@
-"""What a maintenance changes about the nodes themselves: how they are given back, and the surge nodes of its time."""
+"""The changes of nodes in a maintenance: their state when they return to service, and temporary surge nodes."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ _OF_NODES = (ResourceSlice, Node)
 
 @dataclass(frozen=True)
 class GivenBack:
-    """How nodes come back from their drain: with these slices and Node objects, and a kubelet of this version.
+    """The state of nodes after their drain: these slices and Node objects, and a kubelet of this version.
 
-    Surge nodes do not come back.
+    Surge nodes do not return.
     """
 
     slices: Mapping[str, Sequence[ResourceSlice]] = field(default_factory=dict)
-    """By node, in place of all that it has of their drivers."""
+    """The slices by node, which replace all slices of their drivers on it."""
     nodes: Mapping[str, Node] = field(default_factory=dict)
     kubelet_version: str = ""
     surge: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, objects: Inventory | None, kubelet_version: str, surge: Sequence[str]) -> GivenBack:
-        """With the slices and nodes of a file. UsageError for objects that are not a node's own."""
+        """Return the state with the slices and nodes of a file.
+
+        Raises UsageError for objects that do not belong to a node.
+        """
         slices: dict[str, list[ResourceSlice]] = {}
         nodes: dict[str, Node] = {}
         if objects is not None:
@@ -47,7 +50,7 @@ class GivenBack:
         return cls(slices, nodes, kubelet_version, frozenset(surge))
 
     def after(self, inventory: Inventory, names: Sequence[str]) -> Inventory:
-        """The cluster once these nodes, which are drained, are given back, or removed if they are surge nodes."""
+        """Return the cluster once these drained nodes have returned to service; surge nodes are removed."""
         for name in names:
             if name in self.surge:
                 inventory = Without("node", name).apply(inventory).inventory
@@ -69,7 +72,7 @@ class GivenBack:
         return structs.replace(node, status=structs.replace(node.status, node_info=info))
 
     def told(self, names: Sequence[str]) -> Iterator[GivenBackNode]:
-        """What is new about these nodes once they are given back; nothing of those that come back as they were."""
+        """Yield the changes of these nodes once they have returned; nothing for unchanged nodes."""
         for name in names:
             slices = self.slices.get(name, ())
             changed = bool(slices) or name in self.nodes or bool(self.kubelet_version)
@@ -87,9 +90,9 @@ class GivenBack:
                 )
 
     def notices(self, names: Sequence[str]) -> Iterator[Notice]:
-        """The nodes that come back as they were, though others do not, and what of the file is of no drained node.
+        """Yield the nodes that return unchanged, although others do not, and the parts of the file for no drained node.
 
-        Raises UsageError if nothing of the file is of a node that is drained.
+        Raises UsageError if no part of the file belongs to a drained node.
         """
         given = self.slices.keys() | self.nodes.keys()
         if not given:
@@ -107,7 +110,7 @@ class GivenBack:
 
 
 def _staying(slices: Sequence[ResourceSlice], new: Sequence[ResourceSlice]) -> Iterator[ResourceSlice]:
-    """The slices that are not replaced: of other drivers or nodes, and of other names."""
+    """Yield the slices that are not replaced: those of other drivers or nodes, and with other names."""
     drivers = {(each.spec.node_name, each.spec.driver) for each in new}
     names = {each.metadata.name for each in new}
     for each in slices:
@@ -116,7 +119,7 @@ def _staying(slices: Sequence[ResourceSlice], new: Sequence[ResourceSlice]) -> I
 
 
 def _foreign(objects: Inventory) -> Iterator[tuple[Object, str]]:
-    """What is in the file and can't come with one node, with the reason."""
+    """Yield the objects of the file that cannot belong to one node, with the reason."""
     for holder in dict.fromkeys(kind.holder for kind in kinds.every()):
         for each in getattr(objects, holder):
             if not isinstance(each, _OF_NODES):
@@ -132,7 +135,7 @@ def _place(objects: Inventory, each: Object) -> str:
 
 
 MOST_NAMED = 3
-"""Nodes that a sentence names before it counts the rest."""
+"""The number of nodes that a sentence names before it counts the rest."""
 
 
 def _few(names: Sequence[str]) -> str:
@@ -141,7 +144,10 @@ def _few(names: Sequence[str]) -> str:
 
 
 def with_surge(inventory: Inventory, wanted: Sequence[tuple[int, str]]) -> tuple[Inventory, list[str]]:
-    """The cluster with `count` more nodes like each of these, and their names. UsageError as `add_nodes`."""
+    """Return the cluster with `count` more nodes like each of these, and their names.
+
+    Raises UsageError as `add_nodes`.
+    """
     names: list[str] = []
     for count, like in wanted:
         edited = AddNodes.of(inventory, count, like).apply(inventory)

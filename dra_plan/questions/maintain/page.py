@@ -1,4 +1,4 @@
-"""The page of `maintain`: the waves one after the other, who leaves for where, and the cluster when all are done."""
+"""The page of `maintain`: the waves in order, the moves of pods, and the final cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LAST = "After the last wave"
 
 
 def page(answer: MaintenancePlan, inventory: Inventory | None, _view: View | None) -> Page:
-    """The page of an answer; without a cluster, or of one that can't be drawn, there is no picture."""
+    """Return the page of an answer; without a drawable cluster, it has no picture."""
     document = answer.document
     made = begin(document, "maintain", FORMATS)
     made.headline = maintain.headline(document)
@@ -80,7 +80,7 @@ def _add_wave(made: Page, document: MaintenanceDocument, number: int, wave: Wave
 
 
 def _carried_out(wave: Wave, after: Inventory, drawn: Scene, now: Moments) -> PictureChange:
-    """What is another after a wave; devices that a node does not come back with can't be had any more."""
+    """Return the changes of a wave; devices that a node does not return with become unavailable."""
     made = now.become(after.claims)
     for node in (node for node in wave.given_back if node.slices):
         drivers = {name.partition("/")[0] for name in node.devices}
@@ -102,7 +102,7 @@ def _back(node: GivenBackNode) -> str:
 
 
 def _add_end(made: Page, document: MaintenanceDocument) -> None:
-    """What it comes to: where every pod that moved is when all waves are done."""
+    """Add the final state: the nodes of all moved pods after all waves."""
     ended: dict[str, DrawnMove] = {}
     for pod in (pod for wave in document.waves for pod in wave.moved):
         name = f"{pod.namespace}/{pod.name}"
@@ -131,7 +131,7 @@ def _add_stop(made: Page, document: MaintenanceDocument, stop: Stop) -> None:
 
 
 def _stopped(made: Page, stop: Stop, now: Moments) -> dict[int, Mark]:
-    """The node where it stops with what the pod has there, and those that were drained before."""
+    """Return the marks of the stop: the node with the devices of the pod, and the nodes drained before."""
     scene = made.scenes[0]
     marks = {
         scene.by_node[name].number: Mark(picks.GOOD, "drained, given back")

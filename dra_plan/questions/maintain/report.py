@@ -1,4 +1,4 @@
-"""Reports of `maintain`: one check per node that is drained, and one of the order if there is none."""
+"""Reports of `maintain`: one check per drained node, and one for the order if there is none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RULES = {
 
 
 def content(document: MaintenanceDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """Every drain of the order, or where it stops; and the warnings."""
+    """Return every drain of the order, or the stop; and the warnings."""
     checks = [ReportCase(f"node/{name}") for wave in document.waves for name in wave.nodes]
     if document.outcome != "Possible":
         checks.append(_stop(document, gate, origins))

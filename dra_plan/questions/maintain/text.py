@@ -1,4 +1,4 @@
-"""`maintain -o table`, `-o wide`, `-o markdown` and `-o name`: a row a wave, or where it stops."""
+"""`maintain -o table`, `-o wide`, `-o markdown` and `-o name`: a row per wave, or the stop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dra_plan.text.words import counted, listed
 
 
 def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
-    """A row a wave, with the number of pods that move."""
+    """Return a row per wave, with the number of pods that move."""
     made = Table(("WAVE", "NODES", "MOVED", "TO"), flexible=(1, 3))
     for number, wave in enumerate(document.waves, 1):
         where = listed(sorted({pod.to_node for pod in wave.moved}), 4) if wave.moved else ""
@@ -25,7 +25,7 @@ def table(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
-    """A row for each pod that moves, with the devices that it has then."""
+    """Return a row for each pod that moves, with its new devices."""
     made = Table(("WAVE", "NODE", "POD", "TO", "DEVICES"), grouped=2, flexible=(2, 4))
     for number, wave in enumerate(document.waves, 1):
         for name in wave.nodes:
@@ -39,7 +39,7 @@ def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
 
 
 def named(document: MaintenanceDocument, node: str) -> str:
-    """The node, and whether it is there for the time alone."""
+    """Return the node, and whether it is temporary."""
     return f"{node} (surge)" if node in document.surge else node
 
 
@@ -58,7 +58,7 @@ def _sentences(document: MaintenanceDocument) -> Iterator[str]:
 
 
 def headline(document: MaintenanceDocument) -> str:
-    """How many nodes in how many waves, or that there is no order; without the full stop."""
+    """Return the number of nodes and waves, or that there is no order; without the full stop."""
     if document.outcome != "Possible":
         return no_order(document).rstrip(".")
     surge = set(document.surge)
@@ -68,7 +68,7 @@ def headline(document: MaintenanceDocument) -> str:
 
 
 def _changes(document: MaintenanceDocument) -> Iterator[str]:
-    """What is there for the time, and what comes back changed."""
+    """Yield the temporary nodes, and the nodes that return changed."""
     if document.surge:
         are, they = ("is", "it is") if len(document.surge) == 1 else ("are", "they are")
         names = listed(document.surge, 4)
@@ -84,7 +84,7 @@ def _changes(document: MaintenanceDocument) -> Iterator[str]:
 
 
 def no_order(document: MaintenanceDocument) -> str:
-    """That there is no order, or that none was found."""
+    """Return that there is no order, or that none was found."""
     drains = counted(document.tried, "drain")
     if document.outcome == "Impossible":
         return f"There is no such order: all orders were tried ({drains})."
@@ -94,7 +94,7 @@ def no_order(document: MaintenanceDocument) -> str:
 
 
 def beside(stop: Stop) -> Iterator[str]:
-    """Pods that waited and have got room meanwhile, and what is in the way whatever the order."""
+    """Yield pending pods that got a node in the meantime, and the obstacles in every order."""
     if stop.started:
         names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
         them = "it" if len(stop.started) == 1 else "them"
@@ -106,7 +106,7 @@ def beside(stop: Stop) -> Iterator[str]:
 
 
 def stopped(stop: Stop) -> str:
-    """Where the best attempt stops, and why, without the full stop."""
+    """Return the stop of the best attempt, with the reason, without the full stop."""
     after = f"After {listed(stop.done, 6)} the" if stop.done else "The"
     said = f"{after} drain of {stop.node} stops at pod {stop.pod}"
     match stop.reason:
@@ -124,13 +124,13 @@ def stopped(stop: Stop) -> str:
 
 
 def names(document: MaintenanceDocument) -> str:
-    """`WAVE NODE`, a line a node."""
+    """Return `WAVE NODE`, one line per node."""
     lines = [f"{number} {name}" for number, wave in enumerate(document.waves, 1) for name in wave.nodes]
     return "".join(f"{shown.line(line)}\n" for line in lines)
 
 
 def markdown(document: MaintenanceDocument, screen: Screen | None) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     return markdown_parts(table(document, screen))
 
 
@@ -138,5 +138,5 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def parse(option: str) -> Format[MaintenanceDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

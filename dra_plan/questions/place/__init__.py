@@ -1,1 +1,1 @@
-"""Whether all pods that wait can run together, whatever the scheduler would do."""
+"""The check that all pending pods can run together, regardless of the scheduler's choices."""

@@ -1,4 +1,4 @@
-"""`place`: the placement of pods that exists, or the proof that none does, whatever the scheduler would do."""
+"""`place`: a placement of pods, or the proof that none exists, regardless of the scheduler's choices."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ from dra_plan.scheduler.cluster.keys import GroupKey, group_key
 
 @dataclass(frozen=True, repr=False)
 class PlacementPlan(PrintedAnswer[PlacementDocument]):
-    """The answer of `place`: the pods with their nodes, which `for` goes through."""
+    """The answer of `place`; iterating yields the pods with their nodes."""
 
     target: Target
     question: PlacementQuestion
     goals: tuple[Goal, ...]
     found: BestPlacement
     at_most: int
-    """No placement has more pods than that, which is proved."""
+    """The proved maximum number of pods in any placement."""
     needs: tuple[Need, ...]
     groups: tuple[tuple[PodGroup, Need], ...]
-    """The groups that were named."""
+    """The named groups."""
     outcome: PlacementOutcome
     proof: ProvedImpossible | None
     scheduler: SchedulerResult | None
     most: bool
     cut_short: bool = False
-    """Whether the time was over, or the search stopped, before everything was asked."""
+    """True if the time limit or `stopped` ended the search early."""
     notices: tuple[Notice, ...] = ()
     refused: tuple[RefusedOwner, ...] = ()
-    """Pods and workloads asked about that the API server does not let be."""
+    """Selected pods and workloads that the API server rejects."""
 
     def __iter__(self) -> Iterator[PlacedPodEntry]:
         return iter(self.document.placed)
@@ -82,7 +82,7 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
 
     @property
     def wanted(self) -> int:
-        """The number of selected pods."""
+        """Return the number of selected pods."""
         return sum(kind.count for kind in self.question.kinds)
 
     @property
@@ -120,7 +120,7 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
         )
 
     def _levels(self) -> list[PriorityLevel]:
-        """Each priority; that of a gang is the highest of its pods."""
+        """Return each priority; that of a gang is the highest of its pods."""
         kinds, found = self.question.kinds, self.found
         levels: list[PriorityLevel] = []
         groups = started = most_started = 0
@@ -154,7 +154,7 @@ class PlacementPlan(PrintedAnswer[PlacementDocument]):
             )
 
     def _gangs(self) -> Iterator[WantedGroup]:
-        """Those that were not named, and have yet to start."""
+        """Yield the gangs that were not named and have not started."""
         named = {(group.metadata.namespace, group.metadata.name) for group, _ in self.groups}
         placed = self.found.placed if self._is_told else ()
         for key, group in self.question.groups.items():
@@ -176,12 +176,12 @@ def place_pods(
     most: bool = False,
     stopped: Callable[[], bool] | None = None,
 ) -> PlacementPlan:
-    """Seeks a placement of the pods that wait, or of those that are chosen.
+    """Search for a placement of the pending or selected pods.
 
-    What the scheduler binds is a placement; another one is sought where it leaves pods out. A pod group that is named
-    needs as many of its pods as its minCount says; any gang has that many of them in a placement, or none. Raises
-    InputError for an input without nodes, UsageError for owners that nothing has, SolverMissingError where the solver
-    is needed and can't be loaded.
+    The pods that the scheduler binds form a placement; another one is searched for if it leaves pods out. A named pod
+    group needs minCount of its pods; any other gang has that number of pods in a placement, or none. Raises InputError
+    for input without nodes, UsageError for unknown owners, SolverMissingError if the solver is needed and cannot be
+    loaded.
     """
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     inventory = resumed(inventory, question.owners, question.namespace)
@@ -219,7 +219,7 @@ def place_pods(
         cut_short=limit.is_over,
         refused=refused,
         notices=(
-            *notices.of_target(target, inventory.nodes),
+            *notices.of_target(target, inventory),
             *inventory.notices,
             *inferred,
             *of_new_fields(inventory, target),
@@ -232,7 +232,7 @@ def place_pods(
 
 
 class _Chosen:
-    """Which pods are to be placed: those that wait, and are named or chosen."""
+    """The pods to place: pending pods that are named or selected."""
 
     def __init__(self, groups: Sequence[PodGroup], others: Chosen, names_others: bool) -> None:
         self._groups = {(group.metadata.namespace, group.metadata.name) for group in groups}
@@ -240,7 +240,7 @@ class _Chosen:
         self._refused: set[str] = set()
 
     def refuse(self, inventory: Inventory, ground: PlacementCluster) -> list[RefusedOwner]:
-        """Leave out the pods that quotas and limits do not let be, from now on; returns them."""
+        """Exclude the pods that quotas and limits reject, and return them."""
         found = not_created(inventory, self.pods(ground))
         self._refused.update(each.pod.key for each in found)
         return [each.as_refused() for each in found]
@@ -253,7 +253,7 @@ class _Chosen:
         return self._ask_others and self._others(pod)
 
     def pods(self, ground: PlacementCluster) -> list[Pod]:
-        """The pods, in the order in which the scheduler got to see them."""
+        """Return the pods, in the order in which the scheduler saw them."""
         return [pod for pod in ground.cluster.pods.values() if is_waiting(pod) and self(pod)]
 
 
@@ -269,9 +269,9 @@ def _best(
     *,
     scheduler_first: bool,
 ) -> BestPlacement:
-    """What the scheduler does, if nothing is left then, or nothing better found; else the best placement.
+    """Return the scheduler's placement if it is complete or nothing better is found; else the best placement.
 
-    Pods of one shape are placed in less time than the scheduler takes: it is asked only if some of them are left.
+    Pods of one shape are placed faster than the scheduler works: it runs only if some of them are left.
     """
     found = None if scheduler_first else asked.best(goals, needs)
     if found is not None and not found.left:
@@ -292,7 +292,7 @@ def _best(
 
 
 def _needs(ground: PlacementCluster, question: PlacementQuestion, groups: Sequence[PodGroup]) -> list[Need]:
-    """All pods of no named group, and of each named group as many as it needs."""
+    """Return all pods outside named groups, and the required number of pods of each named group."""
     of_groups = _group_needs(ground, question, groups)
     grouped = {kind for need in of_groups for kind in need.kinds}
     single = [Need(frozenset({i}), kind.count) for i, kind in enumerate(question.kinds) if i not in grouped]
@@ -324,7 +324,7 @@ def _outcome(question: PlacementQuestion, found: BestPlacement, needs: Sequence[
 
 
 def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
-    """The pod as the document tells it; the index is of the input."""
+    """Return the document entry of the pod; the index is of the input."""
     pod = placed.candidate.pod
     return PlacedPodEntry(
         namespace=pod.metadata.namespace,
@@ -344,7 +344,7 @@ def entry(placed: PlacedPod, index: Index) -> PlacedPodEntry:
 
 
 def maker(pod: Pod, index: Index) -> PodMaker | None:
-    """The workload whose template the pod is made from: what controls it, directly or through others; None if bare."""
+    """Return the workload with the pod's template: its direct or indirect controller; None for a bare pod."""
     top: Pod | AnyWorkload = pod
     for controller in index.owners.above(pod.metadata):
         top = controller

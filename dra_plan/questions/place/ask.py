@@ -1,4 +1,4 @@
-"""What `place` can be asked."""
+"""The `Cluster` method for `place`, and its options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PlaceOptions(PodOptions, Timed, total=False):
-    """Which pods, how many of them have to run, and how long a placement is sought."""
+    """The options that select the pods, the goal, and the search time."""
 
     most: Annotated[bool, Flag("--most", "Place as many pods as possible, highest priority first.")]
     progress: Callable[[int, int], None] | None
@@ -22,13 +22,13 @@ class PlaceOptions(PodOptions, Timed, total=False):
 
 @spelled_out
 def place(cluster: LoadedCluster, *owners: str, **options: Unpack[PlaceOptions]) -> PlacementPlan:
-    """Whether the pods that wait can all run at the same time, whatever kube-scheduler would do, and where.
+    """Return whether the pending pods can all run at the same time, regardless of kube-scheduler's choices, and where.
 
-    `owners`, also podgroup/NAME, or `namespace` and `selector`, choose which pods. With `most` as many as possible
-    are placed, by priority: first gangs that start, then pods. A gang is there with as many pods as it needs, or not
-    at all. After `timeout` seconds, or when `stopped` says so, the search ends with the bounds that it has by then;
-    `progress` hears how many kinds of nodes were asked about, and of how many. Raises UsageError for unknown owners,
-    InputError for an input without nodes.
+    `owners`, including podgroup/NAME, or `namespace` and `selector`, select the pods. With `most`, as many as possible
+    are placed, by priority: first gangs that start, then pods. A gang is placed with the number of pods it needs, or
+    not at all. After `timeout` seconds, or when `stopped` returns true, the search ends with the bounds known so far;
+    `progress` is called with the number of node kinds checked, and their total. Raises UsageError for unknown owners,
+    InputError for input without nodes.
     """
     from dra_plan.arguments import callback, truth
     from dra_plan.questions.place.answer import place_pods

@@ -1,4 +1,4 @@
-"""`dra-plan place`: the placement that exists."""
+"""`dra-plan place`: a placement of the pending pods."""
 
 from __future__ import annotations
 

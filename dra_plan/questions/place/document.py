@@ -13,13 +13,13 @@ from dra_plan.documents.refusals import Refusals
 from dra_plan.questions.capacity.document import PARTS as CAPACITY_PARTS
 
 PlacementOutcome = Literal["Placed", "Impossible", "Undecided", "Refused"]
-"""Refused: all that are left can be placed, but the API server refuses others of the pods asked about."""
-"""Placed: all of what was asked for has a place at the same time. Impossible: that is proved not to exist. Undecided:
-neither was found; `atLeast` and `atMost` say how many pods are known to fit, and how many can't be excluded."""
+"""Refused: all remaining pods can be placed, but the API server rejects other selected pods."""
+"""Placed: everything requested fits at the same time. Impossible: a proof that it does not. Undecided: neither was
+found; `atLeast` and `atMost` are the number of pods known to fit, and the number not excluded."""
 
 
 class PodMaker(DocumentPart, frozen=True, kw_only=True):
-    """The workload from whose template a pod is made, in the pod's namespace."""
+    """The workload with the pod template of a pod, in the pod's namespace."""
 
     api_version: str
     kind: Text
@@ -52,7 +52,7 @@ class PriorityLevel(DocumentPart, frozen=True, kw_only=True):
 
 
 class WantedGroup(DocumentPart, frozen=True, kw_only=True):
-    """A pod group that was named, or a gang of pods that were asked about."""
+    """A named pod group, or a gang of selected pods."""
 
     namespace: str
     name: Text
@@ -64,7 +64,7 @@ class WantedGroup(DocumentPart, frozen=True, kw_only=True):
 
 
 class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
-    """A set that can't be placed. Where it is `minimal`, the others can be without any one of its pods.
+    """A set that cannot be placed. If it is `minimal`, it can be placed without any one of its pods.
 
     Other sets that prove the same may have fewer pods.
     """
@@ -90,7 +90,7 @@ class ImpossibilityProof(DocumentPart, frozen=True, kw_only=True):
 
 
 class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
-    """A pod that a filter outside the program does not let in, on the node that the program has for it."""
+    """A pod that a filter outside the program rejects on the node that the program found for it."""
 
     namespace: str
     name: Text
@@ -100,7 +100,7 @@ class RefusedAfterwards(DocumentPart, frozen=True, kw_only=True):
 
 
 class SchedulerResult(DocumentPart, frozen=True, kw_only=True):
-    """What kube-scheduler would do with the same pods."""
+    """The result of kube-scheduler for the same pods."""
 
     bound: Annotated[Amount, Meta(description=("The number of pods that it binds, without parts of gangs."))]
     started: Annotated[Amount, Meta(description="How many gangs it starts.")]
@@ -115,7 +115,7 @@ PARTS = CAPACITY_PARTS
 
 
 class PlacementDocument(PrintedDocument, frozen=True, kw_only=True):
-    """Whether there is a placement of all pods asked about, and which."""
+    """The answer to whether all selected pods can be placed, with a placement."""
 
     kind: Literal["Placement"] = "Placement"
     outcome: PlacementOutcome

@@ -1,4 +1,4 @@
-"""What gates make of a Placement."""
+"""The gate rules for a Placement."""
 
 from __future__ import annotations
 

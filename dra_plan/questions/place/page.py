@@ -1,4 +1,4 @@
-"""The page of `place`: the placement that exists, or a set that proves that none does, and the bounds."""
+"""The page of `place`: a placement, or a set that proves that none exists, and the bounds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TONES = {"Placed": picks.GOOD, "Impossible": picks.BAD, "Undecided": picks.OTHE
 
 
 def page(answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = begin(answer.document, "place", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_placement(made, answer, inventory, view)
@@ -31,7 +31,7 @@ def page(answer: PlacementPlan, inventory: Inventory | None, view: View | None) 
 
 
 def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | None, view: View | None) -> None:
-    """All of it in one picture, then the pods."""
+    """Add all of it in one picture, then the pods."""
     document = answer.document
     made.picks_title, made.gets_word, made.opens_on = "Pods that wait", "given", 0
     bound = [_bound(each) for each in answer.found.placed] if document.placed else []
@@ -91,7 +91,7 @@ def _add_answer(made: Page, document: PlacementDocument, bound: list[DrawnPod]) 
 
 
 def _bounds(document: PlacementDocument) -> Bars:
-    """How many pods are known to fit, how many may, and how many can't."""
+    """Return the number of pods known to fit, of those that may fit, and of those that cannot."""
     least, most, pods = document.at_least, document.at_most, document.pods
     segments = [
         Segment(least, picks.GOOD, f"{least} {AT_ONCE}"),
@@ -102,7 +102,7 @@ def _bounds(document: PlacementDocument) -> Bars:
 
 
 def _add_proof(made: Page, proved: ImpossibilityProof, *, gangs: bool) -> None:
-    """What proves that not all can be placed, beside the placement of those that can."""
+    """Add the proof that not all can be placed, next to the placement of those that can."""
     names = [f"{pod.namespace}/{pod.name}" for pod in proved.pods]
     pick = Pick(f"pick-{len(made.picks)}", "why not all of them", picks.BAD, "proof", words.listed(names, 4), [])
     lines = told.lines(proof(proved, gangs=gangs).lines)
@@ -111,7 +111,7 @@ def _add_proof(made: Page, proved: ImpossibilityProof, *, gangs: bool) -> None:
 
 
 def _of_proof(proof: ProvedImpossible, inventory: Inventory, beginning: Beginning) -> dict[int, Mark]:
-    """The others of the set with their places, and on each node why the one that is left has none."""
+    """Return the nodes of the other pods in the set, and on each node why the remaining pod does not fit."""
     placed = [_bound(each) for each in proof.found.placed]
     claims = {claim.key: claim for one in placed for claim in one.claims}
     then = beginning.view.with_claims(tuple({**beginning.claims, **claims}.values()))

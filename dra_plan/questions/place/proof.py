@@ -1,4 +1,4 @@
-"""Why pods can't all be placed: a set that can't run at the same time, and what is in the way of one of its pods."""
+"""The reason why pods cannot all be placed: a set that cannot run together, and an obstacle of one pod in it."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from dra_plan.scheduler.plugins.gang_scheduling import NOT_THERE
 from dra_plan.scheduler.refusals import Refusals, refusals
 
 MOST_TRIALS = 20
-"""Of a set with more kinds of pods it is not said that it is minimal: each kind takes a placement without one of it."""
+"""The number of pod kinds up to which a set is tested for minimality: each kind takes a placement without one of it."""
 
 
 @dataclass(frozen=True)
 class ProvedImpossible:
-    """The proof as it is told, and what it was seen with: the others placed, and the one that is left refused."""
+    """The proof for the document, and its basis: the placement of the others, and the rejection of the other pod."""
 
     document: ImpossibilityProof
     found: BestPlacement
     left: PodToPlace
     refused: Refusals | None
-    """None where it was not asked, as too few pods of a gang are there."""
+    """None if it was not checked because a gang has too few pods."""
 
 
 def pod_name(candidate: PodToPlace) -> ObjectName:
-    """The pod's name."""
+    """Return the pod's name."""
     metadata = candidate.pod.metadata
     return ObjectName(kind="Pod", namespace=metadata.namespace, name=metadata.name)
 
 
 def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossible | None:
-    """A set that can't be placed, and what is in the way of one of them when the others are placed.
+    """Return a set that cannot be placed, and the obstacle of one pod in it when the others are placed.
 
-    None where the time is over before that is known.
+    Return None if the time is over before this is known.
     """
     short = next((group for group in question.groups.values() if group.is_short), None)
     if short is not None:
@@ -74,7 +74,7 @@ def prove(question: PlacementQuestion, needs: Sequence[Need]) -> ProvedImpossibl
 
 
 def _is_minimal(question: PlacementQuestion, left: PodToPlace, found: BestPlacement) -> bool:
-    """Whether all others have a place without any one of the pods; `found` shows it of the one that is `left`."""
+    """Return whether all others fit without any one of the pods; `found` shows this for the one that is `left`."""
     pods = [member for kind in question.kinds for member in kind.members]
     if len(found.placed) < len(pods) - 1 or len(question.kinds) > MOST_TRIALS:
         return False
@@ -91,7 +91,7 @@ def _is_minimal(question: PlacementQuestion, left: PodToPlace, found: BestPlacem
 
 
 def _proved_short(question: PlacementQuestion, group: GroupToPlace) -> ProvedImpossible:
-    """A gang of which too few pods are there, or asked about, does not start, wherever they would have room."""
+    """Return the proof for a gang with too few existing or selected pods, which never starts even if they would fit."""
     ground = question.ground
     started = group.least + len(ground.cluster.groups.on_nodes(group.key))
     own = [member for kind in question.kinds for member in kind.members if member.info.group == group.key]

@@ -1,4 +1,4 @@
-"""What kube-scheduler makes of the pods: a placement that is known before any other is sought."""
+"""The scheduler's placement of the pods, which is known before any other is searched for."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 @dataclass(frozen=True)
 class ScheduledPods:
-    """The pods that the scheduler binds, gangs that it leaves in parts left out.
+    """The pods that the scheduler binds, without incomplete gangs.
 
-    `evicts` says that running pods had to go for it: then it is no placement beside them.
+    If `evicts`, running pods were evicted: then it is not a placement in addition to them.
     """
 
     placed: tuple[PlacedPod, ...]
     evicts: bool
 
     def as_best(self, asked: PlacementQuestion, goals: Sequence[Goal], bounds: Sequence[int]) -> BestPlacement:
-        """The placement that this is, with these bounds."""
+        """Return the scheduler's result as a placement with these bounds."""
         there = {id(each.candidate) for each in self.placed}
         left = tuple(member for kind in asked.kinds for member in kind.members if id(member) not in there)
         return BestPlacement(self.placed, left, asked.reached(self.placed, goals), tuple(bounds))
 
     def told(self, asked: PlacementQuestion, goals: Sequence[Goal], found: BestPlacement) -> SchedulerResult:
-        """How many it binds and starts, and whether that is proved to be best, or something better was found."""
+        """Return the number of bound pods and started gangs, and whether this is proved best or was improved."""
         reached = asked.reached(self.placed, goals)
         is_best = True if reached >= found.bounds else False if found.reached > reached else None
         started = WholeGroups(asked.groups).started(each.candidate for each in self.placed)
@@ -41,7 +41,7 @@ class ScheduledPods:
 
 
 def scheduled(question: Question, chosen: Chosen, asked: PlacementQuestion) -> ScheduledPods:
-    """What the scheduler makes of the pods that are asked about, while all others that wait stay aside."""
+    """Return the scheduler's result for the selected pods, while all other pending pods are left aside."""
     ground = asked.ground
     enough = lambda: ground.time.is_over  # noqa: E731
     result = schedule_chosen(ground.simulation.inventory, ground.target, question, chosen, enough=enough)
@@ -52,7 +52,7 @@ def scheduled(question: Question, chosen: Chosen, asked: PlacementQuestion) -> S
 
 
 def _placed(asked: PlacementQuestion, result: SimulationResult) -> list[PlacedPod]:
-    """The bound pods, each with the claims that got devices for it, and not for one before it."""
+    """Return the bound pods, each with the claims that got devices for it, and not for an earlier pod."""
     candidates = {member.info.uid: member for kind in asked.kinds for member in kind.members}
     had = {claim.metadata.uid for claim in asked.ground.cluster.claims.seen() if claim.allocation is not None}
     used: dict[str, list[ResourceClaim]] = {}

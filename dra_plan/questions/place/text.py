@@ -1,7 +1,7 @@
-"""`place -o table`, `-o wide`, `-o name` and `-o patches`, which keep pods to the nodes of a placement.
+"""`place -o table`, `-o wide`, `-o name` and `-o patches`, which restrict pods to the nodes of a placement.
 
-The affinity of a pod that exists can't be changed (unless scheduling gates hold it back), and pods of a workload have
-one template: what a patch can't do stands above it.
+The affinity of an existing pod cannot be changed (except behind scheduling gates), and pods of a workload share a
+template: comments above a patch list its limits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TEMPLATES: dict[str, tuple[str, ...]] = {
     "Job": ("template",),
     "CronJob": ("jobTemplate", "spec", "template"),
 }
-"""Where a workload has its pod template, below its spec."""
+"""The path to the pod template of a workload, below its spec."""
 
 
 _REPLACED = "Its running pods are replaced as well."
@@ -60,7 +60,7 @@ _HEAD = (
 
 
 def patches(document: PlacementDocument) -> str:
-    """A stream of YAML documents; comments alone if there is no placement."""
+    """Return a stream of YAML documents; only comments if there is no placement."""
     if not document.placed:
         return _comment(f"{document.outcome}: there is no placement of all pods, so there is nothing to apply.")
     parts = [_comment(_HEAD)]
@@ -120,7 +120,7 @@ def _workload(namespace: str, maker: PodMaker, entries: list[PlacedPodEntry]) ->
 
 
 def _kept_to(nodes: list[str]) -> dict[str, Any]:
-    """A required affinity for one of the nodes. By name there is one node in a term (API validation of matchFields)."""
+    """Return a required affinity for one of the nodes. By name, a term has one node (API validation of matchFields)."""
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]} for node in nodes]
     required = {"nodeSelectorTerms": terms}
     return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
@@ -130,12 +130,12 @@ AT_ONCE = "can run at the same time"
 
 
 def table(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
-    """The verdict, then the placement or the proof that there is none."""
+    """Return the verdict, then the placement or the proof that there is none."""
     return [*_verdict(document), *_placed(document, wide=False), target(document)]
 
 
 def wide(document: PlacementDocument, _screen: Screen | None) -> list[Part]:
-    """The same, with every device by its name."""
+    """Return the same, with every device by name."""
     return [*_verdict(document), *_placed(document, wide=True), target(document)]
 
 
@@ -167,7 +167,7 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
 
 
 def _between(document: PlacementDocument) -> str:
-    """What is known where neither a placement nor a proof was found."""
+    """Return the known bounds if neither a placement nor a proof was found."""
     pods, least, most = document.pods, document.at_least, document.at_most
     if most < pods:
         some = f"at least {least} and " if least else ""
@@ -222,7 +222,7 @@ _FEW_GROUPS = 3
 
 
 def _groups(document: PlacementDocument) -> Iterator[Part]:
-    """A sentence for each of a few groups, a table of many."""
+    """Yield a sentence for each of a few groups, or a table of many."""
     if len(document.groups) <= _FEW_GROUPS:
         lines = [
             (f"podgroup {group.namespace}/{group.name} needs {group.needed} pending pods, and has {group.placed}.")
@@ -283,7 +283,7 @@ def _placed(document: PlacementDocument, *, wide: bool) -> Iterator[Part]:
 
 
 def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
-    """The devices of a pod."""
+    """Return the devices of a pod."""
     if wide:
         results = [result for claim in entry.claims for result in claim.allocation.devices.results]
         return device_cell(map(device_name, results), entry.node)
@@ -291,7 +291,7 @@ def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:
 
 
 def device_lines(entry: PlacedPodEntry) -> Iterator[str]:
-    """Each device of a pod, with the claim and the request that get it."""
+    """Yield each device of a pod, with its claim and request."""
     for claim in entry.claims:
         for result in claim.allocation.devices.results:
             yield f"{device_name(result)}: claim {claim.name}, request {result.request}"
@@ -302,7 +302,7 @@ def _pod(pod: ObjectName) -> str:
 
 
 def names(document: PlacementDocument) -> str:
-    """`pod/NAMESPACE/NAME node/NODE` for every pod that is placed."""
+    """Return `pod/NAMESPACE/NAME node/NODE` for every placed pod."""
     return "".join(
         shown.line(f"pod/{entry.namespace}/{entry.name} node/{entry.node}") + "\n" for entry in document.placed
     )
@@ -312,5 +312,5 @@ FORMATS = Formats(table=table, wide=wide, name=names, others={"patches": patches
 
 
 def parse(option: str) -> Format[PlacementDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return formats.parse(option, FORMATS)

@@ -1,1 +1,1 @@
-"""What drivers publish, and what is left of it."""
+"""The devices that drivers publish, and their free capacity."""

@@ -1,6 +1,6 @@
-"""`pools`: every pool of the cluster, or of one node, with its state and what is left of it.
+"""`pools`: every pool of the cluster, or of one node, with its state and free capacity.
 
-Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3 in 1.36) where it has one. Amounts are canonical
+Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3 in 1.36) if it has one. Amounts are canonical
 quantities.
 """
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class PoolList(PrintedAnswer[PoolsDocument]):
-    """The answer of `pools`: the pools as the document lists them, which `for` goes through."""
+    """The answer of `pools`; iterating yields the pools in document form."""
 
     seen: tuple[SeenPool, ...]
     notices: tuple[Notice, ...]
     view: View
     evictions: ForeseenEvictions | None = None
-    """Who is going to be evicted, if any device has taints."""
+    """The foreseen evictions, if any device has taints."""
 
     def __iter__(self) -> Iterator[ListedPool]:
         return iter(self.document.pools)
@@ -65,16 +65,16 @@ def list_pools(
     drivers: Sequence[str] = (),
     states: Sequence[str] = (),
 ) -> PoolList:
-    """The pools of an input as the chosen nodes see them; without a choice also those that no node sees.
+    """Return the pools as the selected nodes see them; without a selection also those that no node sees.
 
-    `drivers` and `states` choose among them. Raises UsageError for an unknown node, driver or state, InputError for an
-    input without nodes.
+    `drivers` and `states` filter them. Raises UsageError for an unknown node, driver or state, InputError for input
+    without nodes.
     """
     _check(view, drivers, states)
     inventory, inferred = with_nodes(inventory, infer=question.infer_nodes)
     nodes = choose_nodes(inventory.nodes, question.nodes)
     told = (
-        *notices.of_target(view.target, inventory.nodes),
+        *notices.of_target(view.target, inventory),
         *inventory.notices,
         *inferred,
         *of_devices(inventory),
@@ -90,7 +90,7 @@ def list_pools(
 
 
 def _evictions(inventory: Inventory, view: View) -> ForeseenEvictions | None:
-    """Who is going to be evicted; the controllers are asked only where taints are."""
+    """Return the foreseen evictions; the controllers are simulated only if there are taints."""
     tainted = any(device.taints for each in inventory.slices for device in each.spec.devices)
     if not inventory.taint_rules and not tainted:
         return None
@@ -100,7 +100,7 @@ def _evictions(inventory: Inventory, view: View) -> ForeseenEvictions | None:
 
 
 def _check(view: View, drivers: Sequence[str], states: Sequence[str]) -> None:
-    """Raises UsageError for a driver without slices, and for a state that there is not."""
+    """Raise UsageError for a driver without slices, and for an unknown state."""
     known = sorted({pool.driver for pool in view.gatherer.slices})
     for what, given, names in (("driver", drivers, known), ("state", states, [state.value for state in PoolState])):
         for name in given:
@@ -143,7 +143,7 @@ def _listed_pool(seen: SeenPool, view: View, evictions: ForeseenEvictions | None
 
 
 def _reaching(seen: SeenPool, gatherer: PoolGatherer) -> list[Node]:
-    """The nodes with devices of the pool: one with counters is looked at on others, too (Q15)."""
+    """Return the nodes with devices of the pool: a pool with counters is checked on other nodes as well (Q15)."""
     pool = seen.pool
     if not pool.counter_slices:
         return seen.nodes
@@ -155,7 +155,7 @@ def _reaching(seen: SeenPool, gatherer: PoolGatherer) -> list[Node]:
 
 
 def _node_name(pool: Pool) -> str:
-    """The node whose pool it is, where all slices name the same one; otherwise ""."""
+    """Return the node that the pool belongs to, if all slices name the same one; otherwise ""."""
     names = {slice_.object.spec.node_name for slice_ in (*pool.slices, *pool.elsewhere, *pool.counter_slices)}
     [name, *others] = names or {None}
     return "" if others or not name else name

@@ -1,4 +1,4 @@
-"""What `pools` can be asked."""
+"""The `Cluster` method for `pools`, and its options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PoolOptions(WithoutNodes, total=False):
-    """Which pools."""
+    """The options that select pools."""
 
     drivers: Annotated[
         Names,
@@ -31,10 +31,10 @@ class PoolOptions(WithoutNodes, total=False):
 
 @spelled_out
 def pools(cluster: LoadedCluster, nodes: Names = None, **options: Unpack[PoolOptions]) -> PoolList:
-    """The pools as the nodes see them, and what is left of them; of all nodes also those that no node sees.
+    """Return the pools as the nodes see them, with their free capacity; for all nodes also pools that no node sees.
 
-    `drivers` and `states` (Complete, Incomplete, Invalid, Obsolete) choose among them. Raises UsageError for an
-    unknown node, driver or state, InputError for an input without nodes.
+    `drivers` and `states` (Complete, Incomplete, Invalid, Obsolete) filter them. Raises UsageError for an unknown node,
+    driver or state, InputError for input without nodes.
     """
     from dra_plan.arguments import names
     from dra_plan.questions.pools.answer import list_pools

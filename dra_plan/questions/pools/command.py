@@ -1,4 +1,4 @@
-"""`dra-plan pools`: what drivers publish, and what is left of it."""
+"""`dra-plan pools`: the devices that drivers publish, and their free capacity."""
 
 from __future__ import annotations
 

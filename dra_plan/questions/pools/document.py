@@ -1,4 +1,4 @@
-"""`PoolList`, the document of `pools`. Names follow ResourcePoolStatusRequest where it has one."""
+"""`PoolList`, the document of `pools`. Names follow ResourcePoolStatusRequest if it has one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.documents.pools import ListedPool
 class PoolsDocument(PrintedDocument, frozen=True, kw_only=True):
     """Resource pools as the allocator gathers them.
 
-    Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) where it has one.
+    Names follow ResourcePoolStatusRequest (resource.k8s.io/v1alpha3) if it has one.
     """
 
     kind: Literal["PoolList"] = "PoolList"

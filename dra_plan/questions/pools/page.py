@@ -1,4 +1,4 @@
-"""The page of `pools`: how much is free, and which kinds of parts."""
+"""The page of `pools`: the free capacity, and the kinds of partitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dra_plan.text import words
 
 
 def page(answer: PoolList, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = begin(answer.document, "pools", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_pools(made, answer.document)
@@ -26,7 +26,7 @@ def page(answer: PoolList, inventory: Inventory | None, view: View | None) -> Pa
 
 
 def fill_pools(made: Page, document: PoolsDocument) -> None:
-    """How much is free, and which kinds of parts."""
+    """Add the free capacity, and the kinds of partitions."""
     made.headline = _headline(document, made.scenes) or "No pools"
     profiles: dict[str, tuple[int, int]] = {}
     for one in (profile for pool in document.pools for profile in pool.profiles):

@@ -1,4 +1,4 @@
-"""`pools -o table` and `-o wide`: a row for each pool, or one for many that differ in nothing but names."""
+"""`pools -o table` and `-o wide`: a row for each pool, or one for many pools that differ only in names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Cells = tuple[str, ...]
 
 
 def alike(pools: Sequence[ListedPool], key: Callable[[ListedPool], Hashable]) -> list[list[ListedPool]]:
-    """The pools of one driver that have the same key, in the order of the first; few of them stay apart."""
+    """Group the pools of one driver with equal keys, ordered by the first of each group; small groups stay apart."""
     groups: dict[Hashable, list[ListedPool]] = {}
     for pool in pools:
         groups.setdefault((pool.driver, key(pool)), []).append(pool)
@@ -34,65 +34,65 @@ def alike(pools: Sequence[ListedPool], key: Callable[[ListedPool], Hashable]) ->
 
 
 def label(group: Sequence[ListedPool]) -> str:
-    """How the pools of a row are called; what stands in the row holds for each of them."""
+    """Return the label of the pools of a row; its cells apply to each of them."""
     first = group[0].pool_name
     return f"{first} and {len(group) - 1} like it" if len(group) > 1 else first
 
 
 def nodes(group: Sequence[ListedPool]) -> str:
-    """How many nodes see the pools of a row; which they are is told of each pool by itself."""
+    """Return the number of nodes that see the pools of a row; these nodes differ by pool."""
     return counted(len({name for pool in group for name in pool.nodes}), "node")
 
 
 def models(pool: ListedPool) -> list[str]:
-    """What the devices are, as far as the driver says so."""
+    """Return the models of the devices, as far as the driver publishes them."""
     return sorted({device.model for device in pool.devices} - {""})
 
 
 def contents(pool: ListedPool) -> Hashable:
-    """How many devices there are of each model, and how many nodes see them."""
+    """Return the number of devices of each model, and the number of nodes that see them."""
     return frozenset(Counter(device.model for device in pool.devices).items()), len(pool.nodes)
 
 
 def rows(pools: Sequence[ListedPool], cells: Callable[[ListedPool], list[Cells]]) -> list[Cells]:
-    """Driver, pools, and the cells that tell something of a pool: once for all pools of which the same is told."""
+    """Return driver, pools, and the cells about a pool: one row for all pools with equal cells."""
     told = {id(pool): cells(pool) for pool in pools}
     groups = alike([pool for pool in pools if told[id(pool)]], lambda pool: tuple(told[id(pool)]))
     return [(group[0].driver, label(group), *row) for group in groups for row in told[id(group[0])]]
 
 
 def pools(document: PoolsDocument) -> str:
-    """`DRIVER/POOL` for every pool, each once."""
+    """Return `DRIVER/POOL` for every pool, without duplicates."""
     names = dict.fromkeys(shown.line(f"{pool.driver}/{pool.pool_name}") + "\n" for pool in document.pools)
     return "".join(names)
 
 
 def table(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """One row per pool, or for many alike; below, what is wrong with pools, what is left of counters and of shares."""
+    """Return one row per pool, or for many equal ones; below, invalid pools, free counters and shares."""
     parts = [_partitions(document), _invalid(document), _counter_sets(document), _shared(document), _evicting(document)]
     return [*_first(document, every=False), *(part for part in parts if part.rows), target(document)]
 
 
 def wide(document: PoolsDocument, _screen: Screen | None) -> list[Part]:
-    """One row per pool; below, every counter and every device."""
+    """Return one row per pool; below, every counter and every device."""
     parts = [_partitions(document), _invalid(document), _counters(document), _devices(document), _evicting(document)]
     return [*_first(document, every=True), *(part for part in parts if part.rows), target(document)]
 
 
 def _first(document: PoolsDocument, *, every: bool) -> list[Part]:
-    """The pools, and their totals."""
+    """Return the pools, and their totals."""
     made = _pools(document, every=every)
     return [made, Paragraph(_totals(document))] if made.rows else [Paragraph(["No pools."])]
 
 
 def _pools(document: PoolsDocument, *, every: bool) -> Table:
-    """One row per pool, or one for many that are alike."""
+    """Return one row per pool, or one for many equal pools."""
     if every:
         groups = [[pool] for pool in document.pools]
     else:
         groups = alike(document.pools, lambda pool: (_state(pool), contents(pool)))
     merged = len(groups) < len(document.pools)
-    # Rows that stand for many tell what keeps them apart; nodes are told if they have other names than the pools.
+    # Merged rows show the values that distinguish them; nodes are shown if their names differ from those of the pools.
     has_models = merged and any(map(models, document.pools))
     has_nodes = any(pool.nodes != [pool.pool_name] for pool in document.pools)
     headers = ["DRIVER", "POOL", "MODEL", "STATE", "SLICES", "DEVICES", "AVAIL", "ALLOC", "TAINTED", "NODES"]
@@ -107,13 +107,13 @@ def _pools(document: PoolsDocument, *, every: bool) -> Table:
 
 
 def _state(pool: ListedPool) -> tuple[str, ...]:
-    """State, slices, and the numbers of devices."""
+    """Return state, slices, and the numbers of devices."""
     slices = f"{pool.observed_resource_slice_count}/{pool.resource_slice_count}"
     return pool.state.value, slices, *_numbers(pool)
 
 
 def _numbers(pool: ListedPool) -> list[str]:
-    """Devices, available, allocated, tainted; of parts that overlap no number says how many are available."""
+    """Return devices, available, allocated, tainted; no number of available ones for overlapping partitions."""
     numbers = [pool.total_devices, pool.available_devices, pool.allocated_devices, pool.tainted_devices]
     if pool.physical_devices is None:
         return list(map(str, numbers))
@@ -129,7 +129,7 @@ def _numbers(pool: ListedPool) -> list[str]:
 
 
 def whole_devices(pool: ListedPool) -> tuple[int, int]:
-    """How many devices that are no parts of others are available, and how many there are."""
+    """Return the available and the total number of devices that are not partitions."""
     if pool.physical_devices is None:
         return pool.available_devices, pool.total_devices
     whole = [device for device in pool.devices if not device.part]
@@ -137,12 +137,12 @@ def whole_devices(pool: ListedPool) -> tuple[int, int]:
 
 
 def divided_devices(pool: ListedPool) -> int:
-    """The physical devices that are offered in parts."""
+    """Return the number of physical devices that are offered as partitions."""
     return pool.physical_devices - whole_devices(pool)[1] if pool.physical_devices is not None else 0
 
 
 def totals(pools: Iterable[ListedPool]) -> list[str]:
-    """What is available of whole devices, and how many are offered in parts: a clause each, of what there is."""
+    """Return the available whole devices, and the number offered as partitions: one clause for each that exists."""
     pools = list(pools)
     available, whole = (sum(numbers) for numbers in zip(*map(whole_devices, pools), strict=True)) if pools else (0, 0)
     parted = sum(map(divided_devices, pools))
@@ -155,7 +155,7 @@ def _available(devices: Iterable[ListedDevice]) -> int:
 
 
 def _partitions(document: PoolsDocument) -> Table:
-    """One row per kind of parts."""
+    """Return one row per kind of partition."""
     made = Table(("DRIVER", "POOL", "PROFILE", "PARTS", "STILL FIT"), grouped=2, flexible=(1, 2))
     for row in rows(document.pools, _profiles):
         made.add(*row)
@@ -167,7 +167,7 @@ def _profiles(pool: ListedPool) -> list[Cells]:
 
 
 def _totals(document: PoolsDocument) -> list[str]:
-    """A line for each driver: pools, devices and what of them is available, by model where the driver names models."""
+    """Return a line for each driver: pools, devices and available ones, by model if the driver publishes models."""
     drivers: dict[str, list[ListedPool]] = {}
     for pool in document.pools:
         if pool.state is not PoolState.OBSOLETE:
@@ -198,7 +198,7 @@ def _problem(pool: ListedPool) -> list[Cells]:
 
 
 def _counter_sets(document: PoolsDocument) -> Table:
-    """One row per counter set: the counters that devices have taken from."""
+    """Return one row per counter set: the counters that devices have consumed."""
     made = Table(("DRIVER", "POOL", "COUNTER SET", "LEFT"), grouped=2, flexible=(2, 3))
     for row in rows(document.pools, _left):
         made.add(*row)
@@ -206,7 +206,7 @@ def _counter_sets(document: PoolsDocument) -> Table:
 
 
 def _left(pool: ListedPool) -> list[Cells]:
-    """What is left of each counter set."""
+    """Return the free amount of each counter set."""
     told: list[Cells] = []
     for counter_set in pool.counter_sets:
         total, left = counter_set.total, counter_set.left
@@ -230,7 +230,7 @@ def _counters(document: PoolsDocument) -> Table:
 
 
 def _shared(document: PoolsDocument) -> Table:
-    """Devices that shares are taken from."""
+    """Return devices that are shared."""
     made = Table(("DRIVER", "POOL", "DEVICE", "STATE", "CAPACITY LEFT"), grouped=2, flexible=(2, 4))
     for row in rows(document.pools, _shares):
         made.add(*row)
@@ -262,7 +262,7 @@ def _devices(document: PoolsDocument) -> Table:
 
 
 def _evicting(document: PoolsDocument) -> Table:
-    """Devices whose taints evict pods, and these pods with when."""
+    """Return devices whose taints evict pods, and these pods with their times."""
     made = Table(("DRIVER", "POOL", "DEVICE", "TAINTS", "EVICTS"), grouped=2, flexible=(1, 3, 4))
     for pool in document.pools:
         for device in (each for each in pool.devices if each.evicts):
@@ -285,5 +285,5 @@ FORMATS = Formats(table=table, wide=wide, name=pools)
 
 
 def parse(option: str) -> Format[PoolsDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return formats.parse(option, FORMATS)

@@ -1,4 +1,4 @@
-"""`repack`: the cheapest moves that make room, found by an integer program and carried out in waves."""
+"""`repack`: the cheapest moves that free devices, found by an integer program and carried out in waves."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif.edits import replaced
 
 MOST_PLANS = 12
-"""How many plans of the program are simulated, at most, until one works."""
+"""The maximum number of plans of the program that are simulated until one works."""
 
 
 @dataclass(frozen=True, repr=False)
 class RepackPlan(PrintedAnswer[RepackDocument]):
-    """The answer of `repack`: waves, which `for` goes through."""
+    """The answer of `repack`; iterating yields the waves."""
 
     target: Target
     room: RoomAsked
@@ -63,12 +63,12 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 
     @property
     def waves(self) -> tuple[RepackWave, ...]:
-        """The waves, none where nothing has to move."""
+        """The waves; empty if no pod has to move."""
         return self.carried.waves if self.carried is not None else ()
 
     @property
     def moves(self) -> int:
-        """The number of moves."""
+        """Return the number of moves."""
         return sum(len(wave.moved) for wave in self.waves)
 
     def _document(self) -> RepackDocument:
@@ -97,9 +97,9 @@ class RepackPlan(PrintedAnswer[RepackDocument]):
 def repacked(
     room: RoomAsked, target: Target, question: Question, rules: MoveRules, most_moves: int | None = None
 ) -> RepackPlan:
-    """The cheapest moves that make the room, by at most so many pods.
+    """Return the cheapest moves that make the wanted pods fit, of at most this number of pods.
 
-    Raises SolverMissingError where the solver can't be loaded.
+    Raises SolverMissingError if the solver cannot be loaded.
     """
     common = Common()
     started = _Started(room, target, question, rules, common)
@@ -136,7 +136,7 @@ def _notices(room: RoomAsked, target: Target) -> tuple[Notice, ...]:
         message = f"{number} and may take the room first; the answer leaves them out"
         told.append(Notice("others-wait", message, f"Pod {others[0]}"))
     return (
-        *notices.of_target(target, room.inventory.nodes),
+        *notices.of_target(target, room.inventory),
         *room.inventory.notices,
         *of_devices(room.inventory),
         *told,
@@ -144,7 +144,7 @@ def _notices(room: RoomAsked, target: Target) -> tuple[Notice, ...]:
 
 
 class _Started:
-    """A cluster with room wanted, and who may move by some rules."""
+    """A cluster with the wanted pods, and the pods that may move under some rules."""
 
     def __init__(self, room: RoomAsked, target: Target, question: Question, rules: MoveRules, common: Common) -> None:
         self._room, self._target, self._question, self._common = room, target, question, common
@@ -157,7 +157,7 @@ class _Started:
         self._carrying = MoveCarrier(room.inventory, target, question, room, self._prices, common)
 
     def _up_to(self, rules: MoveRules) -> MoveRules:
-        """Pods that are more important than those that the room is for stay, if nothing else is said."""
+        """Return rules under which pods with a higher priority than the wanted pods stay, unless the user sets one."""
         if rules.priority is not None or self._room.asked == "Free":
             return rules
         wanted = set(self._room.pods)
@@ -168,21 +168,21 @@ class _Started:
         return list(self._ground.cluster.pods.values())
 
     def highest_priority(self) -> int:
-        """That of the most important pod that is left alone for its priority; 0 without one."""
+        """Return the highest priority of pods that stay because of their priority; 0 without any."""
         pods = self.movability.alone.get("HigherPriority", ())
         return max((self._ground.cluster.info(pod).priority for pod in pods), default=0)
 
     def with_rules(self, rules: MoveRules) -> _Started:
-        """The same room with other rules."""
+        """Return the same cluster with other rules."""
         return _Started(self._room, self._target, self._question, rules, self._common)
 
     def as_it_is(self) -> RepackedCluster:
-        """The room that there is without a move."""
+        """Return the wanted pods that fit without a move."""
         found = self._carrying.places(self._room.inventory, 0)
         return found if isinstance(found, RepackedCluster) else RepackedCluster((), (), self._room.inventory)
 
     def repacker(self, most_moves: int | None) -> tuple[Repacker, Vacancies]:
-        """The program."""
+        """Return the program."""
         moving = [each.pod for each in self.movability.pods]
         vacated = replaced(self._room.inventory, moving, self._index, recreates=True).inventory
         time = SearchTime(self._question.deadline())
@@ -214,7 +214,7 @@ class _Started:
         return Repacker(vacancies, RoomWanted(tuple(wanted), most_moves, self._room.most), time), vacancies
 
     def search(self, plan: RepackPlan, most_moves: int | None) -> RepackPlan:
-        """The cheapest plan of the program that can be carried out."""
+        """Return the cheapest plan of the program that can be carried out."""
         repacker, vacancies = self.repacker(most_moves)
         found = repacker.best()
         plan = self._bounded(plan, found)
@@ -238,7 +238,7 @@ class _Started:
         return self._told(plan, "Undecided", message)
 
     def _told(self, plan: RepackPlan, outcome: RepackOutcome, message: str) -> RepackPlan:
-        """What there is without a move is told where as much as possible was asked for."""
+        """Return the answer; if as much as possible was requested, with the pods that fit without a move."""
         carried = plan.carried if self._room.most else None
         return replace(plan, outcome=outcome, carried=carried, message=message if outcome == "Undecided" else "")
 
@@ -246,7 +246,7 @@ class _Started:
         return replace(plan, at_least=found.least, at_most=max(plan.found, found.most_rooms))
 
     def _is_bound_too_high(self, plan: RepackPlan) -> bool:
-        """Whether the price alone says that more pods have to move than may."""
+        """Return whether the price alone shows that more pods have to move than allowed."""
         if plan.most_moves is None or self._room.most or any(price != 1 for price in self._prices.values()):
             return False
         return plan.at_least > plan.most_moves
@@ -259,14 +259,14 @@ class _Started:
 
 
 def _looks_around(pod: Pod) -> bool:
-    """Whether filters read of the pod what is no matter of a node and the pod alone."""
+    """Return whether filters read properties of the pod that do not depend on a single node and the pod alone."""
     affinity = pod.spec.affinity
     by_pods = affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
     return by_pods or bool(pod.spec.topology_spread_constraints or pod.spec.volumes)
 
 
 def _likeness(candidate: PodToPlace) -> Hashable:
-    """What tells pods apart where some look at others: what they ask of a node, their labels, terms and volumes."""
+    """Return the properties that distinguish pods if some affect others: node requirements, labels, terms, volumes."""
     metadata, spec = candidate.pod.metadata, candidate.pod.spec
     told = msgspec.json.encode((spec.affinity, spec.topology_spread_constraints, spec.volumes))
     labels = tuple(sorted((metadata.labels or {}).items()))
@@ -274,7 +274,7 @@ def _likeness(candidate: PodToPlace) -> Hashable:
 
 
 def _allowing(plan: RepackPlan, started: _Started, rules: MoveRules, most_moves: int | None) -> Iterator[AllowedMoves]:
-    """What more options would bring, each by itself, then both."""
+    """Yield the results of additional options, each alone, then both."""
     alone = {each.reason for each in plan.left_alone}
     highest = started.highest_priority()
     choices: list[tuple[list[str], MoveRules]] = []

@@ -1,4 +1,4 @@
-"""What `repack` can be asked."""
+"""The `Cluster` method for `repack`, and its options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOVABLE = ("controlled", "bare")
 
 
 class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
-    """What room is wanted, and who may move for it."""
+    """The options for the wanted devices or pods, and for the pods that may move."""
 
     free: Annotated[
         str | None,
@@ -57,11 +57,11 @@ class RepackOptions(InNamespace, WithoutNodes, Bounded, Allotted, total=False):
 @spelled_out
 @within_its_time
 def repack(cluster: LoadedCluster, **options: Unpack[RepackOptions]) -> RepackPlan:
-    """The fewest moves of running pods, or the cheapest, that make room; in waves that were carried out.
+    """Return the fewest or cheapest moves of running pods that free the wanted devices, in simulated waves.
 
-    The room is one of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most`. `prices` is the path of a file, or a
-    list of dicts with `price`, `selector` and `priority`. Raises UsageError for options that can't be, InputError for
-    an input without nodes and for prices that can't be understood.
+    The goal is one of `free` ("8xH100=3"), `for_` ("deploy/serve=5") and `most`. `prices` is the path of a file, or a
+    list of dicts with `price`, `selector` and `priority`. Raises UsageError for invalid options, InputError for input
+    without nodes and for invalid prices.
     """
     from dra_plan.arguments import at_least_one, optional
     from dra_plan.errors import UsageError

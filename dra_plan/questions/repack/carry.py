@@ -1,9 +1,9 @@
-"""Moves carried out: an order in waves, each of which scheduler and controllers come to rest after.
+"""Moves carried out: an order in waves; scheduler and controllers settle after each of them.
 
-A pod moves once those have left that its new node has no room beside. The scheduler chooses where a pod goes, so nodes
-are cordoned meanwhile: those that are to have room, and, where it would take another pod's place otherwise, those that
-are meant for others. Where it chooses another node than the program did, and everybody has a place in the end, that is
-as good. Pods that wait for each other's places leave together.
+A pod moves once the pods have left without which it does not fit on its new node. The scheduler chooses the node of a
+pod, so nodes are cordoned meanwhile: those to be freed, and, if it would otherwise take the devices of another pod,
+those intended for other pods. If it chooses another node than the program, and every pod has a node in the end, this is
+equally good. Pods that wait for each other's devices leave together.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dra_plan.whatif.edits import cordoned, replaced
 
 
 class Way(enum.Enum):
-    """How closely the scheduler is led: less of it is easier to carry out."""
+    """How closely the scheduler is guided: with less guidance, moves are easier to carry out."""
 
     LOOSE = "only nodes that are to have room are cordoned"
     LED = "nodes that are meant for others are cordoned, too, and fewer pods move at a time where more do not do"
@@ -37,7 +37,7 @@ class Way(enum.Enum):
 
 @dataclass(frozen=True)
 class RepackedCluster:
-    """The waves, and the room in the end; `inventory` is the cluster then, `path` after each wave."""
+    """The waves, and the final nodes of the wanted pods; `inventory` is the cluster then, `path` after each wave."""
 
     waves: tuple[RepackWave, ...]
     places: tuple[RoomPlace, ...]
@@ -47,14 +47,14 @@ class RepackedCluster:
 
 @dataclass(frozen=True)
 class Stopped:
-    """Why the moves could not be carried out."""
+    """The reason why the moves could not be carried out."""
 
     message: str
 
 
 @dataclass(frozen=True)
 class MoveCarrier:
-    """What stays the same for all attempts. `inventory` has the pods that the room is for, waiting."""
+    """The common state of all attempts. `inventory` has the wanted pods as pending pods."""
 
     inventory: Inventory
     target: Target
@@ -64,7 +64,7 @@ class MoveCarrier:
     common: Common
 
     def out(self, moves: Sequence[Move], roomy: Collection[str]) -> RepackedCluster | Stopped:
-        """The moves in waves, as loosely led as does; `roomy` are the nodes that are to have room."""
+        """Return the moves in waves, with as little guidance as possible; `roomy` are the nodes to be freed."""
         stopped = Stopped("")
         for way in Way:
             found = _Attempt(self, list(moves), frozenset(roomy), way).run()
@@ -74,7 +74,7 @@ class MoveCarrier:
         return stopped
 
     def places(self, inventory: Inventory, number: int) -> RepackedCluster | Stopped:
-        """The room as the scheduler takes it in this cluster; at least `number` of the pods have to have a place."""
+        """Return the scheduler's nodes for the wanted pods in this cluster; at least `number` of them must fit."""
         keys = set(self.room.pods)
         after = come_to_rest(inventory, self.target, self.question, lambda pod: pod_key(pod) in keys, self.common)
         if after.evicts:
@@ -105,7 +105,7 @@ class _Attempt:
         self._path: list[Inventory] = []
 
     def run(self) -> RepackedCluster | Stopped:
-        """The waves and the room, or where that stops."""
+        """Return the waves and the final nodes, or the stop."""
         self._number = len(self._given.room.pods)
         while self._left:
             stopped = self._step()
@@ -117,7 +117,7 @@ class _Attempt:
         return found
 
     def _step(self) -> Stopped | None:
-        """One wave: of moves that need not wait; else one that has room now all the same; else a circle at once."""
+        """Carry out one wave: moves that need not wait; else one that fits now all the same; else a cycle at once."""
         ready = [move for move in self._left if not self._before(move)]
         if not ready:
             if any(self._wave([move]) is None for move in list(self._left)):
@@ -133,7 +133,7 @@ class _Attempt:
         return [each for each in self._left if each is not move and each.resident.node == move.to_node]
 
     def _circle(self) -> list[Move]:
-        """The first move with all that have to leave before it, and before those."""
+        """Return the first move with all moves that must precede it, directly or indirectly."""
         found = [self._left[0]]
         for move in found:
             found += [each for each in self._before(move) if each not in found]
@@ -177,7 +177,7 @@ class _Attempt:
         return None
 
     def _going(self, moves: Sequence[Move]) -> list[Pod] | Stopped:
-        """The pods of these moves that budgets let go now."""
+        """Return the pods of these moves that budgets allow to evict now."""
         keys = {move.resident.key for move in moves}
         leaving = [pod for pod in self._now.pods if pod_key(pod) in keys]
         going, budget = let_go(Index(self._now), leaving)
@@ -186,7 +186,7 @@ class _Attempt:
         return going
 
     def _cordons(self, moves: Sequence[Move]) -> set[str]:
-        """The nodes that these pods are to keep away from."""
+        """Return the nodes that these pods must avoid."""
         meant = {move.to_node for move in moves}
         found = set(self._roomy)
         if self._way is not Way.LOOSE:
@@ -196,13 +196,13 @@ class _Attempt:
 
 
 class _Owners:
-    """What recreates pods."""
+    """The controllers that recreate pods."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
 
     def of(self, pod: Pod) -> ObjectName | None:
-        """The topmost workload of the input above the pod, or what controls it; None for a bare pod."""
+        """Return the topmost workload of the input above the pod, or its controller; None for a bare pod."""
         top = self._index.top_of(pod)
         if top is not None:
             return ObjectName(kind=top.kind, namespace=top.metadata.namespace, name=top.metadata.name)
@@ -212,6 +212,6 @@ class _Owners:
         return ObjectName(kind=controller.kind, namespace=pod.metadata.namespace, name=controller.name)
 
     def replicas(self, pod: Pod) -> int | None:
-        """How many pods the workload wants; None where the input does not have it."""
+        """Return the number of pods that the workload wants; None if it is not in the input."""
         top = self._index.top_of(pod)
         return None if top is None else wanted(top, self._index.pods_of(top)).number

@@ -1,4 +1,4 @@
-"""`dra-plan repack`: which pods have to move so that there is room."""
+"""`dra-plan repack`: the pods that have to move to free devices."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from msgspec import Meta
 from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, ObjectName, PrintedDocument, PrintedWarning, Text
 
 RepackOutcome = Literal["Fits", "Moves", "Impossible", "Undecided"]
-"""Fits: there is room as things are. Moves: the waves make it. Impossible: proved that moves of the pods that may move
-do not. Undecided: neither was found."""
+"""Fits: no move is needed. Moves: the waves free enough. Impossible: a proof that moving the movable pods does not.
+Undecided: neither was found."""
 
 AskedRoom = Literal["Free", "For", "Most"]
 
@@ -26,11 +26,11 @@ AloneReason = Literal[
     "Static",
     "Leaving",
 ]
-"""SharedDevices: of a pool that several nodes reach. Leaving: being deleted already."""
+"""SharedDevices: of a pool that several nodes reach. Leaving: already being deleted."""
 
 
 class RepackedPod(DocumentPart, frozen=True, kw_only=True):
-    """A pod that leaves its node, and where the one in its place goes."""
+    """A pod that leaves its node, and the node of its replacement."""
 
     namespace: str
     name: Text
@@ -43,7 +43,7 @@ class RepackedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class RepackWave(DocumentPart, frozen=True, kw_only=True):
-    """Pods that leave at the same time, and have their places before the next wave."""
+    """Pods that leave together, and have their new nodes before the next wave."""
 
     cordoned: Annotated[
         list[str], Meta(description=("Nodes to cordon during the wave, in addition to already cordoned ones."))
@@ -52,7 +52,7 @@ class RepackWave(DocumentPart, frozen=True, kw_only=True):
 
 
 class RoomPlace(DocumentPart, frozen=True, kw_only=True):
-    """A part of the room that was asked for, where it is in the end."""
+    """A wanted pod or set of devices, with its final node."""
 
     namespace: Annotated[str, Meta(description="Of the pod that it is for; empty if it is for none.")]
     name: Text
@@ -61,7 +61,7 @@ class RoomPlace(DocumentPart, frozen=True, kw_only=True):
 
 
 class PodsKept(DocumentPart, frozen=True, kw_only=True):
-    """Running pods that are left alone, and why."""
+    """Running pods that stay, and the reason."""
 
     reason: AloneReason
     pods: Amount
@@ -69,7 +69,7 @@ class PodsKept(DocumentPart, frozen=True, kw_only=True):
 
 
 class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
-    """What it would bring to let more pods move, by the program alone: these moves were not carried out."""
+    """The gain if more pods may move, computed by the program alone: these moves were not carried out."""
 
     options: Annotated[list[str], Meta(description="To be added to the command.")]
     outcome: RepackOutcome
@@ -79,7 +79,7 @@ class AllowedMoves(DocumentPart, frozen=True, kw_only=True):
 
 
 class RepackDocument(PrintedDocument, frozen=True, kw_only=True):
-    """The cheapest moves that make room, in waves, each of which scheduler and controllers have carried out."""
+    """The cheapest moves that free the wanted devices, in waves that scheduler and controllers have carried out."""
 
     kind: Literal["RepackPlan"] = "RepackPlan"
     outcome: RepackOutcome

@@ -1,4 +1,4 @@
-"""What gates make of a RepackPlan: no room fails, be it as things are or after moves."""
+"""The gate rules for a RepackPlan: it fails unless the wanted pods fit, with or without moves."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which running pods may move, what a move of each costs, and why the others are left alone.
+"""The running pods that may move, the price of each move, and why other pods stay.
 
-The prices are read from a list of rules, the first that holds counts: labels that the pod has, the least priority it
-has, and the price of a move. Without a rule a move costs 1, so that the cheapest moves are the fewest.
+The prices are read from a list of rules, of which the first match counts: labels of the pod, its minimum priority, and
+the price of a move. Without a rule, a move costs 1, so that the cheapest moves are the fewest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_EXAMPLES = 5
 MOST_PRICE = 1_000_000
 """The highest price of a move."""
 MOST_BYTES = 1 << 20
-"""The largest file of prices."""
+"""The size limit of a price file."""
 MOST_RULES = 1_000
 
 _ORDER: tuple[AloneReason, ...] = (
@@ -44,27 +44,27 @@ _ORDER: tuple[AloneReason, ...] = (
 
 @dataclass(frozen=True)
 class PriceRule:
-    """What a move costs of pods with these labels and at least this priority."""
+    """The price of moving pods with these labels and at least this priority."""
 
     price: int
     selector: LabelSelector | None = None
     priority: int | None = None
 
     def holds(self, pod: Pod, priority: int) -> bool:
-        """Whether the rule is about the pod."""
+        """Return whether the rule applies to the pod."""
         if self.selector is not None and not labels_match(self.selector, pod.metadata.labels):
             return False
         return self.priority is None or priority >= self.priority
 
 
 def read_prices(path: str) -> tuple[PriceRule, ...]:
-    """The rules of a file. Raises InputError for one that can't be read or understood."""
+    """Return the rules of a file. Raises InputError for a file that cannot be read or is invalid."""
     value = yaml_of(path, "--prices", MOST_BYTES)
     return prices_of(value, f"--prices {path}")
 
 
 def prices_of(value: Any, origin: str = "prices") -> tuple[PriceRule, ...]:
-    """The rules of a list of dicts. Raises InputError that names the rule and the field."""
+    """Return the rules of a list of dicts. Raises InputError that names the rule and the field."""
     if not isinstance(value, list) or len(value) > MOST_RULES:
         raise InputError(f"{origin}: expected a list of at most {MOST_RULES:,} rules")
     return tuple(_rule(each, f"{origin}: rule {number}") for number, each in enumerate(value, 1))
@@ -91,20 +91,20 @@ def _rule(value: Any, origin: str) -> PriceRule:
 
 @dataclass(frozen=True)
 class MoveRules:
-    """Who may move: bare pods, too, and up to which priority; what it costs."""
+    """The rules for movable pods: whether bare pods may move, up to which priority, and the price."""
 
     bare: bool = False
     priority: int | None = None
     prices: tuple[PriceRule, ...] = ()
 
     def price(self, pod: Pod, priority: int) -> int:
-        """What a move of the pod costs."""
+        """Return the price of moving the pod."""
         return next((rule.price for rule in self.prices if rule.holds(pod, priority)), 1)
 
 
 @dataclass(frozen=True)
 class MovedClaims:
-    """A pod that may move, its priority, the price of a move, and the claims that are free once it has left."""
+    """A movable pod, its priority, the price of its move, and the claims that it frees."""
 
     pod: Pod
     price: int
@@ -113,14 +113,14 @@ class MovedClaims:
 
 @dataclass(frozen=True)
 class Movability:
-    """The running pods: those that may move, and the others by the reason why they are left alone."""
+    """The running pods: movable ones, and the others by the reason why they stay."""
 
     pods: tuple[MovedClaims, ...]
     alone: Mapping[AloneReason, Sequence[Pod]]
 
     @classmethod
     def of(cls, cluster: SimulatedCluster, index: Index, rules: MoveRules, profiles: Collection[str]) -> Movability:
-        """The pods of the index's inventory; `profiles` are the schedulers that are known."""
+        """Return the pods of the index's inventory; `profiles` are the names of known schedulers."""
         told, held = _Holdings(index), dict[AloneReason, list[Pod]]()
         protected = _protected(index)
         pods = []
@@ -148,7 +148,7 @@ class Movability:
         return cls(tuple(pods), held)
 
     def left_alone(self) -> list[PodsKept]:
-        """The pods that are left alone, as the document has them."""
+        """Return the pods that stay, for documents."""
         return [
             PodsKept(reason=reason, pods=len(pods), examples=[pod_name(pod) for pod in pods[:MOST_EXAMPLES]])
             for reason in _ORDER
@@ -170,7 +170,7 @@ def _reason(pod: Pod, priority: int, rules: MoveRules) -> AloneReason | None:
 
 
 def _protected(index: Index) -> Callable[[Pod], bool]:
-    """Whether budgets never let a pod go: those that allow nothing now, and several for one pod."""
+    """Return a function that says whether budgets never allow an eviction: with none left, or several per pod."""
     budgets = [counted(each, index) for each in index.inventory.disruption_budgets]
 
     def is_protected(pod: Pod) -> bool:
@@ -181,7 +181,7 @@ def _protected(index: Index) -> Callable[[Pod], bool]:
 
 
 class _Holdings:
-    """The claims of pods, and whether others use them."""
+    """The claims of pods, and whether other pods use them."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -197,7 +197,7 @@ class _Holdings:
         self._elsewhere = _reached_by_several(inventory)
 
     def of(self, pod: Pod) -> tuple[ResourceClaim, ...] | None:
-        """The allocated claims that only this pod uses; None if it shares one."""
+        """Return the allocated claims that only this pod uses; None if it shares one."""
         own = generated_claims(self._index, [pod])
         found = {claim.key: claim for claim in self._users.get(pod_key(pod), ())}
         found |= {self._by_name[name].key: self._by_name[name] for name in own if name in self._by_name}
@@ -210,7 +210,7 @@ class _Holdings:
         return tuple(found.values())
 
     def reaches_others(self, claims: Iterable[ResourceClaim]) -> bool:
-        """Whether a device of the claims is one that several nodes reach."""
+        """Return whether several nodes reach a device of the claims."""
         return any(
             (result.driver, result.pool) in self._elsewhere
             for claim in claims

@@ -1,4 +1,4 @@
-"""The page of `repack`: the waves one after the other, who leaves for where, and the room when all are done."""
+"""The page of `repack`: the waves in order, the moves of pods, and the final free devices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ROOMS: dict[AskedRoom, Callable[[str], str]] = {
 
 
 def page(answer: RepackPlan, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer; without a cluster, or of one that can't be drawn, there is no picture."""
+    """Return the page of an answer; without a drawable cluster, it has no picture."""
     document = answer.document
     made = begin(document, "repack", FORMATS)
     made.headline = repack.headline(document)
@@ -71,7 +71,7 @@ def _add_wave(made: Page, document: RepackDocument, number: int, wave: RepackWav
 
 
 def _add_room(made: Page, document: RepackDocument) -> None:
-    """The room that was asked for, where it is in the end."""
+    """Add the wanted pods or devices, with their final nodes."""
     tone, word = _TONES.get(document.outcome, picks.OTHER), _WORDS[document.outcome]
     line = words.listed([place.node for place in document.places], 4) if document.places else ""
     pick = Pick(f"pick-{len(made.picks)}", _ROOMS[document.asked](document.room), tone, word, line, [])

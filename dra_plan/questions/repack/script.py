@@ -1,7 +1,7 @@
-"""`repack -o script`: the kubectl commands that carry the waves out, in order. Nothing is run here.
+"""`repack -o script`: the kubectl commands that carry out the waves, in order. This module runs none of them.
 
-Names are quoted for the shell, whatever is in them; comments are one line each. Pods are evicted through the API, which
-asks disruption budgets again.
+Names are quoted for the shell, whatever they contain; comments have one line each. Pods are evicted through the API,
+which enforces disruption budgets again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dra_plan import shown
 from dra_plan.questions.repack.document import RepackDocument, RepackedPod
 
 WAIT = "10m"
-"""How long a step waits for pods."""
+"""The time that a step waits for pods."""
 
 _HEAD = """\
 #!/bin/sh
@@ -35,7 +35,7 @@ _REFILLED = {
 
 
 def script(document: RepackDocument) -> str:
-    """A script for a POSIX shell; comments alone if there is nothing to do."""
+    """Return a script for a POSIX shell; only comments if there is nothing to do."""
     if not document.waves:
         return _comment(f"{document.outcome}: there is nothing to move.")
     room = shown.line(document.room)
@@ -100,7 +100,7 @@ def _wait(pod: RepackedPod, what: str) -> str:
 
 
 def _ready(pods: Sequence[RepackedPod]) -> Iterator[str]:
-    """Waits until the pods in their place are ready: by name where that is known, else by what recreates them."""
+    """Yield commands that wait until the replacements are ready: by name if known, else through their controller."""
     owners: dict[tuple[str, str, str], int | None] = {}
     for pod in pods:
         if pod.owner is None:

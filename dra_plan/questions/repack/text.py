@@ -1,4 +1,4 @@
-"""`repack -o table`, `-o wide`, `-o markdown` and `-o name`: a row a move, the room, and who was left alone."""
+"""`repack -o table`, `-o wide`, `-o markdown` and `-o name`: a row per move, the result, and the pods that stay."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dra_plan.text.preemption import without
 from dra_plan.text.words import counted, listed
 
 _MOST_ROWS = 40
-"""The most moves that have a row in a table that is not wide."""
+"""The number of moves with a row in a table that is not wide."""
 
 
 def table(document: RepackDocument, _screen: Screen | None) -> list[Part]:
-    """A row a move, of long plans the first."""
+    """Return a row per move; for long plans only the first ones."""
     return _parts(document, wide=False)
 
 
 def wide(document: RepackDocument, _screen: Screen | None) -> list[Part]:
-    """A row for every move, with the devices that the pod has then."""
+    """Return a row for every move, with the new devices of the pod."""
     return _parts(document, wide=True)
 
 
@@ -61,7 +61,7 @@ def _rest(document: RepackDocument) -> str:
 
 
 def headline(document: RepackDocument) -> str:
-    """Whether there is room, and by which moves; without the full stop."""
+    """Return whether the wanted pods fit, and after which moves; without the full stop."""
     room = _room(document)
     match document.outcome:
         case "Fits":
@@ -136,7 +136,7 @@ def _led(document: RepackDocument) -> Iterator[str]:
 
 
 def cordoned(nodes: list[str]) -> str:
-    """Which nodes keep pods away while others move, without the full stop."""
+    """Return the nodes that are cordoned while pods move, without the full stop."""
     return f"Nodes to cordon during the moves: {listed(nodes, 6)}"
 
 
@@ -185,7 +185,7 @@ def _allowed(each: AllowedMoves, document: RepackDocument) -> str:
 
 
 def names(document: RepackDocument) -> str:
-    """`WAVE pod/NAMESPACE/NAME node/NODE`, a line a move."""
+    """Return `WAVE pod/NAMESPACE/NAME node/NODE`, one line per move."""
     lines = [
         f"{number} pod/{pod.namespace}/{pod.name} node/{pod.to_node}"
         for number, wave in enumerate(document.waves, 1)
@@ -195,7 +195,7 @@ def names(document: RepackDocument) -> str:
 
 
 def markdown(document: RepackDocument, screen: Screen | None) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     return markdown_parts(table(document, screen))
 
 
@@ -203,5 +203,5 @@ FORMATS = Formats(table=table, wide=wide, name=names, others={"script": script})
 
 
 def parse(option: str) -> Format[RepackDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, {**of_tables(FORMATS), "markdown": whole(markdown)})

@@ -1,4 +1,4 @@
-"""The room that is asked for, as pods that wait: those of an owner, copies of them, or pods that take whole devices."""
+"""The goal as pending pods: those of an owner, copies of them, or placeholder pods that take whole devices."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from dra_plan.questions.repack.document import AskedRoom
 from dra_plan.scheduler.refusals import copy_of
 
 MOST_ROOMS = 1_000
-"""Room for so many pods at most."""
+"""The maximum number of wanted pods."""
 
 ROOM = "dra-plan-room"
-"""The name of what stands for room that is to be free."""
+"""The name of placeholder pods for devices to be freed."""
 
 
 @dataclass(frozen=True)
 class RoomAsked:
-    """The cluster with the pods that the room is for, and which they are, in order.
+    """The cluster with the wanted pods, and the list of these, in order.
 
-    `made` are those that stand for the room, or are copies: they are not in the cluster.
+    `made` are the placeholders and copies: they do not exist in the cluster.
     """
 
     inventory: Inventory
@@ -57,12 +57,12 @@ class RoomAsked:
 
     @property
     def most(self) -> bool:
-        """Whether as much of it as possible will do."""
+        """Return whether the goal is as many pods as possible."""
         return self.asked == "Most"
 
 
 class FreeDevices(NamedTuple):
-    """So many devices of a model on one node, so often."""
+    """A number of devices of a model on one node, and the number of such nodes."""
 
     devices: int
     model: str
@@ -70,7 +70,7 @@ class FreeDevices(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> FreeDevices:
-        """From NxMODEL or NxMODEL=K. Raises UsageError for other forms."""
+        """Parse NxMODEL or NxMODEL=K. Raises UsageError for other forms."""
         found = re.fullmatch(r"([1-9]\d{0,3})x(.+?)(?:=([1-9]\d{0,3}))?", text)
         if found is None:
             raise UsageError(f"--free {text!r} is not NxMODEL=K, as in 8xH100=3: 8 free devices on a node, 3 times")
@@ -84,7 +84,7 @@ def _number(digits: str, text: str) -> int:
 
 
 def free_room(inventory: Inventory, text: str) -> RoomAsked:
-    """Room of free devices. Raises UsageError for a model that no device has."""
+    """Return the goal of free devices. Raises UsageError for a model that no device has."""
     asked = FreeDevices.parse(text)
     expression, amounts = _devices(inventory, asked.model)
     device_class = DeviceClass(metadata=ObjectMeta(name=ROOM))
@@ -120,7 +120,7 @@ def free_room(inventory: Inventory, text: str) -> RoomAsked:
 
 
 def _devices(inventory: Inventory, model: str) -> tuple[str, dict[str, QuantityText]]:
-    """What selects the devices of a model, and the whole of each capacity of those that can be shared."""
+    """Return the selector for the devices of a model, and the total of each capacity of shareable ones."""
     named: dict[tuple[str, str], None] = {}
     shared: dict[str, QuantityText] = {}
     known: set[str] = set()
@@ -150,7 +150,7 @@ def _selecting(driver: str, attribute: str, model: str) -> str:
 
 
 def _take_whole(device: Device, shared: dict[str, QuantityText]) -> None:
-    """Ask for as much of each capacity as there is, so that nobody else can have a share of the device."""
+    """Request the total of each capacity, so that no other claim can share the device."""
     if not device.allow_multiple_allocations:
         return
     for name, capacity in device.capacity.items():
@@ -161,7 +161,7 @@ def _take_whole(device: Device, shared: dict[str, QuantityText]) -> None:
 
 
 def _tolerations(inventory: Inventory) -> Iterator[Toleration]:
-    """Of all taints but those by which a node says that it takes nobody."""
+    """Yield tolerations of all taints except those that make a node unavailable to all pods."""
     keys = {taint.key for node in inventory.nodes for taint in node.spec.taints}
     for key in sorted(keys):
         if not key.startswith("node.kubernetes.io/"):
@@ -169,9 +169,9 @@ def _tolerations(inventory: Inventory) -> Iterator[Toleration]:
 
 
 def owners_room(inventory: Inventory, text: str, namespace: str | None) -> RoomAsked:
-    """Room for pods of an owner: those of it that wait first, then copies.
+    """Return the goal of pods of an owner: its pending pods first, then copies.
 
-    Raises UsageError for an owner that nothing has, and for one whose pods all have places, if no number is given.
+    Raises UsageError for an unknown owner, and for one whose pods all have nodes, if no number is given.
     """
     name, equals, digits = text.partition("=")
     if equals and not re.fullmatch(r"[1-9]\d{0,3}", digits):
@@ -196,12 +196,12 @@ def _copies(template: Pod, number: int, taken: Collection[PodKey]) -> Iterator[P
     names = (copy_of(template, position) for position in range(number + len(taken)))
     free = (pod for pod in names if pod_key(pod) not in taken)
     for pod, _ in zip(free, range(number), strict=False):
-        # a copy is nobody's: what controls the pod does not count it
+        # a copy has no controller, so it does not count for the pod's controller
         yield structs.replace(pod, metadata=structs.replace(pod.metadata, owner_references=[]))
 
 
 def room_for_all(inventory: Inventory, namespace: str | None) -> RoomAsked:
-    """Room for the pods that wait, as many as possible."""
+    """Return the goal of as many pending pods as possible."""
     waiting = [
         pod_key(pod) for pod in inventory.pods if is_waiting(pod) and namespace in (None, pod.metadata.namespace)
     ]

@@ -1,1 +1,1 @@
-"""What becomes of a cluster over time, as pods come and go, and under which configuration more of it is used."""
+"""A cluster over time, as pods come and go, and the configuration under which more of it is used."""

@@ -1,4 +1,4 @@
-"""`replay`: a cluster over time, under one configuration or two, in one order of nodes or several."""
+"""`replay`: a cluster over time, under one or two configurations, in one or several node orders."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from dra_plan.scheduler.framework.interface import Registry
 from dra_plan.scheduler.simulate import SimulationResult
 
 MOST_SAMPLES = 10_000
-"""So many moments are told at most."""
+"""The maximum number of reported moments."""
 USUAL_SAMPLES = 10
-"""So many are told if nobody chose them."""
+"""The default number of reported moments."""
 ONE_ORDER = "one-order"
-"""The code of the notice that one order of nodes was tried."""
+"""The code of the notice that only one node order was tried."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,14 +40,14 @@ class Replay(PrintedAnswer[ReplayDocument]):
     chance: Chance
     settings: Sequence[Setting]
     results: Sequence[Sequence[RunResult]]
-    """Of each setting, one for each order of nodes."""
+    """The results of each setting, one for each node order."""
     outcome: SimulationResult
-    """What became of the pods that are left, by the first setting, in the first order."""
+    """The result for the remaining pods, with the first setting, in the first order."""
     notices: Sequence[Notice]
     enlarged: Inventory
     """The cluster with the nodes and slices that come later."""
     kept: Sequence[KeptMoment]
-    """Of the first run, moments with their objects."""
+    """Moments of the first run with their objects."""
 
     def __repr__(self) -> str:
         last = self.results[0][0].samples[-1]
@@ -100,7 +100,7 @@ def _run(setting: Setting, results: Sequence[RunResult]) -> ReplayRun:
 
 
 def _bands(orders: Sequence[Sequence[FleetSample]]) -> Iterator[Band]:
-    """One a sample of the first order; what ends earlier in another order stays as it is at its end."""
+    """Yield a band for each sample of the first order; orders that end earlier keep their final state."""
     for number, sample in enumerate(orders[0]):
         is_last = number == len(orders[0]) - 1
         each = [samples[-1] if is_last else samples[min(number, len(samples) - 1)] for samples in orders]
@@ -129,11 +129,11 @@ def replay_cluster(
     every: float | None = None,
     plugins: Registry | None = None,
 ) -> Replay:
-    """The cluster from its start through the steps until nothing more happens, under each setting and in each order.
+    """Simulate the cluster through the steps until nothing more happens, under each setting and in each order.
 
-    Samples are taken at these `seconds`, `every` so many, or at ten moments between the first step and the last; the
-    end is always told. Of the question the owners, its `namespace` and `selector` choose the pending pods that are
-    scheduled. InputError for steps that can't be carried out, UsageError for what can't be chosen.
+    Samples are taken at these `seconds`, every `every` seconds, or at ten moments between the first step and the last;
+    the end is always included. The owners, `namespace` and `selector` of the question select the pending pods to
+    schedule. Raises InputError for impossible steps, UsageError for invalid options.
     """
     chosen = choice(inventory, target, question)
     taken = accepted(inventory, target, chosen, question.runtime_config)
@@ -155,7 +155,7 @@ def replay_cluster(
         begun.append(run(trace, settings[0], 0, keeps=True))
 
     if jobs > 1 and others:
-        _ = [step.created for step in steps]  # decoded once, before processes part
+        _ = [step.created for step in steps]  # decoded once, before processes fork
         more = in_shares(in_orders, trace, others, jobs, first=begin)
     else:
         begin()
@@ -170,7 +170,7 @@ def replay_cluster(
 
 
 def enlarged(inventory: Inventory, steps: Sequence[EventStep]) -> Inventory:
-    """The cluster with the nodes and slices that steps create; of those of one name, the last."""
+    """Return the cluster with the nodes and slices that steps create; for equal names, the last one."""
     nodes = {node.metadata.name: node for node in inventory.nodes}
     slices = {each.metadata.name: each for each in inventory.slices}
     for kind, obj in (created for step in steps for created in step.created):
@@ -185,7 +185,7 @@ ONLY_ONE = "one node order was tried; --orders 10 shows how much of the figures 
 
 
 def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float | None) -> list[float]:
-    """The seconds at which samples are taken."""
+    """Return the seconds at which samples are taken."""
     last = length(steps)
     if every:
         count = min(int(last / every), MOST_SAMPLES)
@@ -198,7 +198,7 @@ def moments(steps: Sequence[EventStep], seconds: Sequence[float], every: float |
 
 
 def length(steps: Sequence[EventStep]) -> float:
-    """The second at which the last step is carried out."""
+    """Return the second of the last step."""
     now = 0.0
     for step in steps:
         now = max(now, step.time or 0.0) + (float(step.value) if step.verb == "wait" else 0.0)

@@ -1,4 +1,4 @@
-"""What `replay` can be asked."""
+"""The `Cluster` method for `replay`, and its options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POLICIES = "default|most-allocated|best-fit|fgd|whole-nodes|balanced"
 
 
 class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
-    """Under which configuration, in how many orders, and what is told."""
+    """The options for the configuration, the node orders, and the reported moments."""
 
     config: Mapping[str, Any] | None
     against: str | Mapping[str, Any] | None
@@ -59,15 +59,15 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
 def replay(
     cluster: LoadedCluster, events: Iterable[Mapping[str, Any]] = (), **options: Unpack[ReplayOptions]
 ) -> Replay:
-    """The cluster over time: what is bound, waits and is left, while pods come and go through the scheduling cycle.
+    """Simulate the cluster over time: bound, pending and free, while pods come and go through the scheduling cycle.
 
     `events` are steps such as {"create": object, "time": 60, "runs": 3600} (docs/replay.md). `config` is a decoded
     KubeSchedulerConfiguration, `policy` one of the names in docs/replay.md; `against` is a policy, or a configuration,
-    to compare with. With several `orders` every figure has its range over as many orders of nodes, which `jobs`
-    processes share. The cluster is told `at` these seconds after the start, or `every` so many, and at the end.
-    `namespace` and `selector` choose which pods that wait at the start are scheduled; all others that come are.
-    After `timeout` seconds it ends. Raises UsageError for what can't be chosen, InputError for events that can't be
-    decoded or carried out.
+    to compare with. With several `orders`, every figure has its range over this number of node orders, which `jobs`
+    processes share. The cluster is reported `at` these seconds after the start, or `every` that many seconds, and at
+    the end. `namespace` and `selector` select the initially pending pods to schedule; all later pods are scheduled.
+    After `timeout` seconds it ends. Raises UsageError for invalid options, InputError for events that cannot be decoded
+    or applied.
     """
     from dra_plan.arguments import at_least_one, list_of, optional, seconds
     from dra_plan.controllers.events import read_steps, serves_taint_rules
@@ -110,7 +110,7 @@ def _second(given: object) -> float:
 
 
 def _settings(options: ReplayOptions) -> list[Setting]:
-    """The configuration, and the one to compare with."""
+    """Return the configuration, and the one to compare with."""
     from dra_plan.arguments import optional
     from dra_plan.questions.replay.run import Setting
     from dra_plan.questions.schedule.ask import A_CONFIGURATION
@@ -132,7 +132,7 @@ def _settings(options: ReplayOptions) -> list[Setting]:
 
 
 def _named(config: Mapping[str, Any] | None, policy: str) -> str:
-    """What a configuration is called: by its file, where it has one, and its policy."""
+    """Return the name of a configuration: its file, if any, and its policy."""
     file = getattr(config, "origin", "config") if config is not None else ""
     if not file:
         return policy

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 EVENT_FILES = (".jsonl", ".csv")
-"""How files are named that hold events, and no manifests."""
+"""The suffixes of files that contain events instead of manifests."""
 
 
 @takes(options.Sources, ask.ReplayOptions, Edits, ReleaseOptions, ServedVersions, options.Messages)
@@ -95,7 +95,7 @@ class _Named(dict[str, "Any"]):
 
 
 def _against(given: str | None) -> str | Mapping[str, Any] | None:
-    """A policy, or the configuration that a file holds."""
+    """Return a policy, or the configuration in a file."""
     if given is None or not given.endswith((".yaml", ".yml", ".json")):
         return given
     return _Named.read(given, "--against")

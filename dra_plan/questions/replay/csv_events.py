@@ -1,4 +1,4 @@
-"""Events as a CSV file: a row an event, in which what is created is named and not written out."""
+"""Events as a CSV file: a row per event, which names the created object instead of containing it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NEEDED = ("time", "action", "object")
 COLUMNS = (*NEEDED, "name", "count", "duration")
 ACTIONS = ("create", "delete", "drain")
 MOST_CREATED = 1_000_000
-"""So many objects a file may create."""
+"""The maximum number of objects that a file may create."""
 _MANIFESTS = (".yaml", ".yml", ".json")
 
 
 def read_csv(path: str, inventory: Inventory) -> list[JsonLine]:
-    """The steps of the file, as an events file has them. Raises InputError, with file and line, for what is wrong.
+    """Return the steps of the file, in the format of an events file. Raises InputError, with file and line.
 
-    Of the inventory are the objects that rows name as patterns.
+    The inventory has the objects that rows name as patterns.
     """
     file = Path(path)
     try:
@@ -56,7 +56,7 @@ class _Reader:
         self._created = 0
 
     def steps(self, rows: csv.DictReader[str]) -> Iterator[JsonLine]:
-        """The steps of all rows."""
+        """Yield the steps of all rows."""
         try:
             _check_header(rows.fieldnames or (), f"{self._path}:1")
             for row in rows:
@@ -101,7 +101,7 @@ class _Reader:
                 yield {"create": {**pattern, "metadata": {**pattern["metadata"], "name": named}}, **runs}
 
     def _name(self, pattern: Mapping[str, Any], given: str, *, is_one: bool) -> str:
-        """What the object is called: the name, or the next number behind it, or behind that of the pattern."""
+        """Return the name of the object: the given one, or the next number appended to it or to that of the pattern."""
         if given and is_one:
             return given
         metadata = pattern["metadata"]
@@ -111,7 +111,7 @@ class _Reader:
         return f"{name}-{self._numbers[key]}"
 
     def _pattern(self, what: str, origin: str) -> list[dict[str, Any]]:
-        """What is created: the objects of a manifest, or a pod like that of an object of the cluster."""
+        """Return the created objects: those of a manifest, or a pod like that of an object in the cluster."""
         found = self._patterns.get(what)
         if found is None:
             is_file = what.endswith(_MANIFESTS)
@@ -153,7 +153,7 @@ def _check_header(given: Any, origin: str) -> None:
 
 
 def _split(what: str, origin: str) -> tuple[kinds.Kind, str]:
-    """The kind and NAMESPACE/NAME of KIND/NAME or KIND/NAMESPACE/NAME; a name alone is that of a Pod."""
+    """Split KIND/NAME or KIND/NAMESPACE/NAME into kind and NAMESPACE/NAME; a bare name is that of a Pod."""
     first, slash, rest = what.partition("/")
     kind = kinds.named(first if slash else "Pod")
     name = rest if slash else what

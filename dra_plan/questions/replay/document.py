@@ -13,7 +13,7 @@ Devices = Annotated[float, Meta(description="In devices; a shared device counts 
 
 
 class ModelUse(DocumentPart, frozen=True, kw_only=True):
-    """What there is of one model of devices, and how much of it is allocated."""
+    """The total and the allocated number of devices of one model."""
 
     model: ModelName
     devices: Amount
@@ -21,7 +21,7 @@ class ModelUse(DocumentPart, frozen=True, kw_only=True):
 
 
 class FleetSample(DocumentPart, frozen=True, kw_only=True):
-    """The cluster at one moment. Numbers may be fractions where they are means."""
+    """The cluster at one moment. Means may be fractions."""
 
     second: Second
     arrived: Annotated[int | float, Meta(description=("Pods that were pending at the start or created since."))]
@@ -46,7 +46,7 @@ class FleetSample(DocumentPart, frozen=True, kw_only=True):
 
 
 class Band(DocumentPart, frozen=True, kw_only=True):
-    """One moment over all orders of nodes."""
+    """One moment over all node orders."""
 
     mean: FleetSample
     least: FleetSample
@@ -54,7 +54,7 @@ class Band(DocumentPart, frozen=True, kw_only=True):
 
 
 class WaitingTimes(DocumentPart, frozen=True, kw_only=True):
-    """How long pods waited for a node, in seconds: of those that got one."""
+    """The waiting times of pods that got a node, in seconds."""
 
     pods: Amount
     mean: float
@@ -64,7 +64,7 @@ class WaitingTimes(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
-    """What became of a pod."""
+    """The result for a pod."""
 
     namespace: str
     name: Text
@@ -79,7 +79,7 @@ class ReplayedPod(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayRun(DocumentPart, frozen=True, kw_only=True):
-    """The cluster over time under one configuration. What is not a band is the order of nodes by name."""
+    """The cluster over time under one configuration. Values other than bands are for the node order by name."""
 
     name: Annotated[Text, Meta(description="The policy, or the file of the configuration.")]
     policy: Text
@@ -95,9 +95,9 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
 
 
 class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
-    """How much more of all devices the second run has allocated than the first, in points (hundredths of all).
+    """The additional allocation of the second run, in percentage points of all devices.
 
-    Each order is compared with itself, so that what is chance of the order in both does not count.
+    Each node order is compared with itself, so that the randomness of the order in both runs does not count.
     """
 
     at_the_end: float

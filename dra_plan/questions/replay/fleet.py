@@ -1,4 +1,4 @@
-"""What is measured of a cluster while it is simulated: samples at chosen seconds, and the mean use over time."""
+"""The measurements of a simulated cluster: samples at selected seconds, and the mean use over time."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Specs = dict[tuple[str, str], ResourceClaimSpec]
 
 
 class PodMix:
-    """The pods that are to come, or wait: what the fragmentation of a cluster is measured by.
+    """The future or pending pods: the basis for measuring the fragmentation of a cluster.
 
-    Pods that have their node already count only where there are no others.
+    Pods that already have a node count only if there are no others.
     """
 
     def __init__(self, inventory: Inventory, steps: Sequence[EventStep]) -> None:
@@ -52,7 +52,7 @@ class PodMix:
         self._pods = [each for each in coming if each[1]] or [(pod, 1) for pod in given]
 
     def __call__(self, measure: Measure) -> Iterable[Shape]:
-        """The shapes of the pods, each as often as there are pods of it."""
+        """Yield the shapes of the pods, each with its number of pods."""
         for pod, count in self._pods:
             yield from [measure.shape(pod_requests(pod), self._specs(pod))] * count
 
@@ -70,7 +70,7 @@ def _key(metadata: ObjectMeta) -> tuple[str, str]:
 
 
 MOST_KEPT = 100
-"""Moments at which the objects of the cluster are kept; of more samples, those of every second one, third one."""
+"""The maximum number of moments at which the objects of the cluster are stored; of more samples, every n-th one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,12 @@ class KeptMoment:
 
 
 class FleetWatch:
-    """Looks at the cluster of a simulation whenever its clock is about to move."""
+    """Samples the cluster of a simulation whenever its clock is about to advance."""
 
     def __init__(
         self, simulation: Simulation, server: ApiServer, mix: PodMix, seconds: Sequence[float], *, keeps: bool = False
     ) -> None:
-        """Samples are taken at these seconds, in rising order; the mean begins now. `keeps` objects at `moments`."""
+        """Take samples at these seconds, in ascending order; the mean begins now. `keeps` objects at `moments`."""
         self.moments: list[KeptMoment] = []
         self._every = -(-(len(seconds) + 1) // MOST_KEPT) if keeps else 0
         self._cluster, self._server = simulation.cluster, server
@@ -104,7 +104,7 @@ class FleetWatch:
         self._view: View | None = None
 
     def note(self, until: float) -> None:
-        """Nothing changes any more before the moment `until`, to which the clock moves."""
+        """Record that nothing changes before the moment `until`, to which the clock advances."""
         second = self._second
         idle, devices = self._totals()
         passed = until - self._moment
@@ -119,7 +119,7 @@ class FleetWatch:
             self._add(_at(sample, max(at, second)))
 
     def finish(self) -> None:
-        """It is over: what is still due is as it is now, which is the last sample in any case."""
+        """Finish: remaining samples use the present state, which is also the last sample."""
         last = self.sample()
         for second in self._due:
             if second > last.second:
@@ -144,14 +144,14 @@ class FleetWatch:
 
     @property
     def used(self) -> float:
-        """The share of devices that was allocated, on the mean until now; without any time, what is now."""
+        """Return the mean fraction of allocated devices so far; the present fraction if no time has passed."""
         if not self._room:
             idle, devices = self._totals()
             return 1 - idle / (devices * WHOLE) if devices else 0.0
         return self._area / self._room
 
     def _totals(self) -> tuple[int, int]:
-        """The thousandths that are idle, and the number of units."""
+        """Return the idle thousandths, and the number of units."""
         cluster, units = self._cluster, self._measure.units
         if self._revision == cluster.node_revision and self._view is cluster.view:
             changed = [cluster.nodes[name] for name in cluster.journal.since(self._read) if name in cluster.nodes]
@@ -169,7 +169,7 @@ class FleetWatch:
         return self._whole_idle, self._units
 
     def sample(self) -> FleetSample:
-        """The cluster as it is now."""
+        """Return the present state of the cluster."""
         server, cluster = self._server, self._cluster
         idle, devices = self._totals()
         lost = 0.0
@@ -197,7 +197,7 @@ class FleetWatch:
         )
 
     def models(self) -> list[ModelUse]:
-        """What is allocated now, by model."""
+        """Return the present allocation, by model."""
         found: dict[str, list[int]] = {}
         for node in self._cluster.in_order:
             for unit, (_, some) in zip(self._measure.units.of(node), self._measure.units.left(node), strict=True):

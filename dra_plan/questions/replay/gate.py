@@ -1,4 +1,4 @@
-"""What gates make of a Replay: a cluster that does not come to an end fails."""
+"""The gate rules for a Replay: a cluster that does not settle fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of `replay`: curves over time, and the fleet at each moment that was kept."""
+"""The page of `replay`: curves over time, and the fleet at each stored moment."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from dra_plan.text.columns import Table
 
 NOT_THERE = "the node is not in the cluster"
 MOST_NAMED = 8
-"""Pods of a moment that are named."""
+"""The number of pods of a moment that are named."""
 
 
 def page(answer: Replay, inventory: Inventory | None, _view: View | None) -> Page:
-    """The page of an answer; without a cluster, or of one that can't be drawn, there is no picture."""
+    """Return the page of an answer; without a drawable cluster, it has no picture."""
     document = answer.document
     made = begin(document, "replay", FORMATS)
     made.headline = _headline(document)
@@ -58,7 +58,7 @@ def page(answer: Replay, inventory: Inventory | None, _view: View | None) -> Pag
 
 
 def _headline(document: ReplayDocument) -> str:
-    """How long it takes, how much is used, and the same of what it is compared with."""
+    """Return the duration and the use, also for the run to compare with."""
     shares = [f"{100 * run.used:.1f}%" for run in document.runs]
     used = words.listed([f"{share} ({run.name})" for share, run in zip(shares, document.runs, strict=True)])
     used = used if len(shares) > 1 else shares[0]
@@ -90,7 +90,7 @@ def _within(moment: float | None, after: float, until: float, *, first: bool = F
 
 
 def _article(pick: Pick, document: ReplayDocument, number: int) -> told.Article:
-    """The figures of the moment, and who waits."""
+    """Return the figures of the moment, and the pending pods."""
     article = told.Article(pick.key, pick.name, pick.tone, pick.word, f"{pick.word}.".capitalize())
     article.summary = [told.TextLine(f"{words.capital(part)}.") for part in pick.line.split("; ") if part]
     alone = [
@@ -107,7 +107,7 @@ def _article(pick: Pick, document: ReplayDocument, number: int) -> told.Article:
 
 
 def _turned(figures: Table) -> told.TextTable:
-    """A row a figure, a column a run."""
+    """Return a row per figure, a column per run."""
     named = figures.headers[0] == "RUN"
     rows = [
         [header.capitalize(), *(row[at] for row in figures.rows)]
@@ -126,7 +126,7 @@ def _waits(pod: ReplayedPod, second: float) -> bool:
 
 
 def _draw(made: Page, pick: Pick, kept: KeptMoment, now: Moments) -> None:
-    """The devices as they are then: those that were taken since the moment before are marked."""
+    """Draw the devices at that moment: those allocated since the previous moment are marked."""
     drawn = made.scenes[0]
     pick.change = now.become(kept.claims)
     marks: dict[int, Mark] = {}
@@ -145,7 +145,7 @@ def _draw(made: Page, pick: Pick, kept: KeptMoment, now: Moments) -> None:
 
 
 def _absent(drawn: Scene, kept: KeptMoment, now: Moments) -> Iterator[tuple[int, list[SceneDevice]]]:
-    """The nodes that are not there, with devices that can't be had."""
+    """Yield the nodes that do not exist at that moment, with unavailable devices."""
     for name, place in drawn.by_node.items():
         if name not in kept.nodes:
             yield (
@@ -158,7 +158,7 @@ def _absent(drawn: Scene, kept: KeptMoment, now: Moments) -> Iterator[tuple[int,
 
 
 def _back(drawn: Scene, kept: KeptMoment, now: Moments, change: PictureChange) -> None:
-    """Devices of nodes that are there are as they are, whatever was said of them before."""
+    """Restore the devices of existing nodes, whatever their previous state was."""
     for name in kept.nodes:
         place = drawn.by_node.get(name)
         if place is not None and place.is_new:
@@ -188,7 +188,7 @@ def _curves(document: ReplayDocument, stops: Sequence[int]) -> Curves:
 
 
 def _values(run: ReplayRun, value: Value, length: int) -> Iterator[list[float]]:
-    """The values, and with several orders the mean, the least and the most; after its end a run stays as it is."""
+    """Yield the values, and for several orders the mean, the minimum and the maximum; an ended run keeps its state."""
     if not run.bands:
         yield list(_filled((value(one) for one in run.samples), length))
         return

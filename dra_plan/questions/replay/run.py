@@ -1,4 +1,4 @@
-"""One run: the cluster from its start until nothing more happens, under one configuration and one order of nodes."""
+"""One run: the cluster from its start until nothing more happens, under one configuration and one node order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dra_plan.scheduler.simulation import Simulation
 
 @dataclass(frozen=True)
 class Setting:
-    """A configuration: what it is called, its policy, and the decoded KubeSchedulerConfiguration, if any."""
+    """A configuration: its name, its policy, and the decoded KubeSchedulerConfiguration, if any."""
 
     name: str
     policy: str
@@ -39,7 +39,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Trace:
-    """What happens, and what is asked of it. `seconds` are those of the samples, `ends` the monotonic deadline."""
+    """The events and the question. `seconds` are those of the samples, `ends` the monotonic deadline."""
 
     inventory: Inventory
     target: Target
@@ -54,7 +54,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What became of the cluster: numbers only, so that other processes can send them."""
+    """The result for the cluster: only numbers, so that other processes can send it."""
 
     samples: list[FleetSample]
     models: list[ModelUse]
@@ -67,7 +67,7 @@ class RunResult:
 
 
 def in_orders(trace: Trace, runs: Iterable[tuple[Setting, int]]) -> Iterator[RunResult]:
-    """Each of these runs; of any but the first order the pods are left out."""
+    """Yield the result of each of these runs; without pods for all but the first order."""
     for setting, order in runs:
         result, _, _ = run(trace, setting, order)
         yield replace(result, pods=[]) if order else result
@@ -76,7 +76,7 @@ def in_orders(trace: Trace, runs: Iterable[tuple[Setting, int]]) -> Iterator[Run
 def run(
     trace: Trace, setting: Setting, order: int, *, keeps: bool = False
 ) -> tuple[RunResult, SimulationResult, list[KeptMoment]]:
-    """One run, what the scheduler made of the pods that are left, and if it `keeps` them the objects at moments."""
+    """Return one run, the scheduler's result for the remaining pods, and with `keeps` the objects at moments."""
     policy = policies.named(setting.policy)
     mix = PodMix(trace.inventory, trace.steps)
     given, beyond = as_created(trace.inventory)
@@ -124,7 +124,7 @@ def run(
 
 
 def _chosen(trace: Trace) -> Chosen:
-    """The pods that the question is about, those that are made in their place, and all that come later."""
+    """Return the selected pods, their replacements, and all later pods."""
     follows = with_successors(choice(trace.inventory, trace.target, trace.question), trace.inventory.pods)
     created = {
         (obj.metadata.namespace, obj.metadata.name)
@@ -146,7 +146,7 @@ def _named(namespace: str, name: str) -> str:
 
 
 def _pods(simulation: Simulation, settled: Settled) -> Iterator[ReplayedPod]:
-    """The pods that waited at any time, in the order in which they came."""
+    """Yield the pods that were pending at any time, in order of arrival."""
     server, there = settled.server, simulation.cluster.pods
     gone = {pod_uid(each.pod): each for each in server.ended}
     records = simulation.scheduler.records.by_uid
@@ -169,7 +169,7 @@ def _pods(simulation: Simulation, settled: Settled) -> Iterator[ReplayedPod]:
 
 
 def waiting_times(pods: Sequence[ReplayedPod]) -> WaitingTimes:
-    """How long those pods waited that got a node."""
+    """Return the waiting times of the pods that got a node."""
     times = sorted(pod.bound - pod.arrived for pod in pods if pod.bound is not None)
     if not times:
         return WaitingTimes(pods=0, mean=0.0, median=0.0, percentile95=0.0, longest=0.0)

@@ -1,4 +1,4 @@
-"""`replay -o table`, `-o wide`, `-o csv` and `-o name`: a row a moment."""
+"""`replay -o table`, `-o wide`, `-o csv` and `-o name`: a row per moment."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dra_plan.text.words import counted, listed
 
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 _OF_A_UNIT = 3
-"""A time is written in the largest unit of which it has at least this many."""
+"""The largest unit is used in which a time has at least this value."""
 
 Value = Callable[[FleetSample], float]
 
 
 def share(sample: FleetSample) -> float:
-    """How much of all devices is allocated, in percent."""
+    """Return the percentage of all devices that is allocated."""
     return 100 * sample.allocated / sample.devices if sample.devices else 0.0
 
 
@@ -50,12 +50,12 @@ ALL: tuple[tuple[str, Value, int, str], ...] = (
 
 
 def table(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """A row a moment, of each run; with several orders the mean and the range."""
+    """Return a row per moment and run; with several orders the mean and the range."""
     return [samples(document, FEW), *_sentences(document), target(document)]
 
 
 def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
-    """The same with more columns, and what is allocated by model, and of each pod when it came, was bound and ended."""
+    """Return the same with more columns, the allocation by model, and the arrival, binding and end of each pod."""
     parts: list[Part] = [samples(document, ALL)]
     models = Table(("RUN", "MODEL", "DEVICES", "ALLOCATED"), grouped=1)
     pods = Table(("RUN", "POD", "NODE", "ARRIVED", "WAITED", "ENDED", "MESSAGE"), grouped=1, flexible=(1, 6))
@@ -72,7 +72,7 @@ def wide(document: ReplayDocument, _screen: Screen | None) -> list[Part]:
 
 
 def samples(document: ReplayDocument, columns: tuple[tuple[str, Value, int, str], ...]) -> Table:
-    """A row a moment, of each run."""
+    """Return a row per moment and run."""
     several = len(document.runs) > 1
     made = Table((*(["RUN"] if several else []), "TIME", *(column[0] for column in columns)), grouped=int(several))
     for run in document.runs:
@@ -92,7 +92,7 @@ def _cell(sample: FleetSample, band: Band | None, value: Value, digits: int, uni
 
 
 def duration(seconds: float) -> str:
-    """`90 s`, `45 min`, `3.5 h`, `12.0 d`."""
+    """Return `90 s`, `45 min`, `3.5 h`, `12.0 d`."""
     for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
         if seconds >= _OF_A_UNIT * size:
             return f"{seconds / size:,.1f} {unit}"
@@ -117,7 +117,7 @@ def _sentences(document: ReplayDocument) -> Iterator[str]:
 
 
 def _waited(run: ReplayRun, *, named: bool) -> str:
-    """How long pods waited, and how much was used."""
+    """Return the waiting times of pods, and the use."""
     times = run.waiting_times
     who = f"{run.name}: " if named else ""
     if times.pods and not times.longest:
@@ -134,7 +134,7 @@ def _waited(run: ReplayRun, *, named: bool) -> str:
 
 
 def names(document: ReplayDocument) -> str:
-    """The pods that wait at the end, a line each."""
+    """Return the pods that are pending at the end, one per line."""
     lines = [
         f"{pod.namespace}/{pod.name}" for pod in document.runs[0].pods if pod.node_name is None and pod.ended is None
     ]
@@ -142,7 +142,7 @@ def names(document: ReplayDocument) -> str:
 
 
 def as_csv(document: ReplayDocument) -> str:
-    """A row a moment and run; with several orders also the least and the most of each figure."""
+    """Return a row per moment and run; with several orders also the minimum and maximum of each figure."""
     fields = [name for name in FleetSample.__struct_fields__ if name != "second"]
     ranges = any(run.bands for run in document.runs)
     header = ["run", "second", *fields]
@@ -165,7 +165,7 @@ def _number(sample: FleetSample, name: str) -> str:
 
 
 def _harmless(text: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
+    """Return a name that spreadsheets do not read as a formula."""
     line = shown.line(text)
     return f"'{line}" if line[:1] in "=+-@" else line
 
@@ -174,5 +174,5 @@ FORMATS = Formats(table=table, wide=wide, name=names, others={"csv": as_csv})
 
 
 def parse(option: str) -> Format[ReplayDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, of_tables(FORMATS))

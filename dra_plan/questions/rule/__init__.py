@@ -1,1 +1,1 @@
-"""What a rule of `validate` is about."""
+"""The explanation of a rule of `validate`."""

@@ -1,4 +1,4 @@
-"""`rule`: the rules of `validate`, with what they say of a bad example."""
+"""`rule`: the rules of `validate`, with their findings in a bad example."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dra_plan.validation.rule import Finding, Rule
 from dra_plan.validation.run import judge
 
 BAD = "bad.yaml"
-"""What the file with the bad example is called."""
+"""The file name of the bad example."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -33,9 +33,9 @@ class RuleGuides(PrintedAnswer[RulesDocument]):
 
 
 def guides(codes: Iterable[str]) -> RuleGuides:
-    """The rules whose codes are given or begin so, with examples; without codes all rules, without examples.
+    """Return the rules whose codes have these prefixes, with examples; without codes all rules, without examples.
 
-    Raises UsageError for what begins no code.
+    Raises UsageError for a prefix of no code.
     """
     wanted = tuple(code.upper() for code in codes)
     for code in wanted:
@@ -45,7 +45,7 @@ def guides(codes: Iterable[str]) -> RuleGuides:
 
 
 def judged_example(code: str, *, good: bool = False) -> tuple[Finding, ...]:
-    """Everything that is found in the bad example of a rule, or in the good one."""
+    """Return all findings in the bad example of a rule, or in the good one."""
     example = examples.load(code)
     gates = {**example.gates, **(example.good_gates if good else {})}
     text = example.whole(example.good if good else example.bad)

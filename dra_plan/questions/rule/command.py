@@ -1,4 +1,4 @@
-"""`dra-plan rule`: what a rule of `validate` is about, with a bad and a good example."""
+"""`dra-plan rule`: the explanation of a rule of `validate`, with a bad and a good example."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleCode, Severit
 
 
 class ShownExample(DocumentPart, frozen=True, kw_only=True):
-    """Manifests that break a rule, and the same without the mistake."""
+    """Manifests that violate a rule, and the same manifests without the mistake."""
 
     bad: Text
     good: Text
@@ -24,7 +24,7 @@ class ShownExample(DocumentPart, frozen=True, kw_only=True):
 
 
 class RuleGuide(DocumentPart, frozen=True, kw_only=True):
-    """Everything about a rule."""
+    """All information about a rule."""
 
     code: RuleCode
     severity: SeverityName

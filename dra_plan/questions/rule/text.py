@@ -1,4 +1,4 @@
-"""The formats of `rule`: a list of rules, or all about some of them, with examples."""
+"""The formats of `rule`: a list of rules, or the details of some, with examples."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dra_plan.text.findings import block, wrapped
 from dra_plan.text.formats import DATA, Format, choose, columns, whole
 
 REFUSERS = {"APIServer": "the API server", "Scheduler": "the scheduler", None: "-"}
-"""Who refuses, in words."""
+"""The components that reject objects, in words."""
 
 
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def parse(option: str) -> Format[RulesDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return choose(option, {"text": whole(_text), **DATA, "name": whole(_names)})
 
 
@@ -63,7 +63,7 @@ def _guide(rule: RuleGuide, screen: Screen | None) -> Iterator[str]:
 
 
 def _narrower(screen: Screen | None) -> Screen | None:
-    """A screen with room for the indentation."""
+    """Return a screen that is narrower by the indentation."""
     return Screen(width=max(screen.width - 2, 1), colour=screen.colour) if screen else None
 
 

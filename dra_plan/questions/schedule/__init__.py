@@ -1,1 +1,1 @@
-"""Where each pod goes when the scheduler takes them one after the other."""
+"""The node of each pod when the scheduler handles them one after another."""

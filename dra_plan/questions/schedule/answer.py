@@ -64,19 +64,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SchedulePlan(PrintedAnswer[ScheduleDocument]):
-    """The answer of `schedule`: the pods as the document has them, which `for` goes through."""
+    """The answer of `schedule`; iterating yields the pods in document form."""
 
     outcome: SimulationResult
     explanations: tuple[ExplainedAttempt, ...] | None = None
-    """Why pods without a node were refused devices, if that was asked."""
+    """The reasons why pods without a node got no devices, if requested."""
     settled: Settled | None = None
-    """How the cluster settled, if that was asked."""
+    """The settled cluster, if requested."""
     outlook: tuple[str, ...] = ()
-    """What settling would change, if that was not asked."""
+    """The changes that settling would make, if settling was not requested."""
     unknown: frozenset[tuple[str, str]] = frozenset()
-    """Namespaces and names of the pods that are rejected, but may be only because of what the input lacks."""
+    """Namespaces and names of the rejected pods that may be rejected only because the input is incomplete."""
     refused: tuple[RefusedOwner, ...] = ()
-    """Pods and workloads that the API server does not let be: they were left out."""
+    """Pods and workloads that the API server rejects: they were left out."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -85,9 +85,9 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         return len(self.document.pods)
 
     def devices(self, pod: ScheduledPod | str) -> list[str]:
-        """The devices DRIVER/POOL/DEVICE of the pod, or of NAMESPACE/NAME; none for a pod without any.
+        """Return the devices DRIVER/POOL/DEVICE of the pod, or of NAMESPACE/NAME; an empty list if it has none.
 
-        UsageError for a pod that the answer does not have.
+        Raises UsageError for a pod that the answer does not have.
         """
         name = pod if isinstance(pod, str) else f"{pod.namespace}/{pod.name}"
         if all(name != f"{each.namespace}/{each.name}" for each in self):
@@ -100,7 +100,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
 
     @property
     def unexplained(self) -> ScheduleDocument:
-        """The document without explanations: they may be wanted for a page alone."""
+        """Return the document without explanations, which may be needed only for a page."""
         return structs.replace(self.document, explanations=UNSET)
 
     def _document(self) -> ScheduleDocument:
@@ -148,14 +148,14 @@ def schedule_pods(
     never_ready: Sequence[str] = (),
     patience: float | None = None,
 ) -> SchedulePlan:
-    """Schedules the pods of an input.
+    """Schedule the pods of an input.
 
-    `extenders` stand for those of the configuration. The question's `owners` name the pods, and workloads whose pods,
-    are scheduled and told; or its `namespace` and `selector` choose which pending ones are. The others stay as they
-    are. Raises InputError with `requires_nodes` for an input without nodes; otherwise it is scheduled as a cluster
-    without nodes. With `settle` what controllers do follows, and the `events`, until nothing changes any more;
-    `never_ready` pods (NAMESPACE/NAME) start and do not become ready; with more `patience` (seconds) what comes later
-    happens, too. UsageError for what can't be chosen.
+    `extenders` replace those of the configuration. The question's `owners` name the pods, and workloads whose pods, are
+    scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are. With
+    `requires_nodes`, raises InputError for input without nodes; otherwise that is a cluster without nodes. With
+    `settle`, the controllers act afterwards, and the `events` happen, until nothing changes any more; `never_ready`
+    pods (NAMESPACE/NAME) start and do not become ready; with more `patience` (seconds), later changes happen, too.
+    Raises UsageError for invalid options.
     """
     inferred: list[Notice] = []
     if requires_nodes or question.infer_nodes:
@@ -226,11 +226,11 @@ def schedule_chosen(
     explain: bool = False,
     enough: Callable[[], bool] | None = None,
 ) -> SimulationResult:
-    """What becomes of the chosen pods, for answers that ask the scheduler more than once. The others stay as they are.
+    """Return the result for the selected pods, for answers that run the scheduler repeatedly. Other pods do not change.
 
-    Of the question only the budgets count. The notices are those of the simulation alone. `common` is shared with
-    other questions, `view` is what the target sees of the inventory; with `explain` failed attempts are kept. It ends
-    when `enough` says so.
+    Only the limits of the question apply. The notices are those of the simulation alone. `common` is shared with other
+    questions, `view` is the target's view of the inventory; with `explain`, failed attempts are recorded. The run ends
+    when `enough` returns true.
     """
     simulation = simulation_of(inventory, target, question, chosen, common, view, explain=explain)
     if enough is not None:
@@ -239,7 +239,7 @@ def schedule_chosen(
 
 
 def choice(inventory: Inventory, target: Target, question: Question) -> Chosen:
-    """Which pods the question is about. Raises UsageError for owners that nothing has."""
+    """Return the pods that the question selects. Raises UsageError for unknown owners."""
     return _chosen(chosen_pods(inventory, target, question), question)
 
 
@@ -255,15 +255,15 @@ def notices_about(
     *,
     settled: bool = False,
 ) -> list[Notice]:
-    """What a reader should know beside what became of the pods; `others` stand after those of the input.
+    """Return the notices for readers besides the results of pods; `others` follow those of the input.
 
-    A `settled` answer is about controllers, too.
+    A `settled` answer also covers controllers.
     """
     planned = [record.pod for record in outcome.pods if not record.skipped and (record.attempts or not record.node)]
     there = {pod.key for pod in inventory.pods if pod.metadata.is_stored}
     creates = any(pod.key not in there for pod in planned)
     return [
-        *notices.of_target(target, inventory.nodes),
+        *notices.of_target(target, inventory),
         *of_scheduler(target, inventory, outcome.pods),
         *inventory.notices,
         *others,
@@ -279,16 +279,16 @@ def notices_about(
 
 
 MOST = 100
-"""Attempts that differ and are explained; those after them are left out."""
+"""The maximum number of different attempts that are explained."""
 
 
 def explained_attempts(
     attempts: Iterable[FailedAttempt], inventory: Inventory, max_steps: int | None
 ) -> list[ExplainedAttempt]:
-    """The explanations of attempts that failed for their claims, in order, of which `inventory` is the input.
+    """Return the explanations of attempts that failed because of their claims, in order; `inventory` is the input.
 
-    Pods that asked for the same of the same cluster, and were told the same, are told together with the first. Nodes
-    that were refused for something else than devices are not told.
+    Pods with equal requests in an equal cluster and with equal messages are grouped with the first. Nodes that were
+    rejected for reasons other than devices are omitted.
     """
     from dra_plan.explanation.explainer import KnownFindings
 
@@ -309,7 +309,7 @@ def explained_attempts(
 
 
 def _asked(attempt: FailedAttempt) -> tuple[Hashable, ...]:
-    """What was asked for, of which cluster."""
+    """Return the requests, and the state of the cluster."""
     return asked(_claim_set(attempt)), id(attempt.cluster)
 
 
@@ -320,14 +320,14 @@ def _claim_set(attempt: FailedAttempt) -> ClaimSet:
 
 
 class _Used:
-    """Who had which devices, told by what differs from the first state: of each only that is kept."""
+    """The users of devices, as the differences from the first state, which is all that is stored."""
 
     def __init__(self) -> None:
         self._first: frozenset[Hashable] | None = None
         self._of_claim: dict[int, tuple[Hashable, ...]] = {}
 
     def since_first(self, claims: Sequence[ResourceClaim]) -> frozenset[Hashable]:
-        """Equal for states in which the same claims had the same devices. The claims must live on."""
+        """Return a value that is equal for states with equal allocations. The claims must stay alive."""
         now = frozenset(taken for claim in claims for taken in self._taken(claim))
         if self._first is None:
             self._first = now
@@ -376,14 +376,14 @@ def _explained_attempt(
 
 
 def _is_refused(outcome: Outcome) -> bool:
-    """Whether devices are what is in the way; a node may be refused for what they take of it."""
+    """Return whether devices are the obstacle, including the node resources that they consume."""
     return outcome is not Outcome.FITS
 
 
 def schedule_document(
     outcome: SimulationResult, explanations: list[ExplainedAttempt] | UnsetType = UNSET
 ) -> ScheduleDocument:
-    """What became of pods and claims. Allocations carry no timestamp: the time is the simulation's."""
+    """Return the results of pods and claims. Allocations have no timestamp: the time is simulated."""
     return ScheduleDocument(
         target=answer_target(outcome.target),
         api_server=outcome.api_server,

@@ -1,4 +1,4 @@
-"""What `schedule` can be asked."""
+"""The `Cluster` method for `schedule`, and its options."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 A_CONFIGURATION = "a decoded KubeSchedulerConfiguration"
-"""What is expected of an argument."""
+"""The description of an expected argument."""
 
 
 class ScheduleOptions(PodOptions, Ties, Timed, total=False):
-    """Which pods, by which scheduler, and what happens beside it."""
+    """The options that select the pods, the scheduler, and the later events."""
 
     then: Iterable[LoadedCluster | Objects]
     config: Mapping[str, Any] | None
@@ -71,23 +71,22 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
 
 @spelled_out
 def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOptions]) -> SchedulePlan:
-    """What becomes of the pods when kube-scheduler takes them one after the other.
+    """Return the result of kube-scheduler handling the pods one after another.
 
-    `owners` name the pods that are scheduled and told, and workloads that stand for theirs; without them,
-    `namespace` and `selector` choose which pending pods are scheduled. `then` are later states of the cluster;
-    `config` is a decoded KubeSchedulerConfiguration, `extenders` stand for those that it names, `plugins` are
-    factories of own plugins; `api_server` is "real", or "recorded" for the one with which most outcomes were
-    recorded; `order` is "arrival" (by creationTimestamp, then by place in the input), or "name" for a scheduler
-    that was restarted; of several best nodes `ties` takes the "first", or a "random" one by `seed`. With `explain` the
-    plan says of each pod without a node why it was refused devices, as the
-    cluster was when it was tried last. An input without nodes is scheduled as a cluster without nodes, or refused
-    with `requires_nodes`. With `settle` controllers act as well: pods are evicted and made again, claims freed,
-    quota refuses, until nothing changes, then again in each later state; `events` are steps such as
-    {"create": object} that happen then, one after the other (docs/schedule.md); pods that are `never_ready` (NAME
-    or NAMESPACE/NAME) start and do not become ready. A DeviceTaintRule in any of them says that the cluster serves
-    these.
-    After `timeout` seconds it ends: what was not tried to its end is Undecided. Raises UsageError for what can't
-    be chosen, InputError for later states and events that can't be decoded.
+    `owners` name the pods to schedule and report, or workloads that stand for their pods; without them, `namespace` and
+    `selector` select pending pods. `then` are later states of the cluster; `config` is a decoded
+    KubeSchedulerConfiguration, `extenders` replace those that it names, `plugins` are factories of custom plugins;
+    `api_server` is "real", or "recorded" for the one with which most outcomes were recorded; `order` is "arrival" (by
+    creationTimestamp, then by input order), or "name" for a restarted scheduler; among several best nodes, `ties` takes
+    the "first", or a "random" one by `seed`. With `explain`, the plan contains, for each pod without a node, why it got
+    no devices in the state of its last attempt. An input without nodes is scheduled as a cluster without nodes, or
+    rejected with `requires_nodes`. With `settle`, controllers act as well: pods are evicted and recreated, claims
+    deallocated, quota enforced, until nothing changes, and again in each later state; `events` are steps such as
+    {"create": object} that then happen one after another (docs/schedule.md); `never_ready` pods (NAME or
+    NAMESPACE/NAME) start and do not become ready. A DeviceTaintRule in any of them means that the cluster serves this
+    kind.
+    After `timeout` seconds it ends: unfinished attempts are Undecided. Raises UsageError for invalid options,
+    InputError for later states and events that cannot be decoded.
     """
     from dra_plan.arguments import able, callback, list_of, names, optional, required, truth
     from dra_plan.loaded import LoadedCluster
@@ -131,7 +130,7 @@ def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOpt
 
 
 def chance_of(ties: Any, seed: Any) -> Chance:
-    """How ties are broken, as options say it. UsageError for what can't be, and for a seed that nothing asks for."""
+    """Return the tie-breaking of the options. Raises UsageError for invalid options, and for an unused seed."""
     from dra_plan.arguments import optional, whole_number
     from dra_plan.scheduler.chance import FIRST, Chance
 
@@ -143,7 +142,7 @@ def chance_of(ties: Any, seed: Any) -> Chance:
 
 
 def _inventory(state: LoadedCluster | Objects) -> Inventory:
-    """The objects of a later state."""
+    """Return the objects of a later state."""
     from dra_plan.claims.identity import told_apart
     from dra_plan.loaded import LoadedCluster
     from dra_plan.manifests.load import inventory_of
@@ -156,7 +155,7 @@ def _inventory(state: LoadedCluster | Objects) -> Inventory:
 def _steps(
     cluster: LoadedCluster, events: Sequence[Mapping[str, Any]], later: Sequence[Inventory], *, settle: bool
 ) -> tuple[list[EventStep], Target]:
-    """The decoded steps, and the target: what the API server serves, objects and steps tell."""
+    """Return the decoded steps, and the target: objects and steps show what the API server serves."""
     if not settle:
         if events:
             raise UsageError("events need settle")
@@ -170,5 +169,5 @@ def _steps(
 
 
 def _keys(named: Iterable[str]) -> list[str]:
-    """NAMESPACE/NAME of pods that may be named without their namespace."""
+    """Return NAMESPACE/NAME of pods that may be named without their namespace."""
     return [name if "/" in name else f"default/{name}" for name in named]

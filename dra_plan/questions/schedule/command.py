@@ -1,4 +1,4 @@
-"""`dra-plan schedule`: pods that compete, through the whole scheduling cycle."""
+"""`dra-plan schedule`: competing pods, through the whole scheduling cycle."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def schedule(
 
 
 def _content(document: ScheduleDocument, gate: Gate, origins: Origins, *, anchor: str) -> Content:
-    """What reports for CI say; what makes them is only loaded if there are any."""
+    """Return the content of CI reports; the code that builds it is imported only if there are reports."""
     from dra_plan.questions.schedule import report
 
     return report.content(document, gate, origins, command="schedule", anchor=anchor)
 
 
 def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
-    """Why there was nothing to do, or "". A cluster whose pods all have their places is no reason to complain."""
+    """Return why there was nothing to do, or "". A cluster whose pods are all bound is not an error."""
     if plan.refusals:
         return ""
     if not plan.pods and plan.settled:
@@ -126,7 +126,7 @@ def _nothing(plan: ScheduleDocument, *, selecting: bool, named: bool) -> str:
 
 
 def _configuration(path: str | None, *, allow: bool) -> tuple[dict[str, Any] | None, list[Extender] | None]:
-    """The decoded configuration, and its extenders if they may be contacted."""
+    """Return the decoded configuration, and its extenders if they may be contacted."""
     from dra_plan.errors import UsageError
     from dra_plan.scheduler import config
 

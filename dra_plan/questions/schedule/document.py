@@ -21,7 +21,7 @@ from dra_plan.documents.scheduling import (
 
 
 class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What kube-scheduler does with the pods of an input."""
+    """The result of kube-scheduler for the pods of an input."""
 
     kind: Literal["SchedulePlan"] = "SchedulePlan"
     api_server: Annotated[
@@ -52,7 +52,7 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
 
 
 def devices_by_pod(document: ScheduleDocument) -> dict[str, list[str]]:
-    """The devices DRIVER/POOL/DEVICE of the claims that are reserved for each pod, by NAMESPACE/NAME."""
+    """Return the devices DRIVER/POOL/DEVICE of the claims that are reserved for each pod, by NAMESPACE/NAME."""
     found: dict[str, list[str]] = {}
     for claim in document.claims:
         if claim.allocation is None:

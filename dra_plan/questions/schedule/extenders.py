@@ -1,4 +1,7 @@
-"""Scheduler extenders over HTTP: what stands behind the scheduler's port. Contacted only when the user allows it."""
+"""Scheduler extenders over HTTP, behind the scheduler's interface.
+
+They are contacted only with the user's permission.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _PIECE = 64 * 1024
 
 
 _MOST_BYTES = 64 * 1024 * 1024
-"""More than this is not read from an extender."""
+"""The maximum number of bytes read from an extender."""
 
 
 class HttpExtender:
@@ -48,14 +51,14 @@ class HttpExtender:
         self._managed = frozenset(resource.name for resource in config.managed_resources)
 
     def is_interested(self, pod: Pod) -> bool:
-        """Whether the pod asks for a resource that the extender manages; without any, every pod does."""
+        """Return whether the pod requests a resource that the extender manages; without resources, every pod does."""
         if not self._managed:
             return True
         containers = (*pod.spec.containers, *pod.spec.init_containers)
         return any(self._managed & {*c.resources.requests, *c.resources.limits} for c in containers)
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
-        """Which nodes remain."""
+        """Return the remaining nodes."""
         answer = self._ask(self._config.filter_verb, self._args(pod, nodes))
         with self._understood(self._config.filter_verb):
             return self._filtered(answer, nodes)
@@ -78,7 +81,7 @@ class HttpExtender:
         return ExtenderFilterResult(left, dict(failed or {}), dict(unresolvable or {}))
 
     def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, int]:
-        """Scores by node."""
+        """Return the scores by node."""
         answer = self._ask(self._config.prioritize_verb, self._args(pod, nodes), list)
         with self._understood(self._config.prioritize_verb):
             return {str(_field(entry, "Host") or ""): int(_field(entry, "Score") or 0) for entry in answer}
@@ -86,7 +89,7 @@ class HttpExtender:
     def process_preemption(
         self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
     ) -> list[Candidate]:
-        """The candidates that remain, with the victims that the extender leaves."""
+        """Return the remaining candidates, with the victims that the extender leaves."""
         meta = self._config.node_cache_capable
         victims = {
             c.node: {
@@ -149,7 +152,7 @@ class HttpExtender:
         return answer
 
     def _read(self, response: IO[bytes]) -> bytes:
-        """The answer, within the time that all of it has; what comes drop by drop is not waited for."""
+        """Return the response, within a limit on its total time; slow responses are abandoned."""
         ends, data = time.monotonic() + self._timeout, bytearray()
         while piece := response.read1(_PIECE):  # type: ignore[attr-defined]
             data += piece
@@ -161,7 +164,7 @@ class HttpExtender:
 
     @contextlib.contextmanager
     def _understood(self, verb: str) -> Iterator[None]:
-        """Whatever can't be made of an answer is the extender's error."""
+        """Turn any failure to decode a response into an error of the extender."""
         try:
             yield
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as problem:
@@ -171,10 +174,10 @@ class HttpExtender:
 
 
 class _SameHost(urllib.request.HTTPRedirectHandler):
-    """Follows redirects on the host that the configuration names, and nowhere else."""
+    """Follows redirects on the host in the configuration only."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        """The request of a redirect. Raises URLError for another host."""
+        """Return the request of a redirect. Raises URLError for another host."""
         old, new = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
         if (old.scheme, old.netloc) != (new.scheme, new.netloc):
             raise urllib.error.URLError("it redirects to another host")
@@ -185,7 +188,7 @@ _OPENER = urllib.request.build_opener(_SameHost)
 
 
 def _field(answer: Any, name: str) -> Any:
-    """A field of an answer, in whatever case, as Go reads JSON; None if it is missing."""
+    """Return a field of a response, ignoring case like Go's JSON decoder; None if it is missing."""
     if not isinstance(answer, dict):
         return None
     if name in answer:
@@ -194,6 +197,6 @@ def _field(answer: Any, name: str) -> Any:
 
 
 def make(config: Configuration) -> list[HttpExtender]:
-    """The extenders of a configuration, those that can be ignored last, as upstream orders them."""
+    """Return the extenders of a configuration, ignorable ones last, in upstream order."""
     made = [HttpExtender(entry) for entry in config.extenders]
     return sorted(made, key=lambda extender: extender.ignorable)

@@ -1,4 +1,4 @@
-"""What gates make of a SchedulePlan."""
+"""The gate rules for a SchedulePlan."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.text.gate import Gate, Judge, Verdict
 
 FAILED_CREATE = "FailedCreate"
-"""The reason of a controller's event when it can't create a pod."""
+"""The reason of a controller's event when it cannot create a pod."""
 
 
 def of_pod(gate: Gate, pod: ScheduledPod) -> Verdict:
-    """The verdict on a pod. One that is left alone passes."""
+    """Return the verdict on a pod. A skipped pod passes."""
     if pod.outcome in ("Bound", "Skipped"):
         return Verdict.PASSED
     return gate.undecided if pod.is_undecided else Verdict.FAILED
@@ -23,9 +23,9 @@ def _verdicts(gate: Gate, document: ScheduleDocument) -> list[Verdict]:
 
 
 def never_made(settled: SettledCluster) -> list[str]:
-    """What does not come to be: objects of events that are refused, pods that controllers can't create, no rest at all.
+    """Return what is never created: rejected objects of events, pods that controllers cannot create, a settled state.
 
-    KIND/NAME, and the namespace, of each, or of the owner of such pods.
+    Each is KIND/NAME, and the namespace, of the object, or of the owner of such pods.
     """
     refused = [f"{one.object} in {one.namespace}" for one in settled.refused]
     failed = [f"{one.kind}/{one.name} in {one.namespace}" for one in settled.events if one.reason == FAILED_CREATE]

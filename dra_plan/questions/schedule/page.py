@@ -1,4 +1,4 @@
-"""The page of `schedule`: the pods in their order, what each gets, and why it gets nothing when it was tried last."""
+"""The page of `schedule`: the pods in order, the devices of each, and the reasons of its last failed attempt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dra_plan.text import words
 
 
 def page(answer: SchedulePlan, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = begin(answer.document, "schedule", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_schedule(made, answer, view)
@@ -32,7 +32,7 @@ def page(answer: SchedulePlan, inventory: Inventory | None, view: View | None) -
 
 
 def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
-    """The pods in their order, each with what it gets and why not."""
+    """Add the pods in order, each with its devices or the reasons against it."""
     document = answer.document
     made.gets_word, made.picks_title = "gets", "Pods, in the scheduler's order"
     told_pods = [pod for pod in document.pods if pod.attempts or pod.outcome not in ("Bound", "Skipped")]
@@ -58,7 +58,7 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
 
 
 def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, before: dict[bytes, str]) -> str:
-    """Where the same is told already, but for the name of the pod; "" where it is not."""
+    """Return the article with equal content except for the name of the pod; "" if there is none."""
     if of is None:
         return ""
     said = msgspec.json.encode((of.absent, of.stories)).replace(pod.name.encode(), b"*")
@@ -67,7 +67,7 @@ def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, bef
 
 
 def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: int) -> str:
-    """Who gets a node and who does not, and at whose cost."""
+    """Return the pods that get a node, those that do not, and the evicted pods."""
     if len(pods) == 1:
         [pod] = pods
         said = f"pod/{pod.namespace}/{pod.name} gets {f'node {pod.node_name}' if pod.node_name else 'no node'}"
@@ -82,7 +82,7 @@ def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: in
 
 
 def _draw(made: Page, answer: SchedulePlan, view: View, why: Mapping[PodKey, ExplainedAttempt]) -> None:
-    """Marks what each pod gets, and who is refused why; what is taken from then on, and what was at its attempt."""
+    """Mark the devices of each pod, and the rejections with reasons; later allocations, and those at its attempt."""
     drawn = made.scenes[0]
     beginning = Beginning(drawn, view)
     going_on = Moments(beginning)
@@ -102,7 +102,7 @@ def _draw(made: Page, answer: SchedulePlan, view: View, why: Mapping[PodKey, Exp
 
 
 def _evicted(answer: SchedulePlan) -> dict[str, list[PodKey]]:
-    """The pods that are evicted for each pod."""
+    """Return the pods that are evicted for each pod."""
     found: dict[str, list[PodKey]] = {}
     for each in answer.document.evictions:
         namespace, _, name = each.pod.partition("/")
@@ -122,7 +122,7 @@ def _marks(pod: ScheduledPod, claims: Mapping[str, ResourceClaim], drawn: Scene)
 def _draw_failed(
     made: Page, beginning: Beginning, failed: Mapping[PodKey, FailedAttempt], why: Mapping[PodKey, ExplainedAttempt]
 ) -> None:
-    """Each pod that was refused devices: the picture as its last attempt saw it, with the reasons on the devices."""
+    """Draw each pod that was refused devices: the picture at its last attempt, with the reasons on the devices."""
     left = MOST_ASKED
     marks: dict[int, dict[int, Mark]] = {}
     moments: dict[frozenset[int], int] = {}

@@ -34,7 +34,7 @@ CODES = {
 
 
 def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
-    """What became of each pod of a SchedulePlan, and the warnings."""
+    """Return the result of each pod of a SchedulePlan, and the warnings."""
     checks = [_check(pod, gate, origins) for pod in document.pods]
     checks += refusals.checks(document.refusals)
     checks += [_never_made(what) for what in (never_made(document.settled) if document.settled else ())]
@@ -43,7 +43,7 @@ def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command
 
 
 def _never_made(what: str) -> ReportCase:
-    """What controllers and events do not bring about."""
+    """Return the check of an object that controllers and events fail to create."""
     return ReportCase(what, Result.FAILED, Entry(Level.ERROR, "not-created", f"not created: {what}"))
 
 
@@ -65,7 +65,7 @@ def _check(pod: ScheduledPod, gate: Gate, origins: Origins) -> ReportCase:
 
 
 def _origin(pod: ScheduledPod, origins: Origins) -> Origin:
-    """Where the pod was read, or the workload that it is a replica of: replicas are named WORKLOAD-NUMBER."""
+    """Return the position of the pod in the input, or of the workload of a replica named WORKLOAD-NUMBER."""
     own = origins.get(("Pod", pod.namespace, pod.name))
     if own is not None:
         return own

@@ -28,17 +28,17 @@ from dra_plan.text.stories import told_lines
 from dra_plan.text.words import NAMES, counted, listed, scheduler_says
 
 FEW = 10
-"""So many pods that had their places already are shown, if there are no others: it may be they that were asked for."""
+"""The number of already bound pods that are shown if there are no others, since the user may want to see them."""
 
 
 LEGEND = "ok: passed Filter; numbers: weighted scores."
 
 
 def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
-    """One row per pod that was scheduled: where it goes and with which devices, or why it stays.
+    """Return one row per scheduled pod: its node and devices, or why it has none.
 
-    Below, with a trace the story of each attempt, who is evicted and woken, and how many pods are left out because they
-    had their place already or were not chosen.
+    Below, with a trace, each attempt, the evicted and retried pods, and the number of pods omitted because they were
+    already bound or not selected.
     """
     pods = [pod for pod in document.pods if not _aside(pod)]
     if not pods and len(document.pods) <= FEW:
@@ -55,7 +55,7 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
-    """All pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
+    """Return all pods, and for the last attempt of each a matrix: one row per node, one column per plugin."""
     last = {attempt.pod: attempt for attempt in (document.trace.attempts if document.trace else ())}
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     parts += [*pods_table(document, document.pods, screen, every=True), *paragraphs(document)]
@@ -65,7 +65,7 @@ def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
 
 
 def _aside(pod: ScheduledPod) -> str:
-    """Why a pod is no news: it was bound before, or is not one of those that were asked for; otherwise ""."""
+    """Return why a pod has no new result: it was already bound, or it was not selected; otherwise ""."""
     if pod.outcome == "Bound" and not pod.attempts:
         return "bound before"
     return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
@@ -89,7 +89,7 @@ def _attempt(attempt: TracedAttempt) -> Iterator[Part]:
 
 
 def _matrix(attempt: TracedAttempt) -> Table:
-    """What each plugin said of each node; points where the plugin scored it."""
+    """Return the status of each plugin on each node; points where the plugin scored it."""
     scores = attempt.score
     filters = dict.fromkeys(entry.plugin for node in attempt.filter for entry in node.verdicts)
     ordered = [*filters, *(plugin for plugin in scores if plugin not in filters)]
@@ -109,7 +109,7 @@ def _cell(entry: PluginVerdict) -> str:
 
 
 def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[ScheduledVolume]) -> list[Part]:
-    """What is told of pod groups, of volumes, of nodes that devices take from, of evictions and of what wakes pods."""
+    """Return the parts about pod groups, volumes, node resources of devices, evictions and wake-ups of pods."""
     tables = (
         group_table(document.pod_groups),
         _volumes(volumes),
@@ -126,7 +126,7 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
 
 
 def _volumes(volumes: list[ScheduledVolume]) -> Table:
-    """What claims on volumes get: a volume that is there, or one that is made for a node."""
+    """Return the volumes of claims: an existing volume, or one provisioned for a node."""
     made = Table(("VOLUME CLAIM", "VOLUME", "MADE FOR NODE"))
     for volume in volumes:
         made.add(volume.pvc, volume.pv or ("new" if volume.provision else ""), volume.provision)
@@ -134,7 +134,7 @@ def _volumes(volumes: list[ScheduledVolume]) -> Table:
 
 
 def _taken(pods: Iterable[ScheduledPod]) -> Table:
-    """What devices take from the nodes of pods themselves."""
+    """Return the resources that devices consume on the nodes of pods."""
     made = Table(("POD", "CLAIM", "TAKES FROM ITS NODE", "FOR CONTAINERS"))
     for pod in pods:
         for entry in pod.node_allocatable:
@@ -159,7 +159,7 @@ def _wakes(document: ScheduleDocument) -> Table:
 
 
 def names(document: ScheduleDocument) -> str:
-    """`pod/NAMESPACE/NAME node/NODE` for every bound pod."""
+    """Return `pod/NAMESPACE/NAME node/NODE` for every bound pod."""
     bound = (pod for pod in document.pods if pod.node_name)
     return "".join(shown.line(f"pod/{pod.namespace}/{pod.name} node/{pod.node_name}") + "\n" for pod in bound)
 
@@ -168,7 +168,7 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def group_table(groups: Iterable[ScheduledPodGroup]) -> Table:
-    """One row per group: what became of it, how many of its pods have a node and how many it needs, and why not."""
+    """Return one row per group: its result, the number of its bound pods and of required ones, and the reason."""
     made = Table(("POD GROUP", "OUTCOME", "BOUND", "NEEDS", "MESSAGE"), flexible=(0, 4))
     for group in groups:
         needs = str(group.min_count) if group.policy == "gang" else group.policy
@@ -178,22 +178,22 @@ def group_table(groups: Iterable[ScheduledPodGroup]) -> Table:
 
 
 def message(group: ScheduledPodGroup) -> str:
-    """What the scheduler says of the group: the text of its condition PodGroupScheduled, or what its pods wait for."""
+    """Return the scheduler's message about the group: from its condition PodGroupScheduled, or from its pods."""
     said = next((each.message for each in group.conditions if each.type == "PodGroupScheduled"), "")
     return said or group.waiting
 
 
 NARROW = 120
-"""On a screen with fewer columns messages stand below the table, where they have its whole width."""
+"""The width below which messages are placed below the table, where they have the full width."""
 
 
 def pods_table(
     document: ScheduleDocument, pods: Sequence[ScheduledPod], screen: Screen | None, *, every: bool
 ) -> list[Part]:
-    """The table and its totals; unless `every` pod is told, those that got no node and are alike are told once.
+    """Return the table and its totals; unless `every` pod is shown, similar pods without a node are merged.
 
-    On a narrow screen messages stand below the table, one by one; so they do where attempts are explained, but for the
-    messages that stand with an explanation.
+    On a narrow screen, messages are below the table, one by one; so are the messages of explained attempts, except
+    those in an explanation.
     """
     if not pods:
         return []
@@ -216,7 +216,7 @@ def pods_table(
 
 
 def totals(pods: Iterable[ScheduledPod]) -> str:
-    """How many pods came to what: `3 Bound, 37 Unschedulable.`."""
+    """Return the number of pods with each result: `3 Bound, 37 Unschedulable.`."""
     counts = Counter(pod.outcome for pod in pods)
     return f"{', '.join(f'{counts[outcome]} {outcome}' for outcome in get_args(PodOutcome) if counts[outcome])}."
 
@@ -227,7 +227,7 @@ def _message(pod: ScheduledPod) -> str:
 
 
 def _alike(pods: Iterable[ScheduledPod]) -> list[list[ScheduledPod]]:
-    """Pods without a node that the same was said of and that are named as copies of one thing; others alone."""
+    """Return groups of pods without a node that have equal messages and names of copies of one object; others alone."""
     groups: dict[tuple[str, ...], list[ScheduledPod]] = {}
     for pod in pods:
         stem = pod.name.rpartition("-")[0] or pod.name
@@ -237,7 +237,7 @@ def _alike(pods: Iterable[ScheduledPod]) -> list[list[ScheduledPod]]:
 
 
 def paragraphs(document: ScheduleDocument) -> Iterator[Paragraph]:
-    """One for each attempt that is explained; pods that are alike are told with the first."""
+    """Yield one paragraph for each explained attempt; similar pods are included with the first."""
     if document.explanations:
         yield from (Paragraph(list(_reason_lines(attempt))) for attempt in document.explanations)
 
@@ -252,11 +252,11 @@ def _reason_lines(of: ExplainedAttempt) -> Lines:
 
 
 MOST_NAMED = 3
-"""So many names of pods are in a cell before the rest is counted."""
+"""The number of pod names in a cell before the rest is counted."""
 
 
 def parts(settled: SettledCluster) -> list[Part]:
-    """Tables of pods that ended, refused objects and controllers' failures; then a line about the end of it all."""
+    """Return tables of ended pods, rejected objects and controller failures; then a line about the final state."""
     tables = [_ended(settled), _refused(settled), _failures(settled), _later(settled)]
     return [*(table for table in tables if table.rows), _end(settled)]
 
@@ -306,12 +306,12 @@ def _end(settled: SettledCluster) -> str:
 
 
 def story(attempt: TracedAttempt) -> Paragraph:
-    """What became of the pod, then what the plugins said: before the nodes, of them, and when none was left."""
+    """Return the result of the pod, then the results of plugins: before the nodes, on them, and after all failed."""
     return Paragraph([headline(attempt), *(f"  {line}" for line in _lines(attempt))])
 
 
 def headline(attempt: TracedAttempt) -> str:
-    """Which attempt of which pod, and what became of it."""
+    """Return the number of the attempt, the pod, and the result."""
     with_group = f" with podgroup/{attempt.pod_group}" if attempt.pod_group else ""
     inside = f" in {attempt.domain}" if attempt.domain else ""
     return f"{attempt.pod}{with_group}, attempt {attempt.attempt}{inside}: {attempt.node or attempt.message}"
@@ -349,5 +349,5 @@ def _said(entry: PluginVerdict) -> str:
 
 
 def parse(option: str) -> Format[ScheduleDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     return formats.parse(option, FORMATS)

@@ -1,1 +1,1 @@
-"""What is wrong with manifests before the cluster says so."""
+"""The problems in manifests, before the cluster reports them."""

@@ -1,4 +1,4 @@
-"""`validate`: what is wrong with manifests, one by one and together, before a cluster says so."""
+"""`validate`: the problems in manifests, alone and together, before a cluster reports them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from dra_plan.validation.subject import Subject
 
 @dataclass(frozen=True, repr=False)
 class ValidationReport(PrintedAnswer[ValidationDocument]):
-    """The answer of `validate`: the findings, which `for` goes through."""
+    """The answer of `validate`; iterating yields the findings."""
 
     target: Target
     judgement: Judgement
     offers_fixes: bool = True
-    """Whether findings tell how they can be fixed; what is left after all fixes can't be."""
+    """True if findings say how they can be fixed; findings left after all fixes cannot."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong, in the order of the input."""
+        """The findings, in input order."""
         return self.judgement.findings
 
     def at_least(self, severity: Severity) -> int:
-        """How many findings are as bad as that or worse."""
+        """Return the number of findings with at least this severity."""
         return sum(finding.severity >= severity for finding in self.findings)
 
     def __iter__(self) -> Iterator[Finding]:
@@ -82,7 +82,7 @@ class ValidationReport(PrintedAnswer[ValidationDocument]):
 
 
 def _of_coverage(target: Target) -> list[Notice]:
-    """Whose rules judge, where what the release's own API server refuses was not recorded."""
+    """Return the release whose rules are used, if the API server's rules for this release were not recorded."""
     stands = target.coverage.validation
     if not stands:
         return []
@@ -95,7 +95,7 @@ def _of_coverage(target: Target) -> list[Notice]:
 
 
 def _of_costs(judgement: Judgement) -> list[Notice]:
-    """That some selectors were not tried on all devices, so that what they do there is not told."""
+    """Return notices for selectors that were not evaluated on all devices, so that their results are incomplete."""
     if not judgement.untried:
         return []
     text = (
@@ -106,7 +106,7 @@ def _of_costs(judgement: Judgement) -> list[Notice]:
 
 
 def _of_comments(judgement: Judgement) -> list[Notice]:
-    """The comments that spare less than they seem to, with their places."""
+    """Return the comments that ignore fewer findings than they seem to, with their positions."""
     return [
         Notice("comment-spares-nothing", mistake.message, source=str(Origin(mistake.file, mistake.line)))
         for mistake in judgement.comments
@@ -122,9 +122,10 @@ def report(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> ValidationReport:
-    """The judgement of what was read; objects that `against` has too are updates of these.
+    """Return the validation of the input; objects that `against` also has are updates of these.
 
-    `runtime_config` is that of the API server: what it serves of what the release can; None: all of it.
+    `runtime_config` is that of the API server: the API versions that it serves of those of the release; None: all of
+    them.
     """
     judged = judge(
         reading, target, selection, ignore_unknown=ignore_unknown, against=against, runtime_config=runtime_config
@@ -134,9 +135,9 @@ def report(
 
 @dataclass(frozen=True, slots=True)
 class FixedManifests:
-    """What `--fix` writes, and what is wrong then. `made` counts the fixes, `sources` are the files that change.
+    """The output of `--fix`, and the findings that remain. `made` counts the fixes, `sources` are the changed files.
 
-    `before` says what was wrong; if nothing is written, none of it is said to be fixable.
+    `before` has the original findings; if nothing is written, none of them is marked as fixable.
     """
 
     sources: list[FixedSource]
@@ -154,7 +155,7 @@ def fix(
     against: Sequence[Subject] = (),
     runtime_config: RuntimeConfig | None = None,
 ) -> FixedManifests:
-    """All that is certain of what counts, fixed; nothing is written."""
+    """Return the input with all certain fixes for relevant findings; nothing is written."""
 
     def judged(read: Reading) -> Judgement:
         return judge(

@@ -1,4 +1,4 @@
-"""What `validate` can be asked."""
+"""The `Cluster` method for `validate`, and its options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RuleOptions(ServedVersions, total=False):
-    """Which rules, and what the API server is like."""
+    """The options that select rules and describe the API server."""
 
     select: Annotated[
         Names,
@@ -47,20 +47,20 @@ class RuleOptions(ServedVersions, total=False):
 
 
 class ValidateOptions(RuleOptions, total=False):
-    """Which rules, and what was there before."""
+    """The options that select rules and the previous state."""
 
     against: LoadedCluster | None
 
 
 @spelled_out
 def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
-    """What is wrong with the objects, one by one and together; `select` and `ignore` are codes of rules.
+    """Return the problems in the objects, alone and together; `select` and `ignore` are codes of rules.
 
-    Objects that the cluster `against` has too are judged as updates of these. `runtime_config` is that of the API
-    server, `{}` its default: which versions it serves of those that the release can; None: all.
+    Objects that the cluster `against` also has are validated as updates. `runtime_config` is that of the API server
+    (`{}`: its default) and selects the API versions that it serves; with None it serves all versions of the release.
 
-    Judged is what manifests say, so files are read, and dicts looked at, when this is asked first. Raises
-    UsageError for an unknown code, InputError for files that can't be read any more.
+    The original manifests are validated, so files are read, and dicts examined, on first use. Raises UsageError for an
+    unknown code, InputError for files that can no longer be read.
     """
     from dra_plan.arguments import required, truth
     from dra_plan.loaded import LoadedCluster
@@ -81,7 +81,7 @@ def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> Vali
 
 
 def selection(options: Mapping[str, Any]) -> RuleSelection:
-    """The rules that `select` and `ignore` choose. UsageError for what is no code."""
+    """Return the rules selected by `select` and `ignore`. Raises UsageError for an invalid code."""
     from dra_plan.arguments import names
     from dra_plan.validation.registry import ALL, RuleSelection
 

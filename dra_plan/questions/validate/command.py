@@ -1,4 +1,4 @@
-"""`dra-plan validate`: what is wrong with manifests before the cluster says so."""
+"""`dra-plan validate`: the problems in manifests, before the cluster reports them."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _settings(config: Path | None) -> Settings:
 
 
 def _selection(found: Settings, select: Codes, ignore: Codes) -> RuleSelection:
-    """What the command line says goes before what the project's settings say."""
+    """Return the selection of rules; the command line overrides the project's settings."""
     from dra_plan.validation.registry import ALL, RuleSelection
 
     selected = _codes(select) if select else found.select

@@ -11,7 +11,7 @@ from dra_plan.documents.findings import FindingEntry, RuleEntry
 
 
 class FindingCounts(DocumentPart, frozen=True, kw_only=True):
-    """How much was found in how much."""
+    """The number of findings and of objects."""
 
     objects: Annotated[Amount, Meta(description="The number of checked objects.")]
     errors: Amount
@@ -21,7 +21,7 @@ class FindingCounts(DocumentPart, frozen=True, kw_only=True):
 
 
 class ValidationDocument(PrintedDocument, frozen=True, kw_only=True):
-    """What is wrong with manifests."""
+    """The problems in manifests."""
 
     kind: Literal["ValidationReport"] = "ValidationReport"
     summary: FindingCounts

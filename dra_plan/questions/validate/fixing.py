@@ -1,4 +1,4 @@
-"""`validate --fix` and `--diff`: the only place that writes into manifests."""
+"""`validate --fix` and `--diff`: the only code that writes to manifests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MARKED = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf
 
 
 def show(done: FixedManifests, reports: Reporting) -> Exit:
-    """Prints what would be written, and reports what was found. The status says whether anything would be written."""
+    """Print the changes and report the findings. The status says whether anything would be written."""
     from dra_plan.questions.validate.report import of_fixes
 
     reports.tell(lambda: of_fixes(done.before.document, anchor=reports.anchor), page_of(None, done.before))
@@ -35,7 +35,7 @@ def show(done: FixedManifests, reports: Reporting) -> Exit:
 
 
 def write(done: FixedManifests) -> ValidationReport:
-    """Writes what was fixed, each file as a whole. InputError for a file that can't be written, or has changed."""
+    """Write the fixes, each file atomically. Raises InputError for a file that cannot be written, or has changed."""
     from dra_plan.text.reports.whole_file import write
 
     for source in done.sources:
@@ -56,7 +56,7 @@ def _tell(done: FixedManifests, verb: str) -> None:
 
 
 def _encoded(source: FixedSource) -> bytes:
-    """The new text as the file has it: in UTF-16 if it is, with its byte order mark if it has one."""
+    """Return the new text in the encoding of the file, with its byte order mark if it has one."""
     data = Path(source.name).read_bytes()
     encoding, mark = next((known for known in _MARKED if data.startswith(known[1])), ("utf-8", b""))
     if data != mark + source.before.encode(encoding):
@@ -68,13 +68,13 @@ _NO_END = "\\ No newline at end of file"
 
 
 def difference(name: str, before: str, after: str) -> str:
-    """The diff of one file, which `patch -p0` applies; text that would act on a terminal is escaped."""
+    """Return the diff of one file for `patch -p0`; text that could control a terminal is escaped."""
     lines = unified_diff(_lines(before), _lines(after), shown.line(name), shown.line(name))
     return "".join(_printed(lines))
 
 
 def _lines(text: str) -> list[str]:
-    """Lines with their ends; only a line feed ends one."""
+    """Return lines with their line endings; only a line feed ends a line."""
     *whole, last = text.split("\n")
     return [f"{line}\n" for line in whole] + [line for line in (last,) if line]
 

@@ -16,11 +16,11 @@ from dra_plan.questions.validate.text import FORMATS
 from dra_plan.text import words
 
 LONGEST = 400
-"""Characters of a source line on each side of the place."""
+"""The number of characters of a source line on each side of the position."""
 
 
 def by_file(document: ValidationDocument) -> Iterator[FileFindings]:
-    """The findings, those of a file together."""
+    """Yield the findings, grouped by file."""
     rules = {rule.code: rule for rule in document.rules}
     files: dict[str, list[ShownFinding]] = {}
     for finding in document.findings:
@@ -60,7 +60,7 @@ def _parts(of: FindingEntry) -> tuple[str, str, str]:
 
 
 def page(answer: ValidationReport, inventory: Inventory | None, view: View | None) -> Page:
-    """The page of an answer about a cluster; without one, or one that can't be drawn, there is no picture."""
+    """Return the page of an answer about a cluster; without a drawable cluster, it has no picture."""
     made = begin(answer.document, "validate", FORMATS)
     made.scenes = drawn(inventory, view)
     fill_validation(made, answer.document)
@@ -68,7 +68,7 @@ def page(answer: ValidationReport, inventory: Inventory | None, view: View | Non
 
 
 def fill_validation(made: Page, document: ValidationDocument) -> None:
-    """How much was found, and the findings at their lines."""
+    """Add the number of findings, and the findings at their lines."""
     counts = document.summary
     nouns = ((counts.errors, "error"), (counts.warnings, "warning"), (counts.infos, "info"))
     found = [words.counted(number, noun) for number, noun in nouns if number]

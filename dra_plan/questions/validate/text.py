@@ -1,4 +1,4 @@
-"""The formats of `validate`: what they share, and `table`, `wide` and `name`."""
+"""The formats of `validate`: their shared parts, and `table`, `wide` and `name`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dra_plan.text.naming import object_name, release
 
 
 def table(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
-    """One row per finding, in the order of the input; below, how many there are."""
+    """Return one row per finding, in input order; below, the number of findings."""
     made = Table(("PLACE", "SEVERITY", "CODE", "OBJECT", "MESSAGE"), flexible=(0, 3, 4))
     for finding in document.findings:
         message = f"{finding.field}: {finding.message}" if finding.field else finding.message
@@ -20,7 +20,7 @@ def table(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
-    """The same with fields and corrected texts in columns of their own; below, what the rules are about."""
+    """Return the same with fields and corrected texts in their own columns; below, the explanations of the rules."""
     made = Table(("PLACE", "SEVERITY", "CODE", "OBJECT", "FIELD", "MESSAGE", "SUGGESTION"), flexible=(0, 3, 4, 5, 6))
     for finding in document.findings:
         about = (finding.severity, finding.code, finding.object, finding.field, finding.message)
@@ -32,13 +32,13 @@ def wide(document: ValidationDocument, _screen: Screen | None) -> list[Part]:
 
 
 def names(document: ValidationDocument) -> str:
-    """`KIND/NAMESPACE/NAME` of every object with a finding, once."""
+    """Return `KIND/NAMESPACE/NAME` of every object with a finding, without duplicates."""
     objects = dict.fromkeys(object_name(finding.object) for finding in document.findings)
     return "".join(f"{shown.line(name)}\n" for name in objects)
 
 
 def parse(option: str) -> Format[ValidationDocument]:
-    """The format that `-o OPTION` asks for. UsageError for an unknown one or a malformed template."""
+    """Return the format for `-o OPTION`. Raises UsageError for an unknown format or a malformed template."""
     texts = {"text": whole(render), "short": whole(short)}
     return choose(option, {**texts, **of_tables(FORMATS)})
 
@@ -47,7 +47,7 @@ FORMATS = Formats(table=table, wide=wide, name=names)
 
 
 def short(document: ValidationDocument, _screen: Screen | None) -> str:
-    """`PLACE: SEVERITY[CODE] OBJECT: FIELD: MESSAGE`, a line a finding, and nothing else."""
+    """Return only `PLACE: SEVERITY[CODE] OBJECT: FIELD: MESSAGE`, one line per finding."""
     made = []
     for finding in document.findings:
         where = f"{place(finding)}: " if finding.file else ""
@@ -57,7 +57,7 @@ def short(document: ValidationDocument, _screen: Screen | None) -> str:
 
 
 def render(document: ValidationDocument, screen: Screen | None) -> str:
-    """Each finding with its source line, the object and the field, and what to do; below, how many there are."""
+    """Return each finding with its source line, the object, the field, and the fix; below, the number of findings."""
     rules = {rule.code: rule for rule in document.rules}
     blocks = ["\n".join(block(finding, rules[finding.code].fix, screen)) + "\n" for finding in document.findings]
     fixable = sum(finding.fix is not None for finding in document.findings)
@@ -66,7 +66,7 @@ def render(document: ValidationDocument, screen: Screen | None) -> str:
 
 
 def summary(document: ValidationDocument) -> str:
-    """One line: how much was found in how much, and for which release."""
+    """Return one line: the number of findings and of objects, and the release."""
     counts = document.summary
     nouns = (("error", counts.errors), ("warning", counts.warnings), ("info", counts.infos))
     found = [_counted(number, noun) for noun, number in nouns if number]

@@ -1,6 +1,6 @@
-"""All claims as the scheduler sees them: stored ones, those being allocated, and which devices that leaves.
+"""All claims as the scheduler sees them: stored claims, claims being allocated, and the devices these leave free.
 
-At the end the binding conditions of claims: devices that drivers prepare before the pod may be bound (KEP-5007).
+The binding conditions of claims are at the end: devices that drivers prepare before the pod may be bound (KEP-5007).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class ClaimStore:
         self._consumable = consumable_capacity
         self._in_flight: dict[str, ResourceClaim] = {}
         self._sharers: Counter[str] = Counter()
-        """Uid of a claim in flight to the number of pods that share its allocation, beside the first."""
+        """Uid of a claim in flight to the number of additional pods that share its allocation."""
         self._state: AllocatedState | None = None
         self.revision = 0
-        """Grows with each change."""
+        """A number that grows with each change."""
         self._numbers: dict[ClaimKey, int] = {}
-        """The place of each claim in the order of arrival."""
+        """The position of each claim in the order of arrival."""
         self._arrivals = 0
         self._uses: dict[str, dict[ClaimKey, None]] = {}
-        """By uid of a pod, or its key, the claims that are reserved for it or were made for it."""
+        """By uid or key of a pod, the claims that are reserved for it or were created for it."""
         self.written: dict[ClaimKey, None] = {}
-        """The claims that were stored since somebody emptied this."""
+        """The claims that were stored since this was last emptied."""
         for claim in claims:
             self.put(claim)
 
@@ -49,22 +49,22 @@ class ClaimStore:
         return iter(self._claims.values())
 
     def seen(self) -> Iterator[ResourceClaim]:
-        """The claims as an attempt sees them: those in flight with their devices."""
+        """Yield the claims as an attempt sees them: those in flight with their devices."""
         flying = dict(self._in_flight)
         yield from (flying.pop(claim.metadata.uid, claim) for claim in self._claims.values())
         yield from flying.values()
 
     def get(self, namespace: str, name: str) -> ResourceClaim | None:
-        """The stored claim, or None."""
+        """Return the stored claim, or None."""
         return self._claims.get((namespace, name))
 
     def special(self, pod: Pod) -> ResourceClaim | None:
-        """The claim that an earlier attempt made for the pod's extended resources, or None."""
+        """Return the claim that an earlier attempt created for the pod's extended resources, or None."""
         keys = self._special.get((pod.metadata.name, pod.metadata.uid), ())
         return next((self._claims[key] for key in keys), None)
 
     def put(self, claim: ResourceClaim) -> ResourceClaim | None:
-        """Store a claim; returns the one it replaces."""
+        """Store a claim, and return the one that it replaces."""
         self.revision += 1
         key = claim_key(claim)
         old = self._claims.get(key)
@@ -85,7 +85,7 @@ class ClaimStore:
         return old
 
     def remove(self, claim: ResourceClaim) -> ResourceClaim | None:
-        """Forget a claim; returns what was stored."""
+        """Remove a claim, and return the stored one."""
         self.revision += 1
         old = self._claims.pop(claim_key(claim), None)
         if old is None:
@@ -100,15 +100,15 @@ class ClaimStore:
         return old
 
     def used_by(self, uids: Iterable[str]) -> list[ResourceClaim]:
-        """The claims that are reserved for these pods or were made for them, in order of arrival."""
+        """Return the claims that are reserved for these pods or were created for them, in order of arrival."""
         return self.listed(self.keys_used_by(uids))
 
     def keys_used_by(self, uids: Iterable[str]) -> Iterator[ClaimKey]:
-        """The namespaces and names of these claims."""
+        """Yield the namespaces and names of the claims that are reserved for these pods or were created for them."""
         return (key for uid in uids for key in self._uses.get(uid, ()))
 
     def listed(self, keys: Iterable[ClaimKey]) -> list[ResourceClaim]:
-        """Those of these claims that are there, each once, in order of arrival."""
+        """Return those of these claims that exist, each once, in order of arrival."""
         there = {key for key in keys if key in self._claims}
         return [self._claims[key] for key in sorted(there, key=self._numbers.__getitem__)]
 
@@ -142,23 +142,23 @@ class ClaimStore:
             self._state.add(new, consumable_capacity=self._consumable)
 
     def _freed(self, claim: ResourceClaim) -> None:
-        """A stored claim has lost its devices."""
+        """Note that a stored claim has lost its devices."""
         if claim.metadata.uid in self._in_flight:
             self._state = None
         else:
             self._forget(claim)
 
     def _forget(self, claim: ResourceClaim) -> None:
-        """The claim, which counted, has its devices no more."""
+        """Stop counting the devices of a claim."""
         if self._state is not None and not self._state.remove(claim, consumable_capacity=self._consumable):
             self._state = None
 
     # Claims that are being allocated
 
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
-        """Put the claim in flight with its allocation: its devices count as used from now on.
+        """Put the claim in flight with its allocation: its devices count as used immediately.
 
-        If it is in flight already, it is shared: the first allocation stays.
+        If it is already in flight, it is shared: the first allocation stays.
         """
         if claim.metadata.uid in self._in_flight:
             self._sharers[claim.metadata.uid] += 1
@@ -169,11 +169,14 @@ class ClaimStore:
             self._state.add(claim, consumable_capacity=self._consumable)
 
     def pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """The claim in flight with this uid, or None."""
+        """Return the claim in flight with this uid, or None."""
         return self._in_flight.get(uid)
 
     def remove_pending_allocation(self, uid: str) -> ResourceClaim | None:
-        """One pod fewer has the claim in flight. Returns it if that frees its devices: the stored one has none."""
+        """Remove one user of the claim in flight; return the claim if that frees devices.
+
+        It frees them if the stored claim has none.
+        """
         if self._sharers[uid] > 0:
             self._sharers[uid] -= 1
             return None
@@ -195,7 +198,10 @@ class ClaimStore:
 
 
 def users(claim: ResourceClaim) -> list[str]:
-    """The uids of the pods that the claim is reserved for, or was made for; NAMESPACE/NAME for one without."""
+    """Return the uids of the pods that the claim is reserved for or was created for.
+
+    A pod without a uid is represented as NAMESPACE/NAME.
+    """
     namespace, owner = claim.metadata.namespace, claim.metadata.controller
     reserved = claim.status.reserved_for if claim.status is not None else ()
     found = [user.uid or f"{namespace}/{user.name}" for user in reserved if user.resource == "pods"]
@@ -208,7 +214,7 @@ def users(claim: ResourceClaim) -> list[str]:
 
 
 def conditional_results(claim: ResourceClaim) -> list[DeviceRequestAllocationResult]:
-    """The claim's results that have conditions."""
+    """Return the claim's results that have binding conditions."""
     if claim.allocation is None:
         return []
     return [result for result in claim.allocation.devices.results if result.binding_conditions]
@@ -225,10 +231,10 @@ def _true(status: AllocatedDeviceStatus, name: str) -> Condition | None:
 
 
 def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
-    """Whether all devices are ready (a claim without conditions is), and the failure condition that is true, if any.
+    """Return whether all devices are ready, and the failure condition that is true, if any.
 
-    Upstream looks at one device after the other and stops at the first that is not ready: a failure further down is
-    not seen yet.
+    A claim without conditions is ready. Upstream checks one device after the other and stops at the first that is not
+    ready, so a later failure is not detected yet.
     """
     for result in conditional_results(claim):
         status = _reported(claim, result)
@@ -244,7 +250,7 @@ def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
 
 
 def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
-    """Whether the allocation is older than the timeout."""
+    """Return whether the allocation is older than the timeout."""
     if claim.allocation is None:
         return False
     since = parse_time(claim.allocation.allocation_timestamp)
@@ -252,6 +258,6 @@ def timed_out(claim: ResourceClaim, timeout: float, now: float) -> bool:
 
 
 def usable(claim: ResourceClaim, timeout: float, now: float) -> bool:
-    """Whether a pod may still count on the claim's devices."""
+    """Return whether a pod may still rely on the claim's devices."""
     ready, failed = preparation(claim)
     return failed is None and (ready or not timed_out(claim, timeout, now))

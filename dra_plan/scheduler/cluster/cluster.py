@@ -1,8 +1,8 @@
 """The simulated cluster: the objects of the API server, and the scheduler's view of nodes and pods.
 
-First the pod groups with their pods, then nodes and pods that simulations of related clusters share, then the cluster.
-Every change goes through a method of the cluster, which keeps the sums of nodes up to date and tells the listener what
-happened. Claims, volumes and nodes have modules of their own beside this one.
+The pod groups with their pods come first, then the nodes and pods that simulations of related clusters share, then the
+cluster. Every change goes through a method of the cluster, which updates the sums of nodes and notifies the listener.
+Claims, volumes and nodes have their own modules in this package.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from .nodes import Journal, NodeInfo, PodInfo, scheduling_order
 from .volumes import VolumeStore
 
 # -- pod groups --------------------------------------------------------------------------------------------------------
-# The groups of a cluster, which pods of each the scheduler has seen, and where these are.
+# The groups of a cluster, the pods of each that the scheduler has seen, and their nodes.
 
 
 class PodGroups:
-    """PodGroups by namespace and name, and their pods by uid. A group's pods may be there before the group is."""
+    """PodGroups by namespace and name, and their pods by uid. A group's pods may exist before the group does."""
 
     def __init__(self) -> None:
         self._groups: dict[GroupKey, PodGroup] = {}
@@ -48,87 +48,90 @@ class PodGroups:
         self._groups[group.metadata.namespace, group.metadata.name] = group
 
     def remove(self, key: GroupKey) -> None:
-        """The group is gone; its pods stay."""
+        """Remove the group; its pods stay."""
         self._groups.pop(key, None)
 
     def get(self, key: GroupKey | None) -> PodGroup | None:
-        """The group, or None."""
+        """Return the group, or None."""
         return self._groups.get(key) if key is not None else None
 
     def of(self, pod: Pod) -> PodGroup | None:
-        """The group that the pod is scheduled with; None for a lone pod, and where the group is not there."""
+        """Return the group that the pod is scheduled with.
+
+        None for a pod without a group, or if the group does not exist.
+        """
         return self.get(group_key(pod))
 
     def all(self) -> Collection[PodGroup]:
-        """All groups, in order of arrival."""
+        """Return all groups, in order of arrival."""
         return self._groups.values()
 
     # Pods
 
     def saw(self, info: PodInfo) -> None:
-        """Note a pod that waits for a node and that one of our profiles schedules."""
+        """Note a pod that waits for a node and that one of the profiles schedules."""
         if info.group is not None:
             self._waiting.setdefault(info.group, {})[info.uid] = None
 
     def placed(self, info: PodInfo, node: str) -> None:
-        """A pod of a group was assumed on a node, or bound."""
+        """Note that a pod of a group was assumed on a node, or bound."""
         if info.group is not None:
             self._placed.setdefault(info.group, {})[info.uid] = info
             self._nodes[info.uid] = node
 
     def displaced(self, info: PodInfo) -> None:
-        """A pod of a group is no longer on its node."""
+        """Note that a pod of a group is no longer on its node."""
         if info.group is not None:
             self._placed.get(info.group, {}).pop(info.uid, None)
             self._nodes.pop(info.uid, None)
 
     def gone(self, info: PodInfo) -> None:
-        """The pod was deleted."""
+        """Note that the pod was deleted."""
         if info.group is not None:
             self._waiting.get(info.group, {}).pop(info.uid, None)
 
     def seen(self, key: GroupKey) -> Collection[str]:
-        """The uids of the pods that were waiting for a node once, in order of arrival; some may be bound by now."""
+        """Return the uids of the pods that have waited for a node, in order of arrival; some may be bound already."""
         return self._waiting.get(key, {})
 
     def on_nodes(self, key: GroupKey) -> Collection[PodInfo]:
-        """The group's pods that are assumed on a node or bound."""
+        """Return the group's pods that are assumed on a node or bound."""
         return self._placed.get(key, {}).values()
 
     def bound(self, key: GroupKey) -> int:
-        """How many pods of the group are bound, and not only assumed on a node."""
+        """Return the number of pods of the group that are bound, without those only assumed on a node."""
         return sum(bool(info.pod.spec.node_name) for info in self.on_nodes(key))
 
     def node_of(self, uid: str) -> str:
-        """The node of a group's pod, "" if it has none."""
+        """Return the node of a group's pod, "" if it has none."""
         return self._nodes.get(uid, "")
 
     def count(self, key: GroupKey) -> int:
-        """How many pods of the group the scheduler knows, wherever they are."""
+        """Return the number of pods of the group that the scheduler knows, in any state."""
         return len(self._waiting.get(key, {}).keys() | self._placed.get(key, {}).keys())
 
 
 # -- nodes and pods shared by simulations ------------------------------------------------------------------------------
-# Nodes and pods as the scheduler knows them before it schedules, made once for simulations that have them in common. A
-# node that is the same, with the same pods and the same devices in use, has the same version in all of them: what was
-# found out about it in one simulation holds in the others.
+# Nodes and pods as the scheduler knows them before it schedules, created once for simulations that share them. A node
+# that is unchanged, with the same pods and the same devices in use, has the same version in all of them: the answers
+# about it in one simulation hold in the others.
 
 
 class KnownObjects:
     """The nodes and pods of the first simulation, reused by later ones.
 
-    Nothing that is kept is ever changed: each simulation gets copies of the nodes.
+    Stored objects never change: each simulation gets copies of the nodes.
     """
 
     def __init__(self) -> None:
         self._view: View | None = None
         self._pods: dict[int, PodInfo] = {}
-        """By the identity of the pod, which is kept."""
+        """The derived pods by the identity of the pod, which is kept alive."""
         self._nodes: dict[str, NodeInfo] = {}
         self._in_use: dict[ClaimKey, AllocationResult] = {}
         self._reach: dict[str, dict[str, None] | None] = {}
         self._changed: set[str] | None = set()
-        """The nodes that reach devices which other claims have now; None for all."""
+        """The nodes that reach devices whose claims have changed; None for all."""
         self._first = False
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
@@ -155,7 +158,7 @@ class KnownObjects:
         return names
 
     def pod(self, pod: Pod, *, devices_count: bool) -> PodInfo:
-        """The pod with what is derived from it."""
+        """Return the pod with everything derived from it."""
         known = self._pods.get(id(pod))
         if known is None:
             known = PodInfo(pod, devices_count=devices_count)
@@ -164,7 +167,7 @@ class KnownObjects:
         return known
 
     def node(self, node: Node, pods: Mapping[str, PodInfo], journal: Journal) -> NodeInfo:
-        """The node with these pods on it; its changes go into the journal."""
+        """Return the node with these pods on it; its changes go into the journal."""
         known = self._nodes.get(node.metadata.name)
         if known is not None and known.node is node and _same(known.pods, pods):
             copy = known.copy(journal)
@@ -189,12 +192,14 @@ _NO_LABELS: Mapping[str, str] = {}
 
 
 def by_name(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes in the order of their names."""
+    """Return the nodes sorted by name."""
     return sorted(nodes, key=lambda node: node.metadata.name)
 
 
 class SimulatedCluster:
-    """The state of one simulation. `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
+    """The state of one simulation.
+
+    `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
 
     `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, `workloads` by kind,
     namespace and name.
@@ -212,28 +217,28 @@ class SimulatedCluster:
         view: View | None = None,
         arranged: Callable[[Iterable[Node]], Sequence[Node]] = by_name,
     ) -> None:
-        """`known` is shared with simulations of related clusters; the `view`, if it is given, is the inventory's.
+        """Set up the cluster; `known` is shared with simulations of related clusters.
 
-        `arranged` puts nodes in the order in which they came.
+        The `view`, if given, is the inventory's. `arranged` puts nodes in the order in which they arrived.
         """
         self._arranged = arranged
         self.view = View.of(inventory, target) if view is None else view
-        """Slices, classes and taint rules as the target sees them. What is allocated, `claims` says."""
+        """Slices, classes and taint rules as the target sees them; `claims` holds the allocations."""
         self.shows_finished = shows_finished
         self.listener: Callable[[Event], None] = lambda _event: None
         self.revision = 0
         self.node_revision = 0
         self.journal = Journal()
         self.positions: dict[str, int] = {}
-        """Where each node stands in scheduling order."""
+        """The position of each node in scheduling order."""
         self.changed_pods: dict[str, None] = {}
-        """The uids of the pods that came, changed or went, but for being bound, since somebody emptied this."""
+        """The uids of the pods that were added, changed or removed, except by binding, since this was last emptied."""
         self.moved_pods: dict[str, None] = {}
-        """The uids of these, and of the pods that were bound, since somebody emptied this."""
+        """The uids of these, and of the pods that were bound, since this was last emptied."""
         self._priorities: Counter[int] = Counter()
-        """How many pods on nodes have which priority."""
+        """The number of pods on nodes by priority."""
         self.in_order: Sequence[NodeInfo] = ()
-        """The nodes in that order."""
+        """The nodes in scheduling order."""
         self.affinity_pods = 0
         self.claims = claims
         self.groups = PodGroups()
@@ -254,12 +259,12 @@ class SimulatedCluster:
         self.set_nodes(inventory.nodes)
 
     def emit(self, resource: Resource, action: Action, old: object, new: object) -> None:
-        """Tell the listener what happened."""
+        """Tell the listener about the change."""
         self.revision += 1
         self.listener(Event(resource, action, old, new))
 
     def set_lookups(self, inventory: Inventory) -> None:
-        """Take over the input's other objects, which plugins look up when they need them."""
+        """Replace the input's other objects, which plugins look up when they need them."""
         self.namespaces: dict[str, Namespace] = {n.metadata.name: n for n in inventory.namespaces}
         self.budgets: list[PodDisruptionBudget] = list(inventory.disruption_budgets)
         self.services: dict[str, list[Service]] = {}
@@ -290,7 +295,7 @@ class SimulatedCluster:
         self._pool_nodes = None
 
     def append_node(self, node: Node) -> None:
-        """One more node, behind all others in scheduling order: for those that only ask which pods it takes."""
+        """Add a node, last in scheduling order, for callers that only want to know which pods fit on it."""
         name = node.metadata.name
         info = self._known.node(node, self._on_unknown_nodes.pop(name, {}), self.journal)
         info.position = self.positions[name] = len(self.in_order)
@@ -308,7 +313,7 @@ class SimulatedCluster:
         self.positions = {name: info.position for name, info in nodes.items()}
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
-        """The labels of a namespace; unknown namespaces have only the name label that every namespace carries."""
+        """Return the labels of a namespace; unknown namespaces have only the name label that every namespace has."""
         known = self.namespaces.get(name)
         if known is None:
             return {"kubernetes.io/metadata.name": name}
@@ -317,7 +322,7 @@ class SimulatedCluster:
     # Pods
 
     def info(self, pod: Pod) -> PodInfo:
-        """The pod with what is derived from it, remembered."""
+        """Return the pod with everything derived from it, and remember it."""
         uid = pod_uid(pod)
         found = self.infos.get(uid)
         if found is not None and found.pod is not pod:
@@ -338,7 +343,7 @@ class SimulatedCluster:
             self._place(self.info(pod), pod.spec.node_name)
 
     def least_priority(self) -> float:
-        """The lowest priority among the pods on nodes; infinite if there are none."""
+        """Return the lowest priority among the pods on nodes; infinite if there are none."""
         return min(self._priorities, default=math.inf)
 
     def _place(self, info: PodInfo, node: str) -> None:
@@ -368,11 +373,11 @@ class SimulatedCluster:
         self._place(info, node)
 
     def forget(self, info: PodInfo, node: str) -> None:
-        """Take an assumption back; upstream tells the queue as if an assigned pod were deleted."""
+        """Undo an assumption; upstream notifies the queue as if an assigned pod were deleted."""
         self._displace(info.uid, node)
 
     def bind(self, pod: Pod, node: str) -> Pod:
-        """The pod, which was assumed, is bound to the node."""
+        """Bind the assumed pod to the node."""
         uid = pod_uid(pod)
         old = self.pods.get(uid, pod)
         bound = replace(old, spec=replace(old.spec, node_name=node))
@@ -393,7 +398,7 @@ class SimulatedCluster:
         self.pods[pod_uid(pod)] = pod
 
     def set_claimed(self, pod: Pod, node: str, claimed: list[NodeAllocatableResourceClaimStatus]) -> None:
-        """Count what devices take from the node for the pod, which was assumed there; its status says it too."""
+        """Count the resources that devices take from the node for the pod assumed there; its status lists them too."""
         uid = pod_uid(pod)
         current = self.pods.get(uid, pod)
         status = replace(current.status, node_allocatable_resource_claim_statuses=claimed)
@@ -402,13 +407,13 @@ class SimulatedCluster:
         self._place(self.info(self.pods[uid]), node)
 
     def add_pod(self, pod: Pod) -> None:
-        """A new pod."""
+        """Add a new pod."""
         self._store(pod)
         placed = bool(pod.spec.node_name)
         self.emit(Resource.ASSIGNED_POD if placed else Resource.UNSCHEDULED_POD, Action.ADD, None, pod)
 
     def replace_pod(self, old: Pod, new: Pod, action: Action) -> None:
-        """A pod on a node was changed. When it has finished it leaves the node, unless the API keeps showing it."""
+        """Replace a pod on a node. If it has finished, it leaves the node, unless the API keeps showing it."""
         node = old.spec.node_name
         self._displace(pod_uid(old), node)
         self._note_change(pod_uid(new))
@@ -421,7 +426,7 @@ class SimulatedCluster:
             self.emit(Resource.ASSIGNED_POD, Action.DELETE, old, None)
 
     def restate_pod(self, pod: Pod) -> None:
-        """A pod on a node says in its status that it runs, which nobody waits for."""
+        """Update the status of a running pod on a node, a change that no other pod waits for."""
         uid = pod_uid(pod)
         node = self.nodes.get(pod.spec.node_name)
         known = node.pods.get(uid) if node is not None else None
@@ -433,11 +438,11 @@ class SimulatedCluster:
         node.restate(info)
 
     def _holds(self, pod: Pod) -> bool:
-        """Whether the pod counts on its node. Finished pods do only where the API server does not filter them."""
+        """Return whether the pod counts on its node. Finished pods do only if the API server does not filter them."""
         return self.shows_finished or not ended(pod)
 
     def delete_pod(self, pod: Pod) -> None:
-        """A pod is gone; nothing happens if it was gone before."""
+        """Delete a pod; nothing happens if it no longer exists."""
         old = self.pods.pop(pod_uid(pod), None)
         if old is None:
             return
@@ -452,7 +457,7 @@ class SimulatedCluster:
             self.emit(Resource.UNSCHEDULED_POD, Action.DELETE, old, None)
 
     def add_group(self, group: PodGroup) -> None:
-        """A pod group comes, or a new version of it."""
+        """Add a pod group, or a new version of it."""
         known = self.groups.get((group.metadata.namespace, group.metadata.name))
         self.groups.put(group)
         self.emit(Resource.POD_GROUP, Action.ADD if known is None else Action.UPDATE_OTHER, known, group)
@@ -460,7 +465,7 @@ class SimulatedCluster:
     # Claims and devices
 
     def extended_names(self) -> Mapping[str, str]:
-        """Extended resource name to the device class that serves it; empty with the gate off."""
+        """Return extended resource name to the device class that serves it; empty if the feature gate is off."""
         if self._extended is None:
             target = self.view.target
             lost = target.quirks.losing_class_loses_implicit_name
@@ -475,26 +480,26 @@ class SimulatedCluster:
             self._touch(claim)
             self.emit(Resource.CLAIM, Action.ADD, None, claim)
         else:
-            # what is in flight was accounted for when it was signalled
+            # a claim in flight was counted when it was signalled
             if self.claims.pending_allocation(claim.metadata.uid) is None and old.allocation != claim.allocation:
                 self._touch(old)
                 self._touch(claim)
             self.emit(Resource.CLAIM, Action.UPDATE_OTHER, old, claim)
 
     def delete_claim(self, claim: ResourceClaim) -> None:
-        """A claim is gone."""
+        """Delete a claim."""
         old = self.claims.remove(claim)
         if old is not None:
             self._touch(old)
             self.emit(Resource.CLAIM, Action.DELETE, old, None)
 
     def signal_pending_allocation(self, claim: ResourceClaim) -> None:
-        """A claim is being allocated."""
+        """Note that a claim is being allocated."""
         self.claims.signal_pending_allocation(claim)
         self._touch(claim)
 
     def remove_pending_allocation(self, uid: str) -> None:
-        """A claim is no longer being allocated."""
+        """Note that a claim is no longer being allocated."""
         freed = self.claims.remove_pending_allocation(uid)
         if freed is not None:
             self._touch(freed)
@@ -507,11 +512,14 @@ class SimulatedCluster:
             self.touch_pool(pool)
 
     def has_lost_pods(self) -> bool:
-        """Whether pods are on nodes that are not there."""
+        """Return whether pods are on nodes that do not exist."""
         return any(self._on_unknown_nodes.values())
 
     def touch_pool(self, pool: str) -> None:
-        """As `_touch`, for one pool. Pools are taken by name alone: upstream keeps counters by pool name."""
+        """Invalidate the answers about nodes that reach a pool.
+
+        Only its name counts: upstream keeps counters by pool name.
+        """
         if self._pool_nodes is None:
             self._pool_nodes = pool_reach(self.view.slices)
         names = self._pool_nodes.get(pool, ())
@@ -521,11 +529,11 @@ class SimulatedCluster:
                 info.touch()
 
     def set_slices(self, slices: Sequence[ResourceSlice]) -> None:
-        """These are the slices from now on; remembered answers are no longer valid."""
+        """Replace the slices; remembered answers are no longer valid."""
         self._see_devices(self.view.with_slices(slices))
 
     def set_devices(self, inventory: Inventory) -> None:
-        """Take over the input's slices, classes and taint rules; remembered answers are no longer valid."""
+        """Replace the input's slices, classes and taint rules; remembered answers are no longer valid."""
         self._see_devices(View.of(inventory, self.view.target).ordered(self.view.device_order))
 
     def _see_devices(self, view: View) -> None:

@@ -1,4 +1,4 @@
-"""What simulations share whose states have most objects in common: one more costs little beyond what differs."""
+"""Data shared by simulations whose states have most objects in common, so that each further simulation costs little."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .memo import NodeTables
 
 @dataclass(frozen=True)
 class Common:
-    """Shared by successive simulations with the same target and step budget. No answer depends on it."""
+    """The data shared by successive simulations with the same target and step budget. No answer depends on it."""
 
     objects: KnownObjects = field(default_factory=KnownObjects)
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
-    """What plugins remember of nodes, by plugin and its arguments."""
+    """The answers about nodes that plugins remember, by plugin and its arguments."""

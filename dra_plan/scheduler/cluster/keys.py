@@ -1,6 +1,6 @@
 """Keys of pods, groups and claims inside the simulation, and two look-ups by name.
 
-The look-ups: which device class serves which extended resource, and which nodes reach the devices of a pool.
+The look-ups find the device class that serves an extended resource, and the nodes that reach the devices of a pool.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ GroupKey = tuple[str, str]
 
 
 def group_key(pod: Pod) -> GroupKey | None:
-    """The group that the pod is scheduled with; None for a lone pod."""
+    """Return the group that the pod is scheduled with; None for a pod without a group."""
     group = pod.spec.scheduling_group
     return (pod.metadata.namespace, group.pod_group_name) if group is not None else None
 
 
 def claim_key(claim: ResourceClaim) -> ClaimKey:
-    """The claim's namespace and name."""
+    """Return the claim's namespace and name."""
     return claim.metadata.namespace, claim.metadata.name
 
 
 def pod_uid(pod: Pod) -> str:
-    """What identifies a pod: its uid, or its key if the manifest gives none."""
+    """Return the identity of a pod: its uid, or its key if the manifest gives none."""
     return pod.metadata.uid or pod.key
 
 
@@ -40,10 +40,10 @@ def pod_uid(pod: Pod) -> str:
 
 
 def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:
-    """Resource name to class name, for classes that arrive in name order.
+    """Return resource name to class name, for classes that arrive in name order.
 
-    On a clash the newer class wins, with equal age the lower name. `loser_loses_implicit` (quirk E2): a class that
-    loses on arrival is dropped altogether, its implicit name too.
+    On a clash the newer class wins; between classes of equal age, the lower name. `loser_loses_implicit` (quirk E2): a
+    class that loses on arrival is dropped altogether, including its implicit name.
     """
     mapping: dict[str, str] = {}
     owners: dict[str, DeviceClass] = {}
@@ -67,11 +67,11 @@ def _newer(one: DeviceClass, other: DeviceClass) -> bool:
 
 
 # -- nodes that reach a pool -------------------------------------------------------------------------------------------
-# What the slices of the pool say about nodes.
+# The nodes that the slices of the pool name.
 
 
 def pool_reach(slices: Iterable[ResourceSlice]) -> dict[str, dict[str, None] | None]:
-    """Pool name to the nodes that reach it; None for all."""
+    """Return pool name to the nodes that reach it; None for all."""
     reach: dict[str, dict[str, None] | None] = {}
     for slice_ in slices:
         spec = slice_.spec

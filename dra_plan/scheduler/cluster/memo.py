@@ -1,6 +1,6 @@
 """Answers about nodes, remembered until the node changes.
 
-What makes the cost of a simulation grow with the number of node states instead of pods times nodes: pods of the same
+With them, the cost of a simulation grows with the number of node states instead of pods times nodes: pods of the same
 shape get the same answer from a node that has not changed.
 """
 
@@ -17,16 +17,16 @@ from .cluster import SimulatedCluster
 _Answer = TypeVar("_Answer")
 
 MOST_SHAPES = 512
-"""Shapes of pods whose answers are remembered at a time."""
+"""The number of pod shapes whose answers are remembered at a time."""
 
 NodeTables = Remembered[Hashable, dict[str, tuple[int, _Answer]]]
-"""Per shape (key), a table of node name to (node version, answer), to be read and written directly."""
+"""Per shape (key), a table of node name to (node version, answer), for direct reading and writing."""
 
 
 class ShapeAnswers(Generic[_Answer]):
-    """The answers of one shape, in scheduling order; `read` is how far in the journal they are up to date.
+    """The answers of one shape, in scheduling order; up to date with the journal up to entry `read`.
 
-    `open` are the positions of nodes, sorted, but for those that were closed and have not changed since.
+    `open` are the positions of nodes, sorted, except those that were closed and have not changed since.
     """
 
     __slots__ = ("_closed", "answers", "open", "read", "revision")
@@ -61,11 +61,13 @@ class ShapeAnswers(Generic[_Answer]):
 
 
 class NodeAnswers(Generic[_Answer]):
-    """Per shape (key), the answers of all nodes in scheduling order. The least recently used shapes are dropped.
+    """The answers of all nodes in scheduling order, per shape (key).
 
-    No node has to be examined to learn that it has not changed: the cluster's journal names those that have, and only
-    their answers are dropped. Answers `of_objects`, which depend on the node's object
-    alone, hold whatever pods and devices do: until nodes come, change or go.
+    The least recently used shapes are dropped.
+
+    No node has to be examined to find that it has not changed: the cluster's journal names those that have, and only
+    their answers are dropped. Answers `of_objects`, which depend only on the node's object, do not depend on pods and
+    devices: they hold until nodes are added, changed or removed.
     """
 
     def __init__(
@@ -77,7 +79,10 @@ class NodeAnswers(Generic[_Answer]):
         self._shapes: Remembered[Hashable, ShapeAnswers[_Answer]] = Remembered(most)
 
     def of(self, key: Hashable) -> ShapeAnswers[_Answer]:
-        """The answers of a shape, `unknown` where there is none; to be read and written directly in this cycle."""
+        """Return the answers of a shape, `unknown` where there is none.
+
+        Callers read and write them directly in this cycle.
+        """
         found = self._shapes.of(key, ShapeAnswers)
         cluster = self._cluster
         journal, end = cluster.journal, cluster.journal.end()

@@ -1,7 +1,7 @@
-"""What the scheduler knows of a node and of a pod: parsed once, and summed up as pods come and go.
+"""The scheduler's view of a node and of a pod: parsed once, and summed up as pods are added and removed.
 
-First what a pod requests, then its affinity terms, then pods and nodes with their sums (upstream: PodInfo, NodeInfo),
-then the order in which nodes are examined.
+Pod requests come first, then affinity terms, then pods and nodes with their sums (upstream: PodInfo, NodeInfo), then
+the order in which nodes are examined.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from .volumes import PodVolumes, pod_volumes
 
 # -- requests of a pod -------------------------------------------------------------------------------------------------
 # cpu in thousandths, everything else in units, both rounded up. The rules of `k8s.io/component-helpers/resource` for
-# init containers, sidecars, overhead, pod-level resources and pods that are being resized; what the devices of claims
-# take from the node (KEP-5517).
+# init containers, sidecars, overhead, pod-level resources and pods that are being resized; and the resources that the
+# devices of claims take from the node (KEP-5517).
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -46,7 +46,7 @@ PODS = "pods"
 DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
 _DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
-"""What scoring assumes of a container that does not say, in billionths."""
+"""The requests that scoring assumes for a container without any, in billionths."""
 
 Amounts = dict[str, int]
 """Resource name to amount; cpu in thousandths."""
@@ -56,28 +56,28 @@ _INT64 = 2**63 - 1
 
 
 def is_extended(name: str) -> bool:
-    """Whether the name is that of an extended resource: it has a domain that is not Kubernetes' own."""
+    """Return whether the name is that of an extended resource: it has a domain other than Kubernetes' own."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def is_scalar(name: str) -> bool:
-    """Whether nodes are compared by this resource, besides cpu, memory and ephemeral storage."""
+    """Return whether nodes are compared by this resource, in addition to cpu, memory and ephemeral storage."""
     return ("/" in name and not name.startswith("requests.")) or name.startswith(("hugepages-", "attachable-volumes-"))
 
 
 def amount(name: str, nano: int) -> int:
-    """Billionths as the whole number that Kubernetes compares."""
+    """Convert billionths to the whole number that Kubernetes compares."""
     value = -(-nano // 10**6) if name == CPU else -(-nano // 10**9)
     return min(value, _INT64)
 
 
 def amounts(listed: Mapping[str, QuantityText]) -> Amounts:
-    """The comparable part of a resource list, with `pods` if it is there."""
+    """Return the comparable part of a resource list, including `pods` if present."""
     return _comparable({name: parse(text).nano for name, text in listed.items()})
 
 
 def amount_text(resource: str, number: int) -> str:
-    """A comparable amount as manifests have it."""
+    """Return a comparable amount in the notation of manifests."""
     if resource == CPU:
         return make(number, -3, "DecimalSI").text
     binary = number and number % 1024 == 0 and "/" not in resource
@@ -85,18 +85,24 @@ def amount_text(resource: str, number: int) -> str:
 
 
 Claimed = Sequence[NodeAllocatableResourceClaimStatus]
-"""What the devices of a pod's claims take from its node."""
+"""The resources that the devices of a pod's claims take from its node."""
 
 
 def pod_requests(pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()) -> Amounts:
-    """The aggregated request of a pod. `defaults` fills in what scoring assumes where cpu or memory is not set."""
+    """Return the aggregated request of a pod.
+
+    `defaults` fills in the values that scoring assumes if cpu or memory is not set.
+    """
     return _comparable(exact_requests(pod, pod_level=pod_level, defaults=defaults, claimed=claimed))
 
 
 def exact_requests(
     pod: Pod, *, pod_level: bool = True, defaults: bool = False, claimed: Claimed = ()
 ) -> dict[str, int]:
-    """As `pod_requests`, of every resource and in billionths. What claims take comes on top of all containers."""
+    """Return the aggregated request of a pod for every resource, in billionths.
+
+    Resources that claims take are added to those of all containers.
+    """
     total = _aggregate(pod, _DEFAULTS if defaults else {})
     for claim in claimed:
         _add(total, {name: parse(text).nano for name, text in claim.resources.items()})
@@ -111,7 +117,7 @@ def exact_requests(
 
 
 def exact_limits(pod: Pod) -> dict[str, int]:
-    """The limits of a whole pod, in billionths: summed as requests are; overhead counts where there is a limit."""
+    """Return the limits of a whole pod, in billionths, summed like requests; overhead counts where there is a limit."""
     spec = pod.spec
 
     def swapped(container: Container) -> Container:
@@ -139,7 +145,7 @@ def _comparable(nano: Mapping[str, int]) -> Amounts:
 
 
 def _aggregate(pod: Pod, defaults: Mapping[str, int]) -> dict[str, int]:
-    """Containers and sidecars together, or the peak of the init phase where that is larger; in billionths."""
+    """Return the sum over containers and sidecars, or the peak of the init phase if that is larger; in billionths."""
     statuses = {s.name: s for s in (*pod.status.container_statuses, *pod.status.init_container_statuses)}
     infeasible = any(c.type == "PodResizePending" and c.reason == "Infeasible" for c in pod.status.conditions)
     total: dict[str, int] = {}
@@ -173,7 +179,10 @@ def _requests(
 
 
 def _resized(wanted: dict[str, int], status: ContainerStatus, infeasible: bool) -> dict[str, int]:
-    """The largest of specified, allocated and running; an infeasible resize does not count as specified."""
+    """Return the largest of the specified, allocated and running amounts.
+
+    An infeasible resize does not count as specified.
+    """
     running = status.resources.requests if status.resources is not None else {}
     if not running and not status.allocated_resources:
         return wanted
@@ -195,7 +204,7 @@ def _raise(total: dict[str, int], other: Mapping[str, int]) -> None:
 
 
 def host_ports(containers: Iterable[Container]) -> list[tuple[str, str, int]]:
-    """The (protocol, address, port) triples that containers take on their node; no address means all."""
+    """Return the (protocol, address, port) triples that containers use on their node; no address means all."""
     return [
         (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)
         for container in containers
@@ -222,7 +231,7 @@ class Term:
     weight: int = 0
 
     def matches(self, pod: Pod, namespace_labels: NamespaceLabels) -> bool:
-        """Whether the term means this pod."""
+        """Return whether the term selects this pod."""
         namespace = pod.metadata.namespace
         if namespace not in self.namespaces and not (
             self.namespace_selector is not None and labels_match(self.namespace_selector, namespace_labels(namespace))
@@ -242,7 +251,7 @@ class AffinityTerms:
 
     @property
     def any(self) -> bool:
-        """Whether the pod has any rule."""
+        """Return whether the pod has any rule."""
         return bool(self.required or self.required_anti or self.preferred or self.preferred_anti)
 
 
@@ -250,7 +259,7 @@ _NONE = AffinityTerms()
 
 
 def parse_terms(pod: Pod) -> AffinityTerms:
-    """The affinity terms of a pod."""
+    """Return the affinity terms of a pod."""
     affinity = pod.spec.affinity
     if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
         return _NONE
@@ -272,7 +281,10 @@ def _weighted(pod: Pod, affinity: PodAffinity) -> tuple[Term, ...]:
 
 
 def _term(pod: Pod, term: PodAffinityTerm, weight: int = 0) -> Term:
-    """The pod's own namespace counts where neither namespaces nor a selector of them are given."""
+    """Return the term ready for matching.
+
+    The term applies to the pod's own namespace if it has neither namespaces nor a namespace selector.
+    """
     own = not term.namespaces and term.namespace_selector is None
     return Term(
         selector=with_label_keys(term.label_selector, pod, term.match_label_keys, term.mismatch_label_keys),
@@ -286,7 +298,7 @@ def _term(pod: Pod, term: PodAffinityTerm, weight: int = 0) -> Term:
 def with_label_keys(
     selector: LabelSelector | None, pod: Pod, equal: list[str], different: list[str] | tuple[str, ...] = ()
 ) -> LabelSelector | None:
-    """The selector with matchLabelKeys and mismatchLabelKeys turned into requirements, as the API server does."""
+    """Return the selector with matchLabelKeys and mismatchLabelKeys turned into requirements, like the API server."""
     labels = pod.metadata.labels or {}
     added = [
         LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])
@@ -312,9 +324,9 @@ Port = tuple[str, str, int]
 
 
 class Journal:
-    """The names of nodes that changed, in order, for whoever remembers answers about nodes.
+    """The names of nodes that changed, in order, for code that remembers answers about nodes.
 
-    A node that goes on changing while nobody reads is named once.
+    A node that keeps changing while no code reads the journal is named once.
     """
 
     __slots__ = ("_names", "_seen")
@@ -324,24 +336,24 @@ class Journal:
         self._seen = 0
 
     def end(self) -> int:
-        """How many entries there are: pass it to `since` later to get what came after them."""
+        """Return the number of entries: pass it to `since` later to get the entries added after them."""
         self._seen = len(self._names)
         return self._seen
 
     def note(self, name: str) -> None:
-        """A node has changed."""
+        """Note that a node has changed."""
         if self._seen == len(self._names) or self._names[-1] != name:
             self._names.append(name)
 
     def since(self, read: int) -> Iterable[str]:
-        """The nodes that changed since the journal had this many entries, each once."""
+        """Yield the nodes that changed since the journal had this many entries, each once."""
         return dict.fromkeys(self._names[read:])
 
 
 class PodInfo:
     """A pod with everything that scheduling derives from its specification.
 
-    Where `devices_count`, a placed pod also counts for what its status says that devices take from the node.
+    If `devices_count`, a placed pod also counts for the node resources that its status lists for devices.
     """
 
     def __init__(self, pod: Pod, *, devices_count: bool = False) -> None:
@@ -349,14 +361,20 @@ class PodInfo:
         self.claimed = pod.status.node_allocatable_resource_claim_statuses if devices_count else []
 
     def bound(self, pod: Pod) -> PodInfo:
-        """The same for the pod as it is once it is bound: all that it asks for stays, and is not derived again."""
+        """Return this info for the pod after it is bound.
+
+        The derived requests stay the same and are not derived again.
+        """
         other = copy(self)
         other.pod = pod
         vars(other).pop("claim_names", None)
         return other
 
     def restated(self, pod: Pod) -> PodInfo | None:
-        """The same for the pod with another status, None if more than that is other about it, or what devices take."""
+        """Return this info for the pod with a different status.
+
+        Return None if anything else changed, or the resources that devices take.
+        """
         told = "node_allocatable_resource_claim_statuses"
         if pod.spec is not self.pod.spec or pod.metadata is not self.pod.metadata:
             return None
@@ -368,7 +386,7 @@ class PodInfo:
 
     @property
     def uid(self) -> str:
-        """The pod's uid, or its key if it has none: what identifies it."""
+        """The pod's uid, or its key if it has none: its identity."""
         return self.pod.metadata.uid or self.pod.key
 
     @cached_property
@@ -383,43 +401,43 @@ class PodInfo:
 
     @property
     def profile(self) -> str:
-        """The scheduler that the pod names; its profile goes by the same name."""
+        """The scheduler that the pod names; its profile has the same name."""
         return self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
 
     @property
     def terminating(self) -> bool:
-        """Whether the pod is being deleted."""
+        """Return whether the pod is being deleted."""
         return self.pod.metadata.deletion_timestamp is not None
 
     @cached_property
     def group(self) -> GroupKey | None:
-        """The group that the pod is scheduled with; None for a lone pod."""
+        """The group that the pod is scheduled with; None for a pod without a group."""
         return group_key(self.pod)
 
     @cached_property
     def requests(self) -> Amounts:
-        """What the pod asks for."""
+        """The requests of the pod."""
         return pod_requests(self.pod)
 
     @property
     def placed_requests(self) -> Amounts:
-        """What the pod counts for on its node."""
+        """The amounts that the pod counts for on its node."""
         return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
 
     @cached_property
     def scored_requests(self) -> tuple[int, int]:
-        """(cpu, memory) that a placed pod counts for in scores, defaults filled in."""
+        """The (cpu, memory) that a placed pod counts for in scores, with defaults filled in."""
         found = pod_requests(self.pod, defaults=True, claimed=self.claimed)
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
     @cached_property
     def volumes(self) -> PodVolumes:
-        """What the pod's volumes ask."""
+        """The requirements of the pod's volumes."""
         return pod_volumes(self.pod)
 
     @cached_property
     def ports(self) -> list[Port]:
-        """Host ports of containers and sidecars."""
+        """The host ports of containers and sidecars."""
         spec = self.pod.spec
         sidecars = [c for c in spec.init_containers if c.restart_policy == "Always"]
         return host_ports((*sidecars, *spec.containers))
@@ -431,15 +449,17 @@ class PodInfo:
 
     @cached_property
     def start_time(self) -> float:
-        """When the pod was started; a pod that was not started yet counts as started last."""
+        """The time when the pod was started; a pod that has not started yet counts as started last."""
         started = parse_time(self.pod.status.start_time)
         return float("inf") if started is None else started
 
 
 class NodeInfo:
-    """A node, the pods on it and their sums. `version` changes whenever an answer about the node may change.
+    """A node, the pods on it and their sums.
 
-    The journal, if there is one, gets the node's name at each of these changes. `position` is the node's place in
+    `version` changes whenever an answer about the node may change.
+
+    The journal, if there is one, gets the node's name at each of these changes. `position` is the node's position in
     scheduling order.
     """
 
@@ -462,7 +482,7 @@ class NodeInfo:
         self.set_node(node)
 
     def set_node(self, node: Node) -> None:
-        """Take over a new version of the node object."""
+        """Replace the node object by a new version."""
         self.node = node
         self.name = node.metadata.name
         self.labels: dict[str, str] = node.metadata.labels or {}
@@ -477,11 +497,11 @@ class NodeInfo:
 
     @property
     def allowed_pods(self) -> int:
-        """How many pods the node takes; none if it does not say."""
+        """The number of pods that the node accepts; 0 if it does not say."""
         return self.allocatable.get(PODS, 0)
 
     def labelled(self, key: str, value: str) -> Sequence[PodInfo]:
-        """The pods on the node with this label, in whichever namespace."""
+        """Return the pods on the node with this label, in any namespace."""
         if self._labelled is None:
             self._labelled = {}
             for info in self.pods.values():
@@ -490,12 +510,15 @@ class NodeInfo:
         return self._labelled.get((key, value), ())
 
     def add(self, info: PodInfo) -> None:
-        """Count a pod in."""
+        """Add a pod to the sums."""
         self.pods[info.uid] = info
         self._count(info, 1)
 
     def remove(self, uid: str) -> PodInfo | None:
-        """Count a pod out; None if it is not on the node. The last pod takes its place, as in upstream's list."""
+        """Remove a pod from the sums; None if it is not on the node.
+
+        The last pod moves to its position, as in upstream's list.
+        """
         info = self.pods.get(uid)
         if info is None:
             return None
@@ -506,7 +529,7 @@ class NodeInfo:
         return info
 
     def renew(self, info: PodInfo) -> None:
-        """Replace a pod on the node by a version with the same requests, as `remove` and `add` would."""
+        """Replace a pod on the node by a version with the same requests, with the effects of `remove` and `add`."""
         if next(reversed(self.pods)) != info.uid:
             self.remove(info.uid)
             self.add(info)
@@ -519,7 +542,7 @@ class NodeInfo:
         self.touch()
 
     def restate(self, info: PodInfo) -> None:
-        """Replace a pod on the node by one that is the same but for its status, in the order of `remove` and `add`."""
+        """Replace a pod on the node by one that differs only in its status, in the order of `remove` and `add`."""
         uid = info.uid
         last, last_info = self.pods.popitem()
         if last != uid:
@@ -558,13 +581,13 @@ class NodeInfo:
             index.pop(info.uid, None)
 
     def clone(self) -> NodeInfo:
-        """A copy for a trial: changes to it are not seen by the original. Its version is its own."""
+        """Return a copy for a trial: changes to it do not affect the original. It has its own versions."""
         other = self.copy(None)
         other.touch()
         return other
 
     def copy(self, journal: Journal | None) -> NodeInfo:
-        """A copy whose changes go into that journal. It has the same version as long as it does not change."""
+        """Return a copy whose changes go into that journal. It has the same version until it changes."""
         other = object.__new__(NodeInfo)
         other.journal, other.position, other.version = journal, self.position, self.version
         other.node, other.name, other.labels, other.allocatable = self.node, self.name, self.labels, self.allocatable
@@ -588,14 +611,14 @@ def _label(labels: Mapping[str, str], old: str, new: str) -> str:
 
 
 def zone_of(node: Node) -> str:
-    """The node's region and zone, or "" if it has neither."""
+    """Return the node's region and zone, or "" if it has neither."""
     labels = node.metadata.labels or {}
     region, zone = _label(labels, BETA_REGION, REGION), _label(labels, BETA_ZONE, ZONE)
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
 def scheduling_order(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes, one of each zone in turn; zones and the nodes of a zone in the order given."""
+    """Return the nodes, one of each zone in turn; zones and the nodes of a zone keep the given order."""
     zones: dict[str, list[Node]] = {}
     for node in nodes:
         zones.setdefault(zone_of(node), []).append(node)

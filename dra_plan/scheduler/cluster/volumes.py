@@ -1,8 +1,8 @@
-"""Volumes and claims on them as the scheduler sees them, with what it has assumed of them.
+"""Volumes and claims on them as the scheduler sees them, with the assumptions it has made about them.
 
-First disks of in-tree plugins and the CSI drivers that replace them, then one volume and one claim, then the store of
-all storage objects, then what the volumes of a pod ask for. What is assumed holds for the pods that follow at once; it
-is written when the pod is bound, and dropped if it is not. Upstream: the assume caches of volumebinding, and the
+Disks of in-tree plugins and the CSI drivers that replace them come first, then one volume and one claim, then the store
+of all storage objects, then the requirements of a pod's volumes. Assumptions apply immediately to the pods that follow;
+they are written when the pod is bound, and dropped if it is not. Upstream: the assume caches of volumebinding, and the
 listers of the other plugins. The rules are in `plugins/volumes.py` and `plugins/volume_binding.py`.
 """
 
@@ -46,7 +46,7 @@ from dra_plan.api.well_known import (
 from dra_plan.scheduler.events import Action, Resource
 
 # -- CSI migration -----------------------------------------------------------------------------------------------------
-# Disks of providers that were once part of Kubernetes: the CSI driver that each has become, and its topology key.
+# Disks of providers that were once part of Kubernetes: the CSI driver that replaced each of them, and its topology key.
 # Upstream: csi-translation-lib.
 
 ZONE_SEPARATOR = "__"
@@ -79,10 +79,10 @@ INLINE_DISKS = {
 
 
 def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
-    """The CSI driver of an in-tree volume, and its handle there; None for all other volumes."""
+    """Return the CSI driver of an in-tree volume, and its handle in that driver; None for all other volumes."""
     spec = volume.spec
     if spec.gce_persistent_disk is not None:
-        # names of disks are those of a zone
+        # disk names are unique only within a zone
         return _GCE, "/".join([*_labelled_zones(volume), spec.gce_persistent_disk.pd_name])
     if spec.aws_elastic_block_store is not None:
         # aws://ZONE/ID is the same as ID
@@ -97,13 +97,13 @@ def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
 
 
 def provisioner_driver(provisioner: str) -> str:
-    """The CSI driver that makes volumes for a provisioner: itself, or the replacement of an in-tree one."""
+    """Return the CSI driver that creates volumes for a provisioner: itself, or the replacement of an in-tree one."""
     known = _BY_PLUGIN.get(provisioner)
     return known.driver if known is not None else provisioner
 
 
 def translated(volume: PersistentVolume, node: CSINode | None) -> PersistentVolume:
-    """The volume as its CSI driver would describe it, if the node says that the plugin was migrated there.
+    """Return the volume as its CSI driver would describe it, if the node says that the plugin was migrated there.
 
     Its zone, in its affinity or else in its label, becomes the driver's own topology key.
     """
@@ -155,7 +155,7 @@ def _with_zones(terms: list[NodeSelectorTerm], key: str, zones: list[str]) -> li
 
 
 # -- volumes and claims ------------------------------------------------------------------------------------------------
-# Each is made once of its object, with what scheduling derives from it.
+# Each is created once from its object, with everything that scheduling derives from it.
 
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAITS = "WaitForFirstConsumer"
@@ -167,7 +167,7 @@ ClaimKey = tuple[str, str]
 
 
 def claim_text(name: str) -> str:
-    """A claim for a volume, as Kubernetes writes it in messages."""
+    """Return the name of a claim on a volume in the format of Kubernetes' messages."""
     return f'persistentvolumeclaim "{name}"'
 
 
@@ -177,7 +177,7 @@ def _class_name(metadata: ObjectMeta, name: str | None) -> str:
 
 
 class VolumeReach:
-    """The nodes from which a volume can be used, by their labels alone: fields, such as the name, are ignored."""
+    """The nodes from which a volume can be used, by their labels only: fields, such as the name, are ignored."""
 
     def __init__(self, required: NodeSelector | None) -> None:
         self._terms: list[Sequence[NodeSelectorRequirement]] | None = None
@@ -189,10 +189,13 @@ class VolumeReach:
             ]
         self._keys = sorted({r.key for term in self._terms or () for r in term})
         self._known: dict[object, bool] = {}
-        """Answers by the values of the labels that are asked for: nodes have few different ones."""
+        """The answers by the values of the requested labels: nodes have few different ones."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether a node with these labels will do; without any affinity every node does."""
+        """Return whether the volume can be used from a node with these labels.
+
+        A volume without any affinity can be used from every node.
+        """
         if self._terms is None:
             return True
         if self.hosts is not None and labels.get(HOSTNAME) not in self.hosts:
@@ -208,7 +211,7 @@ class VolumeReach:
 
     @cached_property
     def hosts(self) -> frozenset[str] | None:
-        """The only host names that can match, None if they are not known."""
+        """The only host names that can match, None if they are unknown."""
         found: set[str] = set()
         for term in [()] if self._terms is None else self._terms:
             named = next((r.values for r in term if r.key == HOSTNAME and r.operator == "In"), None)
@@ -228,29 +231,29 @@ class Volume:
 
     @cached_property
     def size(self) -> Quantity:
-        """How much fits into it."""
+        """The capacity of the volume."""
         text = self.object.spec.capacity.get("storage")
         return _NOTHING if text is None else parse(text)
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """Mode and attributes class, in which a claim has to agree with its volume."""
+        """The mode and attributes class, in which a claim has to agree with its volume."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
     @cached_property
     def is_migrated(self) -> bool:
-        """Whether a CSI driver serves what the object describes as an in-tree disk."""
+        """Return whether a CSI driver has replaced the in-tree plugin of this volume."""
         return migrated_source(self.object) is not None
 
     @cached_property
     def affinity(self) -> VolumeReach:
-        """The nodes that it can be used from."""
+        """The nodes from which the volume can be used."""
         affinity = self.object.spec.node_affinity
         return VolumeReach(affinity.required if affinity is not None else None)
 
     def is_for(self, claim: Claim) -> bool:
-        """Whether the volume is set aside for the claim."""
+        """Return whether the volume is reserved for the claim."""
         reference = self.object.spec.claim_ref
         if reference is None or (reference.namespace, reference.name) != claim.key:
             return False
@@ -269,7 +272,7 @@ class Claim:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """Mode and attributes class, in which a volume has to agree with the claim."""
+        """The mode and attributes class, in which a volume has to agree with the claim."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -285,32 +288,32 @@ class Claim:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the claim has its volume for good; the phase does not matter."""
+        """Return whether the claim is fully bound to its volume; the phase does not matter."""
         return bool(self.volume_name) and BIND_COMPLETED in self.annotations
 
     def waits(self, storage_class: StorageClass | None) -> bool:
-        """Whether the claim gets its volume when a pod wants it; its class is given."""
+        """Return whether the claim gets its volume only when a pod uses it; its class is given."""
         return not self.volume_name and storage_class is not None and storage_class.volume_binding_mode == WAITS
 
     @cached_property
     def selected_node(self) -> str | None:
-        """The node for which the claim's volume is being made; None if that is not so."""
+        """The node for which the claim's volume is being created; None if no volume is being created."""
         return self.annotations.get(SELECTED_NODE)
 
     @cached_property
     def request(self) -> Quantity | None:
-        """How much storage the claim asks for, None if it does not say."""
+        """The amount of storage that the claim requests, None if it does not say."""
         text = self.object.spec.resources.requests.get("storage")
         return None if text is None else parse(text)
 
     @cached_property
     def size(self) -> Quantity:
-        """How much storage the claim asks for at least."""
+        """The minimum amount of storage that the claim requests."""
         return self.request if self.request is not None else _NOTHING
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether only one pod may use the claim (ReadWriteOncePod)."""
+        """Return whether only one pod may use the claim (ReadWriteOncePod)."""
         return READ_WRITE_ONCE_POD in self.object.spec.access_modes
 
 
@@ -325,27 +328,27 @@ TABLES: dict[Resource, str] = {
     Resource.VOLUME: "volumes",
     Resource.VOLUME_CLAIM: "volume_claims",
 }
-"""The kinds in the order in which a new state of the cluster takes them over, and where an inventory has them."""
+"""The kinds, in the order in which a new state of the cluster replaces them, and their attributes in an inventory."""
 
 Emit = Callable[[Resource, Action, object, object], None]
 
 
 class Decision(NamedTuple):
-    """What is decided for a waiting claim: the volume that it gets, or the node for which one is made."""
+    """The decision for a waiting claim: the volume that it gets, or the node for which one is created."""
 
     volume: str = ""
     node: str = ""
 
 
 class NodeVolumes(NamedTuple):
-    """What a pod's waiting claims would get on a node: volumes that are there, or new ones."""
+    """The volumes that a pod's waiting claims would get on a node: existing or new ones."""
 
     static: tuple[tuple[Claim, Volume], ...] = ()
     new: tuple[Claim, ...] = ()
 
 
 class VolumeStore:
-    """Storage objects by kind and name. `revision` changes with each of them, but not with what is assumed."""
+    """Storage objects by kind and name. `revision` changes with each of them, but not with assumptions."""
 
     def __init__(self, inventory: Inventory, emit: Emit) -> None:
         self._emit = emit
@@ -358,9 +361,9 @@ class VolumeStore:
         self._by_class: dict[str, list[str]] | None = None
         self._attached: dict[str, list[VolumeAttachment]] | None = None
         self.open: dict[ClaimKey, PersistentVolumeClaim] = {}
-        """The claims that had no volume when they were read."""
+        """The claims that had no volume when the input was read."""
         self.decisions: dict[ClaimKey, Decision] = {}
-        """What was written for claims."""
+        """The decisions that were written for claims."""
         for kind, holder in TABLES.items():
             for found in sorted(getattr(inventory, holder), key=_key):
                 self._read(kind, _key(found), found)
@@ -368,16 +371,16 @@ class VolumeStore:
     # Looking up
 
     def claim(self, namespace: str, name: str) -> Claim | None:
-        """The claim, with what is assumed of it."""
+        """Return the claim, including assumptions about it."""
         key = (namespace, name)
         return self._assumed_claims.get(key) or self._claims.get(key)
 
     def volume(self, name: str) -> Volume | None:
-        """The volume, with what is assumed of it."""
+        """Return the volume, including assumptions about it."""
         return self._assumed_volumes.get(name) or self._volumes.get(name)
 
     def volumes_of(self, class_name: str) -> list[Volume]:
-        """The volumes of a class by name, with what is assumed of them."""
+        """Return the volumes of a class by name, including assumptions about them."""
         if self._by_class is None:
             self._by_class = {}
             for name, volume in sorted(self._volumes.items()):
@@ -385,31 +388,31 @@ class VolumeStore:
         return [self._assumed_volumes.get(name) or self._volumes[name] for name in self._by_class.get(class_name, ())]
 
     def storage_class(self, name: str) -> StorageClass | None:
-        """The class, or None."""
+        """Return the class, or None."""
         found: StorageClass | None = self._objects[Resource.STORAGE_CLASS].get(("", name))
         return found
 
     def class_of(self, claim: Claim) -> StorageClass | None:
-        """The class that the claim names; None if it names none, or it is not there."""
+        """Return the class that the claim names; None if it names none, or if the class does not exist."""
         return self.storage_class(claim.class_name) if claim.class_name else None
 
     def csi_node(self, name: str) -> CSINode | None:
-        """What is known of the drivers on a node, or None."""
+        """Return the known facts about the drivers on a node, or None."""
         found: CSINode | None = self._objects[Resource.CSI_NODE].get(("", name))
         return found
 
     def csi_driver(self, name: str) -> CSIDriver | None:
-        """The driver, or None."""
+        """Return the driver, or None."""
         found: CSIDriver | None = self._objects[Resource.CSI_DRIVER].get(("", name))
         return found
 
     @property
     def capacities(self) -> Iterable[CSIStorageCapacity]:
-        """All capacities, whatever their namespace."""
+        """All capacities, in any namespace."""
         return self._objects[Resource.STORAGE_CAPACITY].values()
 
     def attached(self, node: str) -> list[VolumeAttachment]:
-        """The attachments to a node."""
+        """Return the attachments to a node."""
         if self._attached is None:
             self._attached = {}
             for found in self._objects[Resource.VOLUME_ATTACHMENT].values():
@@ -419,7 +422,7 @@ class VolumeStore:
     # Changing
 
     def _store(self, kind: Resource, key: tuple[str, str], new: Any) -> None:
-        """Store the object under the key, or remove it (None). What was assumed of it is dropped."""
+        """Store the object under the key, or remove it (None). Assumptions about it are dropped."""
         self.revision += 1
         if kind is Resource.VOLUME:
             self._assumed_volumes.pop(key[1], None)
@@ -439,7 +442,7 @@ class VolumeStore:
             _set(self.open, key, new if new is not None and not new.spec.volume_name else None)
 
     def change(self, kind: Resource, old: Any, new: Any) -> None:
-        """Apply a change in the input: an object came (no old one), changed or went (no new one)."""
+        """Apply a change in the input: an object was added (no old one), changed or removed (no new one)."""
         self._read(kind, _key(new if new is not None else old), new)
         action = Action.UPDATE_OTHER if old is not None and new is not None else Action.DELETE
         self._emit(kind, Action.ADD if old is None else action, old, new)
@@ -456,10 +459,10 @@ class VolumeStore:
         for kind, old, new in changed:
             self._emit(kind, Action.ADD if old is None else Action.UPDATE_OTHER, old, new)
 
-    # Assuming, writing, taking back
+    # Assuming, writing, undoing
 
     def assume(self, chosen: NodeVolumes, node: str) -> None:
-        """Set the pod's volumes aside for its claims; its other claims wait for volumes on the node."""
+        """Reserve the pod's volumes for its claims; its other claims wait for volumes on the node."""
         for claim, volume in chosen.static:
             if not volume.is_for(claim) or not (volume.object.spec.claim_ref or ObjectReference()).uid:
                 self._assumed_volumes[volume.name] = Volume(_set_aside(volume, claim))
@@ -471,19 +474,22 @@ class VolumeStore:
             )
 
     def restore(self, chosen: NodeVolumes) -> None:
-        """Drop what was assumed and not written."""
+        """Drop the assumptions that were not written."""
         for _, volume in chosen.static:
             self._assumed_volumes.pop(volume.name, None)
         for claim in chosen.new:
             self._assumed_claims.pop(claim.key, None)
 
     def is_bound(self, claim: Claim) -> bool:
-        """Whether the claim has its volume for good by now."""
+        """Return whether the claim is already fully bound to its volume."""
         stored = self._claims.get(claim.key)
         return stored is not None and stored.is_bound
 
     def write(self, chosen: NodeVolumes, node: str) -> str:
-        """Store what was assumed, so that volumes get bound and made; returns a message if an object is gone."""
+        """Store the assumptions, so that volumes are bound and created.
+
+        Return a message if an object no longer exists.
+        """
         for claim, volume in chosen.static:
             if volume.name not in self._volumes:
                 return f'persistentvolumes "{volume.name}" not found'
@@ -524,7 +530,7 @@ def _set_aside(volume: Volume, claim: Claim) -> PersistentVolume:
 
 
 class ClaimUse(NamedTuple):
-    """A volume that is a claim, by name; an ephemeral one is made for the pod and named after it."""
+    """A volume that is a claim, by name; an ephemeral claim is created for the pod and named after it."""
 
     name: str
     ephemeral: bool
@@ -537,10 +543,10 @@ class Disk(NamedTuple):
     identity: tuple[str, ...]
     read_only: bool
     monitors: frozenset[str] = frozenset()
-    """One in common makes two disks the same; none are needed for kinds without monitors."""
+    """One monitor in common makes two disks the same; kinds without monitors need none."""
 
     def conflicts(self, other: Disk) -> bool:
-        """Whether the two disks are the same, and not both only read."""
+        """Return whether the two disks are the same and at least one of them is not read-only."""
         if self[:2] != other[:2] or (self.read_only and other.read_only):
             return False
         return self.kind != "rbd" or bool(self.monitors & other.monitors)
@@ -559,11 +565,11 @@ class PodVolumes:
 
     @property
     def named(self) -> list[str]:
-        """The claims that the pod itself names, as often as it does; ephemeral ones are nobody else's."""
+        """The claims that the pod itself names, as often as it names them; no other pod uses ephemeral ones."""
         return [use.name for use in self.claims if not use.ephemeral]
 
     def uses(self, name: str) -> bool:
-        """Whether the claim of this name is one of the pod's, made for it or not."""
+        """Return whether the pod uses the claim of this name, generated or not."""
         return any(use.name == name for use in self.claims)
 
 
@@ -571,7 +577,7 @@ NO_VOLUMES = PodVolumes()
 
 
 def pod_volumes(pod: Pod) -> PodVolumes:
-    """What the pod's volumes ask for; `NO_VOLUMES` if nothing."""
+    """Return the requirements of the pod's volumes; `NO_VOLUMES` if there are none."""
     if not pod.spec.volumes:
         return NO_VOLUMES
     found = PodVolumes(
@@ -592,7 +598,7 @@ def _claims(pod: Pod) -> Iterator[ClaimUse]:
 
 
 def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | None:
-    """What the claim asks for that is made for an ephemeral volume of a pod; None for other volumes."""
+    """Return the requirements of the claim that is created for an ephemeral volume of a pod; None for other volumes."""
     ephemeral = _source(volume, "ephemeral")
     template = ephemeral.get("volumeClaimTemplate") if ephemeral is not None else None
     spec = template.get("spec") if isinstance(template, Mapping) else None
@@ -605,7 +611,7 @@ def ephemeral_claim(volume: Mapping[str, Any]) -> PersistentVolumeClaimSpec | No
 
 
 def is_claim(volume: Mapping[str, Any]) -> bool:
-    """Whether a volume of a pod is a claim, one that it names or one that is made for it."""
+    """Return whether a volume of a pod is a claim, either named by the pod or created for it."""
     return any(_source(volume, kind) is not None for kind in ("persistentVolumeClaim", "ephemeral"))
 
 
@@ -629,7 +635,7 @@ def _disk(volume: Mapping[str, Any]) -> Disk | None:
         source = _source(volume, kind)
         if source is None:
             continue
-        # whether EBS is only read does not matter
+        # a read-only EBS volume conflicts as well
         read_only = source.get("readOnly") is True and kind != "awsElasticBlockStore"
         identity = tuple(_text(source, name) or ("rbd" if name == "pool" else "") for name in fields)
         monitors = source.get("monitors") if kind == "rbd" else None

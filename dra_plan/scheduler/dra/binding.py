@@ -1,6 +1,6 @@
-"""Binding claims: writing allocations and reservations to the (simulated) API server, and taking them back.
+"""Binding claims: writing allocations and reservations to the (simulated) API server, and undoing them.
 
-At the end: which events may make a pod schedulable that DynamicResources rejected.
+The events that may make a pod schedulable that DynamicResources rejected are at the end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .extended import SPECIAL_NAME, stored_name
 from .filter import PodState
 
 MOST_CONSUMERS = 256
-"""The API server refuses more users of one claim."""
+"""The maximum number of users of one claim that the API server accepts."""
 
 
 class BindError(Exception):
@@ -33,11 +33,11 @@ class BindError(Exception):
 
 
 class Binder:
-    """Binds the claims of pods.
+    """The code that binds the claims of pods.
 
-    The API server of the recordings keeps the last write, so two pods that read a shared claim before either wrote
-    to it lose one reservation. A real one detects the conflict and the scheduler reads again; the handle's
-    `detects_conflicts` says which one it is. `lost` lists the reservations that were overwritten.
+    The API server of the recordings keeps the last write, so if two pods read a shared claim before either writes to
+    it, one reservation is lost. A real one detects the conflict and the scheduler reads again; the handle's
+    `detects_conflicts` selects between them. `lost` lists the overwritten reservations.
     """
 
     def __init__(self, handle: Handle, timeout: float) -> None:
@@ -111,7 +111,10 @@ class Binder:
     def _agrees(
         self, kept: PodState, stored: ResourceClaim | None, read: ResourceClaim, allocation: AllocationResult | None
     ) -> bool:
-        """Whether another pod of the group has written what both were given; upstream takes that for a conflict."""
+        """Return whether another pod of the group has written the allocation that both were given.
+
+        Upstream takes that for a conflict.
+        """
         if self._handle.target.quirks.shared_claims_conflict or stored is None or stored.allocation is None:
             return False
         shared = kept.shared.get(read.metadata.uid)
@@ -119,7 +122,7 @@ class Binder:
 
     @staticmethod
     def _user(kept: PodState, claim: ResourceClaim, pod: Pod) -> ResourceClaimConsumerReference:
-        """For whom the claim is reserved: the pod, or its group."""
+        """Return the user that the claim is reserved for: the pod, or its group."""
         if kept.group is not None and claim.metadata.uid in kept.for_group:
             metadata = kept.group.metadata
             return ResourceClaimConsumerReference(
@@ -131,7 +134,7 @@ class Binder:
     def _reread(
         stored: ResourceClaim | None, read: ResourceClaim, allocation: AllocationResult | None
     ) -> ResourceClaim:
-        """The claim as it is now, unless it changed in a way that makes the allocation useless."""
+        """Return the current claim, unless it changed in a way that makes the allocation useless."""
         if stored is None or stored.metadata.deletion_timestamp is not None:
             raise BindError(f"claim {read.key} got deleted in the meantime")
         if allocation is not None and stored.allocation is not None:
@@ -166,7 +169,7 @@ class Binder:
 
     @staticmethod
     def _reserved(kept: PodState, claim: ResourceClaim, pod: Pod) -> bool:
-        """Whether the claim, as the pod read it, is reserved for it, or for a group of its group's name."""
+        """Return whether the claim, as the pod read it, is reserved for it, or for a group of its group's name."""
         users = claim.status.reserved_for if claim.status is not None else []
         group = kept.group.metadata.name if kept.group is not None else None
         return any(user.uid == pod_uid(pod) or (user.resource == "podgroups" and user.name == group) for user in users)
@@ -179,7 +182,10 @@ class Binder:
     # Binding conditions
 
     def _await(self, kept: PodState, node: str) -> Status | None:
-        """Ready, failed, too late, or Wait, for what drivers do is not simulated; the first unready claim decides."""
+        """Return None if the claims' devices are ready, an error if they failed or took too long, or else Wait.
+
+        Wait is returned because the work of drivers is not simulated. The first unready claim decides.
+        """
         special = [kept.special] if kept.special is not None else []
         for claim in (*kept.claims, *special):
             current = self._stored(claim) or claim
@@ -200,21 +206,21 @@ class Binder:
     def take_from_node(
         self, kept: PodState, pod: Pod, node: str, claimed: Sequence[NodeAllocatableResourceClaimStatus]
     ) -> None:
-        """Count what the devices take from the node from now on."""
+        """Count the resources that the devices take from the node."""
         if claimed:
             kept.taken_from = node
             self._handle.cluster.set_claimed(pod, node, list(claimed))
 
-    # Taking back
+    # Undoing
 
     def give_back(self, kept: PodState, pod: Pod) -> None:
-        """The pod's devices take nothing from its node any more."""
+        """Stop counting the resources that the pod's devices take from its node."""
         if kept.taken_from:
             self._handle.cluster.set_claimed(pod, kept.taken_from, [])
             kept.taken_from = ""
 
     def unreserve_for_group(self, kept: PodState, pod: Pod) -> bool:
-        """Drop the group's reservations if no pod of it has a node; False if there was none.
+        """Drop the group's reservations if none of its pods has a node; return False if there was none.
 
         The next attempt may then deallocate them.
         """
@@ -234,7 +240,7 @@ class Binder:
         return changed
 
     def release(self, kept: PodState, pod: Pod) -> None:
-        """The pod no longer uses its claims, those of its group excepted; the special claim is deleted."""
+        """Remove the pod from its claims, except from those of its group; the special claim is deleted."""
         uid = self._handle.cluster.info(pod).uid
         for claim in kept.claims:
             stored = self._stored(claim)
@@ -253,7 +259,10 @@ class Binder:
 
 
 def interests(store: ClaimStore) -> Sequence[Interest]:
-    """Nodes, claims, classes and slices that come or change; never pods, slices or classes that go."""
+    """Return the events of interest: nodes, claims, classes and slices that are added or changed.
+
+    Pods, and slices or classes that are removed, are never of interest.
+    """
 
     def after_claim(pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
         return claim_hint(store, pod, old, new)
@@ -271,7 +280,10 @@ def interests(store: ClaimStore) -> Sequence[Interest]:
 
 
 def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> Hint:
-    """A claim that lost its allocation frees devices for everybody; otherwise only the pod's own claims matter."""
+    """Queue the pod if the event may help.
+
+    Any claim that lost its allocation may help, because it frees devices; otherwise only the pod's own claims matter.
+    """
     if new is None:
         return Hint.SKIP
     name = _users_of(old, new)
@@ -291,7 +303,10 @@ def claim_hint(store: ClaimStore, pod: Pod, old: ResourceClaim | None, new: Reso
 
 
 def _users_of(old: ResourceClaim | None, new: ResourceClaim | None) -> str | None:
-    """The claim that concerns only its users; None if it lost its allocation. One that is gone concerns nobody."""
+    """Return the claim that concerns only its users; None if it lost its allocation.
+
+    A deleted claim concerns no pod.
+    """
     if new is None:
         return ""
     is_freed = old is not None and old.allocation is not None and new.allocation is None
@@ -299,7 +314,7 @@ def _users_of(old: ResourceClaim | None, new: ResourceClaim | None) -> str | Non
 
 
 def pod_hint(store: ClaimStore, pod: Pod, new: Pod | None) -> Hint:
-    """The pod's own generated claims were noted in its status."""
+    """Queue the pod if its own generated claims were noted in its status."""
     if new is None or new.metadata.uid != pod.metadata.uid:
         return Hint.SKIP
     try:

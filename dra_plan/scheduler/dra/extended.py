@@ -1,7 +1,7 @@
 """Extended resources that are served by devices (KEP-5004), and two scores that depend on devices.
 
-First the special claim that stands for a pod's extended resources, with its requests; then how many devices a node has
-for such a resource, which scoring takes as its capacity; then the score of firstAvailable alternatives.
+The special claim that represents a pod's extended resources comes first, with its requests; then the number of devices
+that a node has for such a resource, which scoring uses as its capacity; then the score of firstAvailable alternatives.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 SPECIAL_NAME = "<extended-resources>"
 """The name of the claim before it is created."""
 _SUFFIX = "xxxxx"
-"""Stands for the five random characters that the API server appends."""
+"""A placeholder for the five random characters that the API server appends."""
 
 
 def wanted_names(requests: Amounts) -> list[str]:
-    """The extended resources that the pod asks for, by name."""
+    """Return the extended resources that the pod requests, by name."""
     return sorted(
         name
         for name, value in requests.items()
@@ -51,17 +51,17 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """The names among these that devices serve on a node; `mapped` are those that a class serves."""
+    """Return the names among these that devices serve on a node; `mapped` are those that a class serves."""
     return tuple(name for name in names if is_served(allocatable.get(name, 0), mapped=name in mapped))
 
 
 def is_served(allocatable: int, *, mapped: bool) -> bool:
-    """Whether devices serve a name on a node: a class has the name, and the node itself has none to allocate."""
+    """Return whether devices serve a name on a node: a class has the name, and the node itself has none to allocate."""
     return mapped and allocatable <= 0
 
 
 def new_special_claim(pod: Pod) -> ResourceClaim:
-    """The claim in memory, without requests yet."""
+    """Return the claim in memory, still without requests."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True)
     return ResourceClaim(
         metadata=ObjectMeta(
@@ -76,7 +76,7 @@ def new_special_claim(pod: Pod) -> ResourceClaim:
 
 
 def stored_name(claim: ResourceClaim) -> str:
-    """The name under which the claim is created."""
+    """Return the name under which the claim is created."""
     return claim.metadata.generate_name + _SUFFIX
 
 
@@ -89,12 +89,12 @@ class Use:
     request: str
 
     def to_dict(self) -> dict[str, str]:
-        """As the pod's status has it."""
+        """Return the use in the format of the pod's status."""
         return {"containerName": self.container, "resourceName": self.resource, "requestName": self.request}
 
 
 def container_shape(pod: Pod) -> Hashable:
-    """Everything in the pod that determines the special claim's requests: equal shapes give equal requests."""
+    """Return everything in the pod that determines the special claim's requests: equal shapes give equal requests."""
     init, containers = pod.spec.init_containers, pod.spec.containers
     listed = (*init, *containers)
     return len(init), tuple((c.restart_policy, tuple(sorted(c.resources.requests.items()))) for c in listed)
@@ -102,7 +102,7 @@ def container_shape(pod: Pod) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """A container that asks for a resource."""
+    """A container that requests a resource."""
 
     index: int
     container: Container
@@ -113,7 +113,7 @@ class _Asking:
 def special_requests(
     pod: Pod, served: Collection[str], classes: Mapping[str, str]
 ) -> tuple[list[DeviceRequest], list[Use]]:
-    """The requests for the names that devices serve, sorted by name as text, and which container uses which."""
+    """Return the requests for the names that devices serve, sorted by name as text, and the containers of each."""
     containers = [*pod.spec.init_containers, *pod.spec.containers]
     plain = len(pod.spec.init_containers)
     requests: list[DeviceRequest] = []
@@ -146,7 +146,10 @@ def _asking(index: int, container: Container, resource: str) -> _Asking | None:
 def _reuse(
     passing: list[_Asking], lasting: list[_Asking], resource: str, mappings: list[Use]
 ) -> tuple[str, int] | None:
-    """Init containers use what later containers will have; the largest remainder becomes one shared request."""
+    """Map init containers to the requests of later containers, and return the largest remainder.
+
+    The remainder, with its request, becomes one shared request for all init containers that need more.
+    """
     largest: tuple[str, int] | None = None
     short: list[_Asking] = []
     for one in passing:
@@ -173,20 +176,20 @@ def _request(name: str, device_class: str, count: int) -> DeviceRequest:
 
 
 def with_requests(claim: ResourceClaim, requests: list[DeviceRequest]) -> ResourceClaim:
-    """The special claim with its requests."""
+    """Return the special claim with its requests."""
     return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=requests)))
 
 
 # -- devices as capacity for scoring -----------------------------------------------------------------------------------
-# How many devices a node has for an extended resource. Coarser than the allocator, as upstream's scoring is: pool
-# generations and completeness, taints and counters play no role.
+# The number of devices that a node has for an extended resource. Coarser than the allocator, like upstream's scoring:
+# pool generations and completeness, taints and counters play no role.
 
 Totals = Callable[[str, NodeInfo], tuple[int, int]]
 """(resource name, node) -> (devices, those in use)."""
 
 
 class DeviceTotals:
-    """Counts devices by resource name and node. Nothing is counted for a resource whose selectors fail on the node."""
+    """Device counts by resource name and node. Nothing is counted for a resource whose selectors fail on the node."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -195,7 +198,7 @@ class DeviceTotals:
         self._matching: dict[tuple[str, int], list[Device] | None] = {}
 
     def of(self, name: str, node: NodeInfo) -> tuple[int, int]:
-        """(devices, those in use) of the class behind the resource; (0, 0) if there is none."""
+        """Return (devices, those in use) of the class behind the resource; (0, 0) if there is none."""
         served_by = self._cluster.extended_names().get(name)
         found = self._cluster.view.classes.get(served_by) if served_by is not None else None
         if found is None:
@@ -214,7 +217,7 @@ class DeviceTotals:
         return total, used
 
     def _follow(self) -> None:
-        """Sort the slices by node when they have changed; those for no single node are in every list."""
+        """Sort the slices by node when they have changed; slices that name no single node are in every list."""
         if self._view is self._cluster.view:
             return
         self._view = self._cluster.view
@@ -228,7 +231,7 @@ class DeviceTotals:
                 listed.append(slice_)
 
     def _devices(self, slice_: ResourceSlice, device_class: DeviceClass, node: NodeInfo) -> list[Device]:
-        """The slice's devices on the node that match the class. ValueError where upstream gives up."""
+        """Return the slice's devices on the node that match the class. Raises ValueError where upstream gives up."""
         spec = slice_.spec
         if not spec.per_device_node_selection:
             if not _slice_is_on(slice_, node):
@@ -238,7 +241,7 @@ class DeviceTotals:
         return self._matches(there, device_class, spec.driver)
 
     def _known_matches(self, slice_: ResourceSlice, device_class: DeviceClass) -> list[Device]:
-        """The devices that match the class, found once for all nodes."""
+        """Return the devices that match the class, found once for all nodes."""
         key = (device_class.metadata.name, id(slice_))
         if key not in self._matching:
             try:
@@ -265,7 +268,10 @@ def _for_many(slice_: ResourceSlice) -> bool:
 
 
 def _slice_is_on(slice_: ResourceSlice, node: NodeInfo) -> bool:
-    """Unlike for the allocator, a slice that says nothing is everywhere."""
+    """Return whether the slice is on the node.
+
+    Unlike in the allocator, a slice that names no nodes is on every node.
+    """
     spec = slice_.spec
     if spec.all_nodes or spec.node_name == node.name:
         return True
@@ -288,16 +294,16 @@ def _selected(selector: NodeSelector, node: NodeInfo) -> bool:
 # -- score of firstAvailable alternatives ------------------------------------------------------------------------------
 
 _BEST_RANK = 8
-"""The score of a request's first alternative; one less for each further one."""
+"""The score of a request's first alternative; each later one scores one less."""
 
 
 def is_ranked(claim: ResourceClaim) -> bool:
-    """Whether any of the claim's requests has alternatives."""
+    """Return whether any of the claim's requests has alternatives."""
     return any(request.first_available for request in claim.spec.devices.requests)
 
 
 def rank(claim: ResourceClaim, allocation: AllocationResult | None) -> int:
-    """The sum over the claim's firstAvailable requests of the rank of the alternative that was allocated."""
+    """Return the sum over the claim's firstAvailable requests of the rank of the allocated alternative."""
     ranked = [request for request in claim.spec.devices.requests if request.first_available]
     if allocation is None or not ranked:
         return 0

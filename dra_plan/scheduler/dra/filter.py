@@ -1,8 +1,9 @@
-"""DynamicResources in PreFilter and Filter: whether a pod's claims can be allocated on a node, and from which devices.
+"""DynamicResources in PreFilter and Filter: finds the nodes on which a pod's claims can be allocated, and the devices.
 
-First what the plugin keeps during one cycle, then the check of one node, then the checks of claims and requests that
-PreFilter makes before any node is examined. Then for which pods an answer about a node can be reused, and what pods of
-one group share. Devices are allocated by `dra_plan.allocator`; the plugin itself is in `dra/plugin.py`.
+The state of one cycle comes first, then the check of one node, then the checks of claims and requests that PreFilter
+makes before any node is examined. Then come the keys under which an answer about a node can be reused for other pods,
+and the data that pods of one group share. Devices are allocated by `dra_plan.allocator`; the plugin itself is in
+`dra/plugin.py`.
 """
 
 from __future__ import annotations
@@ -43,14 +44,15 @@ Allocations = Sequence[AllocationResult]
 
 
 class NodeAnswer(NamedTuple):
-    """Why a node is rejected, or what would be allocated there: None if no claim waits for devices."""
+    """The reason why a node is rejected, or the allocations there: None if no claim waits for devices."""
 
     status: Status | None
     allocations: Allocations | None = None
     only_this_pod: bool = False
-    """Whether it is no answer for another pod: the status names a claim of the pod, or the search was cut short."""
+    """True if the answer does not hold for another pod: the status names a claim of the pod, or the search was cut
+    short."""
     claimed: Sequence[NodeAllocatableResourceClaimStatus] = ()
-    """What the devices would take from the node itself."""
+    """The resources that the devices would take from the node itself."""
 
 
 @dataclass
@@ -58,9 +60,9 @@ class PodState:
     """The pod's claims as PreFilter read them; empty if PreFilter rejected the pod.
 
     `special` is the claim for extended resources, `names` those that it may have to serve. `answers` are those of
-    nodes, by name and with the node's version, where `key` can't say for which pods they hold. `chosen` are the results
-    for the reserved node, for the pending claims in order, the special one last, and `uses` says which containers use
-    the special one's requests.
+    nodes, by name and with the node's version, for cases in which `key` can't tell which pods they apply to. `chosen`
+    are the results for the reserved node, for the pending claims in order, the special one last; `uses` lists the
+    containers that use the special one's requests.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -92,9 +94,9 @@ class PodState:
         return [claim for claim in self.waiting if claim.metadata.uid not in self.shared]
 
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
-        """The allocations of the waiting claims in their order; `found` are those that this pod found.
+        """Return the allocations of the waiting claims in their order; `found` are those that this pod found.
 
-        `mixed_up`: upstream puts those of shared claims behind the new ones, and then goes by the order of the claims.
+        `mixed_up`: upstream puts those of shared claims after the new ones, and then uses the order of the claims.
         """
         if not self.shared:
             return list(found)
@@ -111,28 +113,31 @@ class PodState:
 
     @property
     def special_pending(self) -> bool:
-        """Whether there is a special claim without devices."""
+        """Return whether there is a special claim without devices."""
         return self.special is not None and self.special.allocation is None
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to do."""
+        """Return whether there is nothing to do."""
         return not self.claims and self.special is None
 
 
 # -- checking a node ---------------------------------------------------------------------------------------------------
 
 UNAVAILABLE = unresolvable(NOT_AVAILABLE).by(plugin_names.DYNAMIC_RESOURCES)
-"""An allocated claim can't be used on the node. Known again as the object that it is."""
+"""An allocated claim can't be used on the node. Recognized by object identity."""
 _NO_DEVICES = unresolvable(Reason(CANNOT_ALLOCATE, NoDevices()))
 _LEFTOVER = unresolvable("cannot schedule extended resource claim")
 _CANNOT_FIT = unresolvable("cannot fit resource")
 _MOST_LOOKS = 64
-"""Sets of claims of which it is known how nodes look to them."""
+"""The number of claim sets for which answers are remembered by the appearance of nodes."""
 
 
 class NodeCheck:
-    """Checks nodes for pods with claims. A pod's allocators are kept in its state, one per set of served names."""
+    """The check of nodes for pods with claims.
+
+    A pod's allocators are kept in its state, one per set of served names.
+    """
 
     def __init__(self, handle: Handle, binding_timeout: float, max_steps: int) -> None:
         self._handle = handle
@@ -144,7 +149,7 @@ class NodeCheck:
         self._known = _KnownLooks()
 
     def answer(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
-        """Why the claims can't be satisfied on the node, or what would be allocated there."""
+        """Return the reason why the claims can't be satisfied on the node, or the allocations there."""
         served: tuple[str, ...] = ()
         if kept.special is not None:
             mapped = self._handle.cluster.extended_names()
@@ -173,14 +178,17 @@ class NodeCheck:
         return answer
 
     def _settled(self, kept: PodState) -> list[ResourceClaim]:
-        """The claims whose devices must be in reach. Upstream forgets those that a pod of the group has in flight."""
+        """Return the claims whose devices must be in reach.
+
+        Upstream forgets those that a pod of the group has in flight.
+        """
         if not kept.shared or self._handle.target.quirks.shared_pending_anywhere:
             return kept.allocated
         flying = (self._handle.cluster.claims.pending_allocation(uid) for uid in kept.shared)
         return [*kept.allocated, *(claim for claim in flying if claim is not None)]
 
     def _node_allocatable(self) -> NodeAllocatable | None:
-        """The devices of the cluster, as it is now, that take node resources; None with the gate off."""
+        """Return the devices of the current cluster that take node resources; None if the feature gate is off."""
         view = self._handle.cluster.view
         if not view.target.features.node_allocatable:
             return None
@@ -190,7 +198,7 @@ class NodeCheck:
 
     @staticmethod
     def _waiting(kept: PodState) -> list[ResourceClaim]:
-        """The claims that allocations are for, in their order."""
+        """Return the claims to allocate, in their order."""
         return [*kept.pending, *([kept.special] if kept.special is not None else ())]
 
     def _allocator(self, kept: PodState, pod: Pod, served: tuple[str, ...]) -> Allocator:
@@ -213,14 +221,17 @@ class NodeCheck:
         return found
 
     def _claims(self, kept: PodState, pod: Pod, served: tuple[str, ...]) -> list[ResourceClaim]:
-        """The claims that wait for devices; the special one, last, asks for what a node of these names is to serve."""
+        """Return the claims that wait for devices.
+
+        The special one, last, requests the names that a node is to serve.
+        """
         if kept.special is None:
             return kept.pending
         requests, _ = special_requests(pod, served, self._handle.cluster.extended_names())
         return [*kept.pending, with_requests(kept.special, requests)]
 
     def claims_on(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """What the allocator is asked for on the node."""
+        """Return the claims that the allocator has to satisfy on the node."""
         served = served_names(kept.names, self._handle.cluster.extended_names(), node.allocatable)
         return self._claims(kept, pod, served)
 
@@ -238,7 +249,7 @@ class NodeCheck:
         return error(outcome.message)
 
     def is_available(self, claim: ResourceClaim, node: NodeInfo) -> bool:
-        """Whether an allocated claim can be used on the node."""
+        """Return whether an allocated claim can be used on the node."""
         if not is_in_reach(claim, node.name, node.labels):
             return False
         if not self._handle.target.features.binding_conditions:
@@ -247,26 +258,26 @@ class NodeCheck:
 
 
 class _KnownLooks:
-    """What is known of nodes by how they look, for the pods that ask for the same; the least recently asked goes.
+    """The answers about nodes by their appearance, for pods with the same requests.
 
-    A node that looks as another one did in an earlier cycle is not searched again.
+    The least recently used are dropped. A node that looks like a node of an earlier cycle is not searched again.
     """
 
     def __init__(self) -> None:
         self._view: View | None = None
         self._found: Remembered[Hashable, Likeness] = Remembered(_MOST_LOOKS)
         self.pools: KnownPools | None = None
-        """The pools of the view that was asked for last."""
+        """The pools of the last view."""
 
     def get(self, view: View, key: Hashable | None) -> Likeness | None:
-        """What pods of that key have found out, of the slices and classes of the view; None if there is nothing."""
+        """Return the answers for pods of that key, for the slices and classes of the view; None if there are none."""
         if view is not self._view:
             self._view, self.pools = view, KnownPools(view.gatherer)
             self._found.clear()
         return None if key is None else self._found.get(key)
 
     def keep(self, key: Hashable | None, likeness: Likeness | None) -> None:
-        """That is for pods of the same key."""
+        """Remember the answers for pods of the same key."""
         if key is not None and likeness is not None:
             self._found.keep(key, likeness)
 
@@ -277,9 +288,10 @@ class _KnownLooks:
 def check_claim(
     claim: ResourceClaim, cluster: SimulatedCluster, *, is_special: bool, shared: Container[str] = ()
 ) -> Status | None:
-    """Why the pod can't be scheduled with this claim; the special claim for extended resources has no requests yet.
+    """Return the reason why the pod can't be scheduled with this claim, or None.
 
-    `shared` are the uids of claims in flight whose allocation the pod may use as well: those of its group's cycle.
+    The special claim for extended resources has no requests yet. `shared` are the uids of claims in flight whose
+    allocation the pod may use as well: those of its group's cycle.
     """
     if claim.allocation is not None:
         selector = claim.allocation.node_selector
@@ -293,7 +305,10 @@ def check_claim(
 
 
 def check_requests(claim: ResourceClaim, view: View) -> Status | None:
-    """Why the claim's requests rule out every node at once: unknown forms of requests, and missing classes."""
+    """Return the reason why the claim's requests exclude every node at once.
+
+    The reasons are unknown forms of requests, and missing classes.
+    """
     statuses = (_check_request(claim, request, view) for request in claim.spec.devices.requests)
     return next((status for status in statuses if status is not None), None)
 
@@ -326,9 +341,9 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """What the answer for a node depends on besides the node; None if it can't be put into a key."""
+    """Return everything besides the node that determines the answer for it; None if it can't be put into a key."""
     if view.shared_counter_names or view.target.features.node_allocatable:
-        return None  # the node that is asked first decides for all; what the pod asks of the node decides too
+        return None  # the node that is examined first decides for all; the pod's requirements for the node decide too
     if any(claims.conditional_results(claim) for claim in kept.allocated):
         return None
     specs = tuple(msgspec.json.encode(claim.spec) for claim in kept.pending)
@@ -345,11 +360,11 @@ def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
 
 
 # -- claims of pod groups ----------------------------------------------------------------------------------------------
-# What pods of a group share: devices in flight in the group's cycle, and claims that are the group's own.
+# The data that pods of a group share: devices in flight in the group's cycle, and claims that belong to the group.
 
 
 def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, AllocationResult]:
-    """The allocations that other pods of the group have put in flight for these claims in this cycle, by uid."""
+    """Return the allocations that other pods of the group have put in flight for these claims in this cycle, by uid."""
     found = {}
     for claim in claims:
         flying = store.pending_allocation(claim.metadata.uid)
@@ -359,7 +374,7 @@ def in_flight(claims: Sequence[ResourceClaim], store: ClaimStore) -> dict[str, A
 
 
 def reserve_for_group(kept: PodState, pod: Pod, entries: Sequence[ResourceClaim | None], handle: Handle) -> None:
-    """Note which of the pod's claims are reserved for its group; `entries` are the claims of its entries."""
+    """Note the pod's claims that are reserved for its group; `entries` are the claims of its entries."""
     kept.group = handle.cluster.groups.of(pod)
     needed = [claim is not None for claim in entries]
     flags = reservers(pod, kept.group, needed, shifted=handle.target.quirks.group_reservations_shifted)

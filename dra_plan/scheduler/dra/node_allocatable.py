@@ -1,8 +1,8 @@
-"""Devices that stand for the node's own cpu, memory or pages (DRANodeAllocatableResources, KEP-5517).
+"""Devices that represent the node's own cpu, memory or pages (DRANodeAllocatableResources, KEP-5517).
 
-What the devices of an allocation take from the node, whether the node has that much left beside the pod's own
-requests, and who uses such a claim already. Which devices are allocated belongs to the allocator, which knows nothing
-of this: a first choice that does not fit rejects the node.
+This module computes the resources that the devices of an allocation take from the node, checks that the node has enough
+left after the pod's own requests, and finds other users of such a claim. The allocator chooses the devices and ignores
+all this: a first choice that does not fit rejects the node.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ConsumedCapacityError(Exception):
 class NodeAllocatable:
     """The devices of a cluster that take node resources.
 
-    They are found by pool name and device name alone, as upstream does, whatever the driver and the generation.
+    Like upstream, they are found by pool name and device name alone, ignoring the driver and the generation.
     """
 
     def __init__(self, view: View) -> None:
@@ -50,9 +50,10 @@ class NodeAllocatable:
     def check(
         self, pod: Pod, node: NodeInfo, pairs: Sequence[tuple[ResourceClaim, AllocationResult]]
     ) -> tuple[Status | None, list[NodeAllocatableResourceClaimStatus]]:
-        """Whether the node has room for what newly allocated devices take, and what the pod's status would say of them.
+        """Check the node resources that newly allocated devices take, and return the entries for the pod's status.
 
-        Claims that were allocated before take nothing.
+        The first result is a rejection if the node lacks these resources. Claims that were allocated before take
+        nothing.
         """
         concerned = [pair for pair in pairs if any(self._mappings(result) for result in pair[1].devices.results)]
         if not concerned:
@@ -84,7 +85,10 @@ class NodeAllocatable:
 def _amount(
     claim: ResourceClaim, result: DeviceRequestAllocationResult, resource: str, mapping: NodeAllocatableResourceMapping
 ) -> Quantity | None:
-    """What one device takes of a resource; None if its mapping is about a capacity that was not consumed."""
+    """Return the amount of a resource that one device takes.
+
+    Return None if its mapping names a capacity that was not consumed.
+    """
     times = _ONE if mapping.allocation_multiplier is None else parse(mapping.allocation_multiplier)
     if not mapping.capacity_key:
         return times
@@ -100,7 +104,7 @@ def _amount(
 def _entries(
     pod: Pod, taken: Iterable[tuple[ResourceClaim, dict[str, Quantity]]]
 ) -> Iterable[NodeAllocatableResourceClaimStatus]:
-    """One entry for each claim that takes something, with the containers that name it, as often as they do."""
+    """Yield one entry for each claim that takes something, with the containers that name it, as often as they do."""
     names = {entry.name: claim_name(pod, entry) for entry in pod.spec.resource_claims}
     listed = (*pod.spec.init_containers, *pod.spec.containers)
     uses = [(names.get(use.name), container.name) for container in listed for use in container.resources.claims]
@@ -114,7 +118,10 @@ def _entries(
 
 
 def _covered(pod: Pod, entries: Sequence[NodeAllocatableResourceClaimStatus]) -> Status | None:
-    """A rejection if pod-level requests are less than containers and devices together; the first resource by name."""
+    """Return a rejection if pod-level requests are less than containers and devices together.
+
+    It names the first such resource by name.
+    """
     if pod.spec.resources is None or not pod.spec.resources.requests:
         return None
     demand = exact_requests(pod, claimed=entries)
@@ -127,7 +134,7 @@ def _covered(pod: Pod, entries: Sequence[NodeAllocatableResourceClaimStatus]) ->
 
 
 def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceClaimStatus]) -> Status | None:
-    """As NodeResourcesFit, for the resources that devices can stand for."""
+    """Check like NodeResourcesFit, for the resources that devices can represent."""
     demand = pod_requests(pod, claimed=entries)
     pages = sorted(name for name in demand if name.startswith("hugepages-"))
     left = {name: node.allocatable.get(name, 0) - node.requested.get(name, 0) for name in (*_FIRST, *pages)}
@@ -141,7 +148,7 @@ def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceCla
 
 
 def used_elsewhere(pod: Pod, claims: Iterable[ResourceClaim], node: NodeInfo) -> Status | None:
-    """A rejection if the status of another pod on the node says that it uses one of these allocated claims."""
+    """Return a rejection if the status of another pod on the node says that it uses one of these allocated claims."""
     for claim in claims:
         users = [
             info.uid

@@ -66,7 +66,7 @@ class DynamicResources(
     ReservePlugin,
     PreBindPlugin,
 ):
-    """Claims of pods."""
+    """The plugin for claims of pods."""
 
     name = plugin_names.DYNAMIC_RESOURCES
 
@@ -93,18 +93,18 @@ class DynamicResources(
 
     @property
     def lost_reservations(self) -> list[tuple[str, str]]:
-        """(claim, user) of reservations that a later write overwrote."""
+        """Return (claim, user) of reservations that a later write overwrote."""
         return self._binder.lost
 
     def _kept(self, state: CycleState) -> PodState | None:
-        """What PreFilter left in the state, None if there is nothing to do."""
+        """Return the data that PreFilter stored in the state, None if there is nothing to do."""
         kept: PodState | None = state.get(self.name)
         return None if kept is None or kept.empty else kept
 
     # Queue
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Pods whose claims can't be resolved stay out of the queue."""
+        """Keep pods whose claims can't be resolved out of the queue."""
         try:
             self._claims(pod)
         except PodClaimError as problem:
@@ -112,12 +112,12 @@ class DynamicResources(
         return None
 
     def _claims(self, pod: Pod) -> list[ResourceClaim | None]:
-        """The claim of each entry of the pod, None where none is needed. Raises PodClaimError."""
+        """Return the claim of each entry of the pod, None where none is needed. Raises PodClaimError."""
         find, of_groups = self._handle.cluster.claims.get, self._target.features.group_claims
         return [entry_claim(pod, entry, find, of_groups=of_groups) for entry in pod.spec.resource_claims]
 
     def events_to_register(self) -> Sequence[Interest]:
-        """See `binding.interests`."""
+        """Return the events of `binding.interests`."""
         return binding.interests(self._handle.cluster.claims)
 
     # PreFilter
@@ -171,15 +171,18 @@ class DynamicResources(
         return answer.status
 
     def claims_asked_for(self, kept: PodState, pod: Pod, node: NodeInfo) -> list[ResourceClaim]:
-        """The claims to be allocated on the node; none if there is nothing to do."""
+        """Return the claims to allocate on the node; none if there is nothing to do."""
         return [] if kept.empty else self._check.claims_on(kept, pod, node)
 
     def _answers(self, kept: PodState) -> dict[str, tuple[int, NodeAnswer]]:
-        """By node, its version and what was found for pods like this one; for this cycle alone if no other is alike."""
+        """Return, by node, its version and the answer for pods like this one.
+
+        If no other pod is alike, the answers hold for this cycle only.
+        """
         return self._memo.of(kept.key, dict) if kept.key is not None else kept.answers
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The claims' specifications and where allocated ones can be used."""
+        """Return the claims' specifications and the nodes where allocated ones can be used."""
         kept: PodState = state.read(self.name)
         return kept.key
 
@@ -209,7 +212,7 @@ class DynamicResources(
         return None, unschedulable("still not schedulable")
 
     def _freeable(self, kept: PodState, pod: Pod, statuses: Mapping[str, Status]) -> list[ResourceClaim]:
-        """Unavailable claims that nobody but this pod uses. Only nodes on which the allocator succeeded tell (P2)."""
+        """Return unavailable claims that only this pod uses. Only nodes on which the allocator succeeded count (P2)."""
         blocked = [self._handle.snapshot[name] for name, status in statuses.items() if status is UNAVAILABLE]
         uid = self._handle.cluster.info(pod).uid
         found = []
@@ -226,7 +229,7 @@ class DynamicResources(
     # Score
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Earlier alternatives of firstAvailable requests score higher."""
+        """Score earlier alternatives of firstAvailable requests higher."""
         kept = self._kept(state)
         if kept is None or not any(map(is_ranked, kept.claims)):
             return 0
@@ -239,12 +242,12 @@ class DynamicResources(
         return total
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """As for Filter; nothing where no claim has alternatives."""
+        """Return the same key as for Filter; None if no claim has alternatives."""
         kept = self._kept(state)
         return kept.key if kept is not None and any(map(is_ranked, kept.claims)) else "none"
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """The best alternatives score 100."""
+        """Scale the scores; the best alternatives score 100."""
         normalize(scores)
         return None
 
@@ -288,7 +291,7 @@ class DynamicResources(
         return None
 
     def _choose(self, kept: PodState, results: Allocations) -> None:
-        """Settle what each waiting claim gets, the special one last; it stays so when the pod is reserved again."""
+        """Decide the allocation of each waiting claim, the special one last; it stays if the pod is reserved again."""
         own = len(kept.pending)
         kept.chosen = [*kept.for_waiting(results[:own], mixed_up=self._mixes_up), *results[own:]]
 
@@ -303,7 +306,7 @@ class DynamicResources(
         kept.reserved.append(claim.metadata.uid)
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Drop what is in flight and the pod's reservations; allocations that were written stay."""
+        """Drop the allocations in flight and the pod's reservations; allocations that were written stay."""
         kept = self._kept(state)
         if kept is None:
             return
@@ -317,7 +320,7 @@ class DynamicResources(
     # PreBind
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Nothing to do without claims."""
+        """Skip if the pod has no claims."""
         return SKIP if self._kept(state) is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:

@@ -1,1 +1,1 @@
-"""How much of the devices that are left a mix of pods cannot use."""
+"""The share of the idle devices that a mix of pods cannot use."""

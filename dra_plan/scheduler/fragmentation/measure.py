@@ -1,10 +1,10 @@
-"""What of the idle devices the pods of a mix cannot use: the measure of fragmentation gradient descent.
+"""The idle devices that the pods of a mix cannot use: the measure of fragmentation gradient descent.
 
 Weng, Yang, Yu and others, "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
-Descent", USENIX ATC 2023: for each kind of pod, all that is idle on a node counts where the pod does not fit the node
-at all, otherwise the units of which too little is left for it; the mean over the pods of the mix is the node's measure.
-A pod that asks for no device can use none. Requests are looked at one by one: constraints among devices are not, and of
-a firstAvailable request only the first alternative is.
+Descent", USENIX ATC 2023: for each kind of pod, all idle units of a node count if the pod does not fit the node at all,
+otherwise the units that have too little left for it; the mean over the pods of the mix is the node's measure. A pod
+that requests no device can use none. Requests are examined one by one: constraints among devices are ignored, and only
+the first alternative of a firstAvailable request counts.
 """
 
 from __future__ import annotations
@@ -27,18 +27,21 @@ from .units import Left, Units, needed
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 MOST_KNOWN = 400_000
-"""States of nodes whose measure is kept; then all are forgotten."""
+"""The number of node states whose measure is stored; when it is reached, all are dropped."""
 
 
 class Ask(NamedTuple):
-    """A request of a shape: which, among all that are different, and how many devices; -1 for all that match."""
+    """A request of a shape: its number among all different requests, and the number of devices.
+
+    The number of devices is -1 for all that match.
+    """
 
     number: int
     devices: int
 
 
 class Shape(NamedTuple):
-    """What a pod asks for: of its node by resource, and of devices."""
+    """The requests of a pod: of its node by resource, and of devices."""
 
     requests: tuple[tuple[str, int], ...]
     asks: tuple[Ask, ...]
@@ -46,7 +49,7 @@ class Shape(NamedTuple):
 
 @dataclass
 class _AlikeShapes:
-    """The shapes that ask for the same devices, with what they ask of nodes, and how many pods of the mix they are."""
+    """The shapes that request the same devices, with their requests of nodes, and their number of pods in the mix."""
 
     asks: tuple[Ask, ...]
     weight: float
@@ -54,7 +57,7 @@ class _AlikeShapes:
 
 
 class Measure:
-    """Measures the nodes of a cluster by a mix of pods."""
+    """The measure of the nodes of a cluster by a mix of pods."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -68,7 +71,7 @@ class Measure:
         self._known: dict[tuple[Left, tuple[int, ...]], float] = {}
 
     def mix(self, shapes: Iterable[Shape]) -> None:
-        """These are the pods of the mix, each as often as it is there."""
+        """Set the pods of the mix, each as often as it occurs."""
         counts = Counter(shapes)
         whole = sum(counts.values())
         groups: dict[tuple[Ask, ...], _AlikeShapes] = {}
@@ -81,7 +84,7 @@ class Measure:
         self._known.clear()
 
     def shape(self, requests: Amounts, specs: Iterable[ResourceClaimSpec]) -> Shape:
-        """The shape of a pod with these requests and claims."""
+        """Return the shape of a pod with these requests and claims."""
         asked = tuple((name, amount) for name, amount in sorted(requests.items()) if amount > 0)
         return Shape(asked, tuple(ask for spec in specs for ask in self._asks(spec)))
 
@@ -103,7 +106,7 @@ class Measure:
                 yield Ask(len(self._wants) - 1, -1 if want.takes_all else want.count)
 
     def needs(self, number: int) -> Sequence[int | None]:
-        """What the request takes of a unit of each kind."""
+        """Return the amount that the request takes of a unit of each kind."""
         known = self._needs[number]
         kinds = self.units.kinds
         while len(known) < len(kinds):
@@ -113,21 +116,21 @@ class Measure:
     # The measure
 
     def node(self, node: NodeInfo) -> float:
-        """How many thousandths of the node's units are idle and of no use, on the mean over the mix."""
+        """Return the thousandths of the node's units that are idle and unusable, on average over the mix."""
         return self.state(self.units.left(node), self.free(node))
 
     def free(self, node: NodeInfo) -> tuple[int, ...]:
-        """What is left of the node's own resources, of each that a pod of the mix asks for."""
+        """Return the free amounts of the node's own resources that a pod of the mix requests."""
         allocatable, requested = node.allocatable, node.requested
         return tuple([allocatable.get(name, 0) - requested.get(name, 0) for name in self._names])
 
     def without(self, free: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
-        """What is left of the node's own resources with one more pod."""
+        """Return the free amounts of the node's own resources with one more pod."""
         taken = dict(shape.requests)
         return tuple([left - taken.get(name, 0) for name, left in zip(self._names, free, strict=True)])
 
     def state(self, left: Left, free: tuple[int, ...]) -> float:
-        """The measure of a node of which so much is left."""
+        """Return the measure of a node with these units and resources left."""
         key = (tuple(sorted(left)), free)
         found = self._known.get(key)
         if found is None:
@@ -152,7 +155,7 @@ class Measure:
         return lost
 
     def _useless(self, asks: tuple[Ask, ...], left: Left, idle: int) -> int:
-        """How many of the thousandths nothing can be made of; all where a request finds too few units."""
+        """Return the number of unusable thousandths; all of them if a request finds too few units."""
         if not asks:
             return idle
         useful: set[int] = set()
@@ -173,9 +176,9 @@ class Measure:
     # Placing
 
     def placed(self, shape: Shape, left: Left, *, fullest_first: bool) -> Left | None:
-        """What is left of the units once a pod of the shape has its devices; None where they do not suffice.
+        """Return the free units once a pod of the shape has its devices; None if there are too few.
 
-        Units are taken in their order, or the one of which least is left first.
+        Units are taken in their order, or the fullest first.
         """
         rest = list(left)
         for ask in shape.asks:

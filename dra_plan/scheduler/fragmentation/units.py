@@ -1,7 +1,7 @@
-"""The devices of nodes as units of which something is left, and what a request needs of each.
+"""The devices of nodes as units with a free share, and the amount that a request needs of each.
 
-A unit is a device, or the counter set that devices of a pool are parts of. What is left is in thousandths of the unit.
-Devices that several nodes reach belong to none of them and are left out.
+A unit is a device, or the counter set that devices of a pool are parts of. The free share is in thousandths of the
+unit. Devices that several nodes reach belong to none of them and are left out.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 
 WHOLE = 1000
-"""Of a unit of which nothing is taken."""
+"""The free share of an unused unit."""
 
 Left = tuple[tuple[int, int], ...]
-"""Of each unit of a node, in the order of its pools, the number of its kind and the thousandths that are left."""
+"""For each unit of a node, in the order of its pools, the number of its kind and the free thousandths."""
 
 _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 class Unit(NamedTuple):
-    """A unit: its kind, its device or those that are parts of it, and the totals that they draw on, in nano-units."""
+    """A unit: its kind, its device or the devices that are parts of it, and their totals, in nano-units."""
 
     kind: int
     devices: tuple[PoolDevice, ...]
@@ -51,7 +51,7 @@ class Units:
         self.kinds: list[Unit] = []
 
     def of(self, node: NodeInfo) -> list[Unit]:
-        """The units of the node."""
+        """Return the units of the node."""
         view = self._cluster.view
         if view is not self._view:
             self._view = view
@@ -63,7 +63,7 @@ class Units:
         return found
 
     def left(self, node: NodeInfo) -> Left:
-        """What is left of the units of the node."""
+        """Return the free shares of the units of the node."""
         units = self.of(node)
         known = self._left.get(node.name)
         if known is not None and known[0] == node.version:
@@ -140,13 +140,13 @@ def _left(unit: Unit, state: AllocatedState) -> int:
 
 
 def _thousandths(totals: Sequence[tuple[str, int]], used: dict[str, int]) -> int:
-    """What is left of the amount of which the smallest share is left, rounded down."""
+    """Return the smallest free share among the amounts, rounded down."""
     shares = [max(0, total - used.get(name, 0)) * WHOLE // total for name, total in totals if total > 0]
     return min(shares, default=WHOLE)
 
 
 def needed(want: Want, unit: Unit, target: Target) -> int | None:
-    """How many thousandths of a unit of that kind a device for the request takes; None where none will do."""
+    """Return the thousandths of a unit of that kind that a device for the request takes; None if no device matches."""
     found = [need for device in unit.devices if (need := _need(want, device, unit, target)) is not None]
     return min(found, default=None)
 
@@ -169,5 +169,5 @@ def _need(want: Want, device: PoolDevice, unit: Unit, target: Target) -> int | N
 
 
 def _share(parts: Iterator[tuple[int, int]]) -> int:
-    """The largest share of a total, rounded up."""
+    """Return the largest share of a total, rounded up."""
     return max((-(-amount * WHOLE // total) for amount, total in parts if total > 0), default=0)

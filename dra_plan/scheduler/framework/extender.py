@@ -1,4 +1,4 @@
-"""Preemption candidates and how they are compared, and the interface of scheduler extenders.
+"""Preemption candidates and their comparison, and the interface of scheduler extenders.
 
 Candidates come first because extenders may change them (upstream: ProcessPreemption). The HTTP client of extenders is
 outside the scheduler.
@@ -18,15 +18,15 @@ from dra_plan.scheduler.cluster.cluster import SimulatedCluster
 from dra_plan.scheduler.cluster.nodes import NodeInfo, PodInfo
 
 # -- candidates for preemption -----------------------------------------------------------------------------------------
-# The pods that would go, the disruption budgets that protect them, and which node loses least.
+# The pods to evict, the disruption budgets that protect them, and the node that loses least.
 
 _PRIORITY_OFFSET = 2**31
-"""Added to each victim's priority, so that more victims always weigh more."""
+"""A number added to each victim's priority, so that more victims always weigh more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node, the pods to evict there (most important first) and how many of them budgets protect."""
+    """A node, the pods to evict there (most important first) and the number of them that budgets protect."""
 
     node: str
     victims: tuple[PodInfo, ...]
@@ -34,9 +34,9 @@ class Candidate:
 
 
 def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
-    """The most important pod first: by priority, then by age.
+    """Return the pods with the most important first: by priority, then by age.
 
-    Pods that have not started yet count as started when they are compared, so that upstream's sort finds each one
+    In comparisons, pods that have not started yet count as started at that moment, so upstream's sort finds each one
     older than those before it: of several such pods the last one comes first.
     """
 
@@ -50,7 +50,10 @@ def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
 def split_by_budget(
     pods: Sequence[PodInfo], budgets: Sequence[PodDisruptionBudget]
 ) -> tuple[list[PodInfo], list[PodInfo]]:
-    """(pods whose eviction breaks a budget, the others), in the given order; each eviction uses its budgets up."""
+    """Return (pods whose eviction breaks a budget, the others), in the given order.
+
+    Each eviction uses up its budgets.
+    """
     allowed = [budget.status.disruptions_allowed for budget in budgets]
     violating: list[PodInfo] = []
     fine: list[PodInfo] = []
@@ -68,7 +71,10 @@ def split_by_budget(
 
 
 def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """Budgets with an empty selector, and pods without labels, don't count."""
+    """Return whether the budget protects the pod.
+
+    Budgets with an empty selector, and pods without labels, don't count.
+    """
     selector = budget.spec.selector
     if budget.metadata.namespace != pod.metadata.namespace or not pod.metadata.labels:
         return False
@@ -78,7 +84,11 @@ def _protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
 
 
 def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
-    """Fewest violations, least important top victim, lowest sum, fewest victims, latest start; then node order."""
+    """Return the candidate with the fewest violations.
+
+    Ties are broken by the least important top victim, the lowest sum, the fewest victims, the latest start, and then by
+    node order.
+    """
     left = list(candidates)
     criteria: tuple[Callable[[Candidate], float], ...] = (
         lambda c: c.violations,
@@ -99,11 +109,11 @@ def best_candidate(candidates: Sequence[Candidate]) -> Candidate:
 
 
 class ExtenderError(DraPlanError):
-    """An extender could not be asked, or answered with an error."""
+    """An extender could not be called, or answered with an error."""
 
 
 class ExtenderFilterResult:
-    """The nodes that an extender lets pass, and why it rejects the others."""
+    """The nodes that an extender accepts, and its reasons for rejecting the others."""
 
     __slots__ = ("failed", "nodes", "unresolvable")
 
@@ -125,18 +135,21 @@ class Extender(Protocol):
     supports_preemption: bool
 
     def is_interested(self, pod: Pod) -> bool:
-        """Whether the pod asks for one of the resources the extender manages; without any, every pod does."""
+        """Return whether the pod requests a resource that the extender manages; if it manages none, every pod does."""
 
     def filter(self, pod: Pod, nodes: Sequence[NodeInfo]) -> ExtenderFilterResult:
-        """Which nodes remain. ExtenderError if it can't be asked."""
+        """Return the remaining nodes. Raises ExtenderError if the extender can't be called."""
 
     def prioritize(self, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, int]:
-        """Scores from 0 to 10 by node. ExtenderError if it can't be asked."""
+        """Return scores from 0 to 10 by node. Raises ExtenderError if the extender can't be called."""
 
     def process_preemption(
         self, pod: Pod, candidates: Sequence[Candidate], cluster: SimulatedCluster
     ) -> list[Candidate]:
-        """The candidates that remain, perhaps with other victims. ExtenderError if it can't be asked."""
+        """Return the remaining candidates, perhaps with other victims.
+
+        Raises ExtenderError if the extender can't be called.
+        """
 
     def bind(self, pod: Pod, node: str) -> None:
-        """Bind the pod. ExtenderError if that fails."""
+        """Bind the pod. Raises ExtenderError if that fails."""

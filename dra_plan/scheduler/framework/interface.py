@@ -1,8 +1,8 @@
-"""The extension points, with Kubernetes' names: what a plugin may implement.
+"""The extension points that a plugin may implement, with Kubernetes' names.
 
-A plugin derives from the classes of the points it takes part in. Its methods must not change the objects they are
-given, and must give the same answer to the same question: the simulation is repeatable. Then follow the handle,
-through which a plugin reaches the cluster, and the registry of plugin factories.
+A plugin derives from the classes of its extension points. Its methods must not change their arguments, and must give
+the same answer to the same question: the simulation is repeatable. The handle follows, through which a plugin reaches
+the cluster, and then the registry of plugin factories.
 """
 
 from __future__ import annotations
@@ -31,42 +31,40 @@ from .waiting import WaitingPod, WaitingPods
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
 MAX_PERMIT_SECONDS = 15 * 60.0
-"""No plugin can make a pod wait longer."""
+"""The longest time that a plugin can make a pod wait."""
 
 
 class Plugin:
-    """Any plugin. `name` is what configuration and messages call it."""
+    """Any plugin. `name` is its name in configuration and messages."""
 
     name: ClassVar[str] = ""
     looks_at_object_alone: ClassVar[bool] = False
-    """Whether remembered answers of Filter and Score depend on nothing of a node but its object.
-
-    They then hold whatever becomes of the pods and devices on it.
-    """
+    """True if remembered answers of Filter and Score depend only on the node's object. They then hold whatever happens
+    to the pods and devices on it."""
 
 
 class QueueSortPlugin(Plugin, ABC):
-    """Orders the active queue. Exactly one is enabled."""
+    """A plugin that orders the active queue. Exactly one is enabled."""
 
     @abstractmethod
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Smaller keys are tried first (upstream: Less)."""
+        """Return the sort key; smaller keys are tried first (upstream: Less)."""
 
 
 class PreEnqueuePlugin(Plugin, ABC):
-    """Keeps pods out of the active queue."""
+    """A plugin that keeps pods out of the active queue."""
 
     @abstractmethod
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Anything but success keeps the pod gated."""
+        """Return a status; anything but success keeps the pod gated."""
 
 
 class EnqueueExtensions(Plugin, ABC):
-    """Says which events may make the pods that the plugin rejected schedulable."""
+    """A plugin that names the events that may make the pods it rejected schedulable."""
 
     @abstractmethod
     def events_to_register(self) -> Sequence[Interest]:
-        """The events, each with a hint function or without."""
+        """Return the events, each with or without a hint function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,140 +75,142 @@ class PreFilterResult:
 
 
 class PreFilterExtensions(ABC):
-    """Keeps a plugin's state true while pods are added to and removed from a node on trial."""
+    """Updates of a plugin's state while pods are added to and removed from a node on trial."""
 
     @abstractmethod
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """The pod `added` is now on the node."""
+        """Account for the pod `added`, which is now on the node."""
 
     @abstractmethod
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """The pod `removed` is no longer on the node."""
+        """Account for the pod `removed`, which is no longer on the node."""
 
 
 class PreFilterPlugin(Plugin, ABC):
-    """Prepares, or rejects the pod for all nodes at once."""
+    """A plugin that prepares the cycle, or rejects the pod for all nodes at once."""
 
     @abstractmethod
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """A restriction to some nodes, or a status; Skip leaves the plugin's Filter out."""
+        """Return a restriction to some nodes, or a status; Skip leaves out the plugin's Filter."""
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """How to keep the state true on trial; None if pods on nodes don't matter to it."""
+        """Return the updates of the state on trial; None if pods on nodes don't matter to it."""
         return None
 
 
 class FilterPlugin(Plugin, ABC):
-    """Says whether a pod fits a node."""
+    """A plugin that decides whether a pod fits a node."""
 
     @abstractmethod
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Success, a rejection of this node, or an Error that ends the whole attempt."""
+        """Return success, a rejection of this node, or an Error that ends the whole attempt."""
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """What the refusal of this node is about, as far as its reasons do not say so: asked after `filter` refused.
+        """Return the causes of the node's rejection, if the reasons do not state them.
 
-        Apart from `filter`, which is asked about every node, while few ask why.
+        Called after `filter` rejected it. This is separate from `filter`, which is called for every node, while the
+        causes are rarely needed.
         """
         return ()
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """A key if the answer for a node depends on nothing but the key, the node and the pods and devices on it.
+        """Return a key if the answer for a node depends only on the key, the node and the pods and devices on it.
 
-        Answers with equal keys are then reused until the node changes. None, the default, asks every time.
+        Answers with equal keys are then reused until the node changes. With None, the default, the filter is called
+        every time.
         """
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class NominatingInfo:
-    """Which node to nominate for the pod: a name, or "" to clear it."""
+    """The node to nominate for the pod: a name, or "" to clear the nomination."""
 
     node: str
 
 
 class PostFilterPlugin(Plugin, ABC):
-    """Runs when no node passed; may make room."""
+    """A plugin that runs when no node passed; it may preempt other pods."""
 
     @abstractmethod
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Success ends the list; a rejection lets the next plugin run; an Error ends it."""
+        """Return a status: success ends the list; a rejection lets the next plugin run; an Error ends it."""
 
 
 class PreScorePlugin(Plugin, ABC):
-    """Prepares scoring. In v1alpha1 this was called PostFilter."""
+    """A plugin that prepares scoring. In v1alpha1 this was called PostFilter."""
 
     @abstractmethod
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Success, Skip (the plugin's Score is left out), or an Error."""
+        """Return success, Skip (the plugin's Score is left out), or an Error."""
 
 
 class ScorePlugin(Plugin, ABC):
-    """Ranks the nodes that passed, 0 to 100."""
+    """A plugin that ranks the nodes that passed, 0 to 100."""
 
     @abstractmethod
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """The score of a node, or an Error."""
+        """Return the score of a node, or an Error."""
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
         """Bring the scores, in the order of the nodes, into the range 0 to 100, in place."""
         return None
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """As `FilterPlugin.filter_memo`, for the score before normalizing."""
+        """Return the same kind of key as `FilterPlugin.filter_memo`, for the score before normalizing."""
         return None
 
 
 class ReservePlugin(Plugin, ABC):
-    """Notes that a node was chosen, and takes that back."""
+    """A plugin that notes the choice of a node, and undoes it."""
 
     @abstractmethod
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Success, or a failure after which every plugin's Unreserve runs, last first."""
+        """Return success, or a failure after which every plugin's Unreserve runs, last first."""
 
     @abstractmethod
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Take it back; called once more than needed rather than once too little."""
+        """Undo the reservation; it may be called without one, but is never omitted."""
 
 
 class PermitPlugin(Plugin, ABC):
-    """Allows, refuses or delays binding."""
+    """A plugin that allows, rejects or delays binding."""
 
     @abstractmethod
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status | None, float]:
-        """A status and, with Wait, for how many seconds at most."""
+        """Return a status and, with Wait, the maximum number of seconds."""
 
 
 class PreBindPlugin(Plugin, ABC):
-    """Does what must be done before binding."""
+    """A plugin that prepares binding."""
 
     @abstractmethod
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Success, an error, or Wait while something outside the simulation has to happen first."""
+        """Return success, an error, or Wait while something outside the simulation has to happen first."""
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Skip if `pre_bind` would have nothing to do; otherwise the node is nominated before binding."""
+        """Return Skip if `pre_bind` would have nothing to do; otherwise the node is nominated before binding."""
         return None
 
 
 class BindPlugin(Plugin, ABC):
-    """Binds the pod. The first one that does not answer Skip decides."""
+    """A plugin that binds the pod. The first one that does not answer Skip decides."""
 
     @abstractmethod
     def bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Success when the pod is bound; Skip to leave it to the next plugin."""
+        """Return success when the pod is bound; Skip leaves it to the next plugin."""
 
 
 class PostBindPlugin(Plugin, ABC):
-    """Is told of bound pods."""
+    """A plugin that is notified of bound pods."""
 
     @abstractmethod
     def post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
-        """The pod is bound; nothing can be undone."""
+        """Handle the binding of the pod, which cannot be undone."""
 
 
 POINTS: dict[str, type[Plugin]] = {
@@ -227,12 +227,12 @@ POINTS: dict[str, type[Plugin]] = {
     "bind": BindPlugin,
     "postBind": PostBindPlugin,
 }
-"""Extension points by the name that KubeSchedulerConfiguration gives them."""
+"""Extension points by their name in KubeSchedulerConfiguration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Why no node fits: per node, or for all at once (`pre_filter`), and which plugins rejected."""
+    """The reasons why no node fits: per node, or for all at once (`pre_filter`), and the plugins that rejected."""
 
     statuses: Mapping[str, Status]
     pre_filter: str = ""
@@ -240,28 +240,28 @@ class Diagnosis:
 
 
 # -- the handle given to plugins ---------------------------------------------------------------------------------------
-# What a plugin may reach: the snapshot of the cycle, waiting pods, nominations, objects and simulated time.
+# The objects available to a plugin: the snapshot of the cycle, waiting pods, nominations, objects and simulated time.
 
 
 class TrialFilter:
     """The filters of the running profile, for plugins that try nodes themselves (preemption)."""
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Whether the pod fits the node, nominated pods considered."""
+        """Return whether the pod fits the node, taking nominated pods into account."""
         raise NotImplementedError
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Tell all plugins that a pod was added on trial."""
+        """Notify all plugins that a pod was added on trial."""
         raise NotImplementedError
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Tell all plugins that a pod was removed on trial."""
+        """Notify all plugins that a pod was removed on trial."""
         raise NotImplementedError
 
 
 @dataclass
 class Handle:
-    """Given to every plugin when it is made."""
+    """The access to the cluster that every plugin gets when it is created."""
 
     cluster: SimulatedCluster
     clock: Clock
@@ -271,39 +271,39 @@ class Handle:
     deadline: float | None = None
     """The monotonic time at which the simulation is cut short."""
     detects_conflicts: bool = False
-    """Whether a write based on an outdated read is refused, as a real API server does."""
+    """True if a write based on an outdated read is rejected, as by a real API server."""
     waiting: WaitingPods = field(default_factory=WaitingPods)
     extenders: Sequence[Extender] = ()
     answers: dict[Hashable, NodeTables[Any]] = field(default_factory=dict)
-    """What plugins remember of nodes as long as these do not change, by plugin and its arguments."""
+    """The answers about nodes that plugins remember as long as these do not change, by plugin and its arguments."""
     trial: TrialFilter = field(default_factory=TrialFilter)
     activate: Callable[[Pod], None] = lambda _pod: None
-    """Try a waiting pod again at once, whatever it waits for (PodActivator)."""
+    """Retry a waiting pod at once, whatever it waits for (PodActivator)."""
     later: Callable[[str, Callable[[], None]], None] = lambda _what, _do: None
     """Do something asynchronously: it takes effect while the next pod is being scheduled."""
 
     victims_linger: bool = False
-    """Preempted pods stay, being deleted, until somebody takes them away; otherwise they are gone at once."""
+    """True if preempted pods stay, terminating, until something removes them; otherwise they are removed at once."""
     refuses_claim: Callable[[ResourceClaim], str] = lambda _claim: ""
-    """Why the API server does not let the scheduler create a claim, or ""."""
+    """Return the reason why the API server does not let the scheduler create a claim, or ""."""
     settle: Callable[[], bool] = lambda: False
-    """Let happen outside the scheduler what was asked for and takes time; False if there was nothing."""
+    """Complete the requested work outside the scheduler that takes time; return False if there was none."""
 
     @property
     def snapshot(self) -> Mapping[str, NodeInfo]:
-        """Nodes by name, in scheduling order; nothing changes them during a cycle."""
+        """Return nodes by name, in scheduling order; nothing changes them during a cycle."""
         return self.cluster.nodes
 
     def waiting_pods(self) -> list[WaitingPod]:
-        """The pods that wait at Permit."""
+        """Return the pods that wait at Permit."""
         return list(self.waiting)
 
     def waiting_pod(self, uid: str) -> WaitingPod | None:
-        """The waiting pod with this uid, or None."""
+        """Return the waiting pod with this uid, or None."""
         return self.waiting.get(uid)
 
     def reject_waiting_pod(self, uid: str) -> bool:
-        """Reject a waiting pod; False if there is none with this uid."""
+        """Reject a waiting pod; return False if there is none with this uid."""
         waiting = self.waiting.get(uid)
         return waiting is not None and waiting.reject("", "removed")
 
@@ -318,13 +318,13 @@ class Registry(dict[str, Factory]):
     """Plugin name to factory."""
 
     def register(self, name: str, factory: Factory) -> None:
-        """Add a factory; UsageError if the name is taken."""
+        """Add a factory; raise UsageError if the name is taken."""
         if name in self:
             raise UsageError(f"a plugin named {name} already exists")
         self[name] = factory
 
     def unregister(self, name: str) -> None:
-        """Remove a factory; UsageError if there is none."""
+        """Remove a factory; raise UsageError if there is none."""
         if name not in self:
             raise UsageError(f"no plugin named {name} exists")
         del self[name]

@@ -1,4 +1,4 @@
-"""The filters of a profile at work on many nodes for one pod, with remembered answers."""
+"""The filters of a profile applied to many nodes for one pod, with remembered answers."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from .runtime import FilterPhase
 from .status import Code, CycleState, Status
 
 UNKNOWN = Status(Code.ERROR, "not asked yet")
-"""Stands for an answer that nobody has given."""
+"""A placeholder for an answer that is not known yet."""
 
 
 class Scan:
-    """The result of a scan: the nodes that `passed`, and how many were `examined`, in order from the start."""
+    """The result of a scan: the nodes that `passed`, and the number `examined`, in order from the start."""
 
     def __init__(self, nodes: Sequence[NodeInfo], start: int, answers: Sequence[Status | None]) -> None:
         self.passed: list[NodeInfo] = []
         self.examined = len(nodes)
         self.others: dict[int, Status | None] = {}
-        """Answers for this pod alone, by position: errors, and those of nodes that other pods are nominated for."""
+        """Answers for this pod alone, by position: errors, and the answers of nodes that other pods are nominated
+        for."""
         self._nodes, self._start, self._answers = nodes, start, answers
 
     def errors(self) -> dict[str, Status]:
-        """The nodes on which a filter failed."""
+        """Return the nodes on which a filter failed."""
         return {
             self._nodes[position].name: status
             for position, status in self.others.items()
@@ -38,7 +39,7 @@ class Scan:
         }
 
     def refused(self) -> dict[str, Status]:
-        """The rejections; right until something changes in the cluster."""
+        """Return the rejections; valid until something changes in the cluster."""
         found: dict[str, Status] = {}
         end, total = self._start + self.examined, len(self._nodes)
         for position in (*range(self._start, min(end, total)), *range(max(0, end - total))):
@@ -49,7 +50,7 @@ class Scan:
 
 
 class Refused(Mapping[str, Status]):
-    """The rejections of a scan, put together only on access: most pods find a node, and then nobody needs them."""
+    """The rejections of a scan, built only on access: most pods find a node and never need them."""
 
     def __init__(self, scan: Scan, number: int) -> None:
         self._scan, self._number = scan, number
@@ -64,7 +65,7 @@ class Refused(Mapping[str, Status]):
         return self._all()[name]
 
     def items(self) -> ItemsView[str, Status]:
-        """The nodes with their rejections."""
+        """Return the nodes with their rejections."""
         return self._all().items()
 
     def __iter__(self) -> Iterator[str]:
@@ -75,13 +76,13 @@ class Refused(Mapping[str, Status]):
 
 
 class FilterAnswers:
-    """Remembered answers of a profile's filters: for equal pods, and by plugin for pods that are equal to it alone."""
+    """The remembered answers of a profile's filters: for equal pods, and by plugin for pods that it treats as equal."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self.of_pods: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
         self.of_plugins: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
         self.of_objects: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN, of_objects=True)
-        """Of plugins that look at nothing of a node but its object."""
+        """The answers of plugins that read only the node's object."""
 
 
 class _Run:
@@ -96,7 +97,10 @@ class _Run:
 
     @property
     def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
-        """The plugins in order, with their answers by position; those that read only its object share answers."""
+        """The plugins in order, with their answers by position.
+
+        Plugins that read only the node's object share answers.
+        """
         if self._made is None:
             self._made, remembered = [], self._remembered
             entries = zip(self._plugins, self._keys, strict=True)
@@ -112,7 +116,7 @@ class _Run:
 class NodeFilter:
     """The filters of a profile for one pod, with remembered answers where plugins allow it.
 
-    Neighbouring plugins with a memo key share one list of answers, so that a node is asked about once.
+    Neighbouring plugins with a memo key share one list of answers, so that each node is examined once.
     """
 
     def __init__(self, phase: FilterPhase, state: CycleState, pod: Pod, remembered: FilterAnswers) -> None:
@@ -137,7 +141,7 @@ class NodeFilter:
                 keys.clear()
 
         for plugin in self._phase.filters(self._state):
-            # a trace wants every plugin's answer, so nothing is remembered then
+            # a trace needs every plugin's answer, so nothing is remembered in that case
             key = None if self._phase.tracer else plugin.filter_memo(self._state, self._pod)
             if key is None:
                 close()
@@ -149,13 +153,13 @@ class NodeFilter:
 
     @property
     def remembers(self) -> bool:
-        """Whether all answers are remembered, so that `scan` can be used."""
+        """Return whether all answers are remembered, so that `scan` can be used."""
         return len(self._runs) == 1 and isinstance(self._runs[0], _Run)
 
     def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
-        """The nodes that pass, from `start` on and round again, until there are enough.
+        """Return the nodes that pass, from `start` to the end and then from the beginning, until there are enough.
 
-        `nodes` are all nodes in scheduling order. Nodes that were refused before and have not changed cost nothing.
+        `nodes` are all nodes in scheduling order. Nodes that were rejected before and have not changed cost nothing.
         """
         [run] = self._runs
         assert isinstance(run, _Run)
@@ -171,7 +175,7 @@ class NodeFilter:
         places = [*places[first:], *places[:first]]
         passed, others, done = scan.passed, scan.others, 0
         while len(passed) < enough and done < len(places):
-            some = places[done : done + enough - len(passed)]  # not one too many, should they all pass
+            some = places[done : done + enough - len(passed)]  # not one too many if they all pass
             done += len(some)
             if crowded:
                 asked = [at for at in some if answers[at] is UNKNOWN or at in crowded]
@@ -193,7 +197,7 @@ class NodeFilter:
         return scan
 
     def __call__(self, node: NodeInfo) -> Status | None:
-        """None if the pod fits the node, otherwise the first plugin's answer that is not success."""
+        """Return None if the pod fits the node, otherwise the first plugin's answer that is not success."""
         crowded = self._nominator.at_least(node.name, self._priority, self._uid) if self._nominator else ()
         if crowded:
             return self._phase.filter_with_nominated(self._state, self._pod, node)
@@ -210,7 +214,7 @@ class NodeFilter:
         return None
 
     def _first_answer(self, run: _Run, node: NodeInfo, position: int) -> Status | None:
-        """The plugins' answer, remembered unless it is an error: its text may name what only this pod has."""
+        """Return the plugins' answer, remembered unless it is an error: its text may contain data of this pod alone."""
         status: Status | None = None
         for plugins, answers in run.parts:
             status = answers[position]

@@ -1,7 +1,6 @@
 """The scoring plugins of a profile, and the framework: all plugins of one profile in one object.
 
-The framework has every run that the queue and the cycle ask for; the other extension points are in
-`framework/runtime.py`.
+The framework has every run that the queue and the cycle need; the other extension points are in `framework/runtime.py`.
 """
 
 from __future__ import annotations
@@ -28,9 +27,11 @@ from .types import QueuedPod
 
 
 class ScorePhase(ProfilePlugins):
-    """Runs the plugins that rank nodes. `weights` are the profile's, `scores` those remembered.
+    """The runs of the plugins that rank nodes.
 
-    `scores_of_objects` are those of plugins that look at nothing of a node but its object.
+    `weights` are the profile's, `scores` the remembered ones.
+
+    `scores_of_objects` are the scores of plugins that read only the node's object.
     """
 
     weights: Mapping[str, int]
@@ -38,7 +39,7 @@ class ScorePhase(ProfilePlugins):
     scores_of_objects: NodeAnswers[int | None]
 
     def run_pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """An Error if a plugin fails; plugins that answer Skip do not score."""
+        """Run the PreScore plugins; an Error if one fails. Plugins that answer Skip do not score."""
         skipped = set()
         for plugin in self._at_pre_score:
             with Guard(plugin, "PreScore", pod):
@@ -51,7 +52,7 @@ class ScorePhase(ProfilePlugins):
         return None
 
     def run_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> dict[str, list[int]] | Status:
-        """Per plugin the weighted scores in the order of the nodes, which are one at least, or an Error."""
+        """Return the weighted scores of each plugin in the order of the nodes (at least one), or an Error."""
         plugins = [p for p in self._at_score if p.name not in state.skip_score]
         table: dict[str, list[int]] = {}
         where = [node.position for node in nodes]
@@ -91,7 +92,10 @@ class ScorePhase(ProfilePlugins):
         where: Sequence[int],
         read: Callable[[list[int | None]], tuple[int | None, ...]],
     ) -> list[int] | Status:
-        """The plugin's scores before normalizing; `where` are the nodes' places in a list, which `read` takes out."""
+        """Return the plugin's scores before normalizing.
+
+        `where` are the positions of the nodes in a list, which `read` selects.
+        """
         key = plugin.score_memo(state, pod)
         remembered = self.scores_of_objects if plugin.looks_at_object_alone else self.scores
         known = None if key is None else remembered.of((plugin.name, key)).answers
@@ -108,7 +112,10 @@ class ScorePhase(ProfilePlugins):
 
 
 def places_of_none(scores: Sequence[object]) -> Iterator[int]:
-    """The positions of missing scores, found one by one, as they may be filled in meanwhile. Few scores are missing."""
+    """Yield the positions of missing scores one by one, because they may be filled in meanwhile.
+
+    Few scores are missing.
+    """
     at = -1
     for _ in range(scores.count(None)):
         at = scores.index(None, at + 1)
@@ -140,13 +147,13 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         self._statuses = FilterAnswers(handle.cluster)
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """The queue sort plugin's key for a pod."""
+        """Return the queue sort plugin's key for a pod."""
         with Guard(self.queue_sort, "QueueSort", item.pod):
             return self.queue_sort.sort_key(item)
 
     def wants(self, plugin: Plugin, interests: Sequence[Interest], event: Event, pod: Pod) -> bool:
-        """Whether the plugin takes the event as a reason to try the pod again."""
-        try:  # as `Guard`, which costs more than most hints
+        """Return whether the plugin considers the event a reason to retry the pod."""
+        try:  # like `Guard`, which costs more than most hints
             for interest in interests:
                 if wakes(interest, event, pod):
                     return True
@@ -157,7 +164,7 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         return False
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status | None:
-        """The first refusal, with its plugin; `first` names the plugin to ask before the others."""
+        """Return the first rejection, with its plugin; `first` names the plugin to call before the others."""
         for plugin in sorted(self._at_pre_enqueue, key=lambda p: p.name != first):
             with Guard(plugin, "PreEnqueue", pod):
                 status = plugin.pre_enqueue(pod)
@@ -166,5 +173,5 @@ class Framework(FilterPhase, ScorePhase, BindPhase):
         return None
 
     def filter_nodes(self, state: CycleState, pod: Pod) -> NodeFilter:
-        """The filters, ready to be asked about many nodes for one pod."""
+        """Return the filters, ready to be applied to many nodes for one pod."""
         return NodeFilter(self, state, pod, self._statuses)

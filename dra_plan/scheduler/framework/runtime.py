@@ -1,8 +1,8 @@
-"""The plugins of one profile by extension point, and how they are run up to the point where a pod is bound.
+"""The plugins of one profile by extension point, and their runs up to the binding of a pod.
 
-First what all runs share: the lists of plugins, and how a raise or a failure is reported. Then PreFilter, Filter and
-PostFilter, then Reserve to PostBind, then arithmetic for scores. PreScore and Score, and the object that joins all
-runs, are in `framework/profile.py`.
+The parts that all runs share come first: the lists of plugins, and the reporting of exceptions and failures. Then come
+PreFilter, Filter and PostFilter, then Reserve to PostBind, then arithmetic for scores. PreScore and Score, and the
+object that joins all runs, are in `framework/profile.py`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ from .waiting import WaitingPod
 
 
 class PluginPanicError(DraPlanError):
-    """A plugin raised. Upstream a panic ends the scheduler, so nothing is unreserved; here it ends the simulation."""
+    """A plugin raised an exception.
+
+    Upstream a panic ends the scheduler, so nothing is unreserved; here it ends the simulation.
+    """
 
     def __init__(self, plugin: str, point: str, pod: str, cause: BaseException) -> None:
         super().__init__(f"plugin {plugin} raised at {point} for pod {pod}: {type(cause).__name__}: {cause}")
@@ -62,7 +65,7 @@ class PluginPanicError(DraPlanError):
 
 
 class Guard:
-    """Turns what a plugin raises into a PluginPanicError; our own errors pass through."""
+    """A context that turns a plugin's exceptions into a PluginPanicError; dra-plan's own errors pass through."""
 
     __slots__ = ("_plugin", "_pod", "_point")
 
@@ -78,7 +81,7 @@ class Guard:
 
 
 class ProfilePlugins:
-    """The plugins of one profile by extension point, with the guard against raises and the trace."""
+    """The plugins of one profile by extension point, with the guard against exceptions and the trace."""
 
     def __init__(
         self, profile: str, plugins: Mapping[str, Sequence[Plugin]], handle: Handle, tracer: Tracer | None
@@ -87,7 +90,7 @@ class ProfilePlugins:
         self.handle = handle
         self.tracer = tracer
         self.points = {point: list(plugins.get(point, ())) for point in POINTS}
-        # the same lists, typed: nobody has to ask a plugin in each cycle what it is
+        # the same lists, typed, so that no cycle has to check the type of a plugin
         self._at_pre_enqueue = [p for p in self.points["preEnqueue"] if isinstance(p, PreEnqueuePlugin)]
         self._at_pre_filter = [p for p in self.points["preFilter"] if isinstance(p, PreFilterPlugin)]
         self._at_filter = [p for p in self.points["filter"] if isinstance(p, FilterPlugin)]
@@ -101,31 +104,31 @@ class ProfilePlugins:
         self._at_post_bind = [p for p in self.points["postBind"] if isinstance(p, PostBindPlugin)]
 
     def all_plugins(self) -> list[Plugin]:
-        """Every plugin once, in the order in which it first appears."""
+        """Return every plugin once, in the order of first appearance."""
         return list(dict.fromkeys(plugin for plugins in self.points.values() for plugin in plugins))
 
     @staticmethod
     def failure(point: str, plugin: Plugin, status: Status) -> Status:
-        """The status itself if it is a rejection; anything else as an Error that names the plugin."""
+        """Return the status itself if it is a rejection; anything else as an Error that names the plugin."""
         if status.rejected:
             return status.by(plugin.name)
         return error(f'running {point} plugin "{plugin.name}": {status.message}').by(plugin.name)
 
 
 # -- PreFilter, Filter and PostFilter ----------------------------------------------------------------------------------
-# Which nodes fit a pod, with Kubernetes' error texts.
+# The search for nodes that fit a pod, with Kubernetes' error texts.
 
 
 class FilterPhase(ProfilePlugins, TrialFilter):
-    """Runs the plugins that say where a pod fits, and those that make room when it fits nowhere."""
+    """The runs of the plugins that find the nodes for a pod, and of those that preempt when it fits nowhere."""
 
     quiet = False
-    """Nothing is traced: what is tried while making room is not the pod's own cycle."""
+    """True if nothing is traced: attempts during preemption are not the pod's own cycle."""
 
     def run_pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult, Status | None, list[str]]:
-        """The nodes left to examine, a rejection or error for all, and the plugins that restricted the nodes."""
+        """Return the nodes left to examine, a rejection or error for all, and the plugins that restricted the nodes."""
         names: frozenset[str] | None = None
         restricting: list[str] = []
         skipped: set[str] = set()
@@ -155,11 +158,11 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return PreFilterResult(names), refusal, restricting
 
     def filters(self, state: CycleState) -> list[FilterPlugin]:
-        """The filter plugins that have something to do."""
+        """Return the filter plugins that have something to do."""
         return [p for p in self._at_filter if p.name not in state.skip_filter]
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """The first answer that is not success, asked anew."""
+        """Return the first answer that is not success, without remembered answers."""
         for plugin in self.filters(state):
             status = self.ask_filter(plugin, state, pod, node)
             if status is not None:
@@ -167,8 +170,8 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return None
 
     def ask_filter(self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """One plugin's answer; None for success. Anything that is neither success nor rejection is an Error."""
-        try:  # as `Guard`, which costs more than most plugins here
+        """Return one plugin's answer; None for success. Anything that is neither success nor rejection is an Error."""
+        try:  # like `Guard`, which costs more than most plugins here
             status = plugin.filter(state, pod, node)
         except DraPlanError:
             raise
@@ -183,7 +186,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return status.by(plugin.name)
 
     def filter_with_nominated(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """The filters with the node's nominated pods of the same or higher priority added, then without them."""
+        """Run the filters with the node's nominated pods of the same or higher priority added, then without them."""
         info = self.handle.cluster.info(pod)
         nominated = self.handle.nominator.at_least(node.name, info.priority, info.uid)
         nominated = [other for other in nominated if other.uid not in node.pods]
@@ -200,11 +203,11 @@ class FilterPhase(ProfilePlugins, TrialFilter):
         return self.filter(state, pod, node)
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """Tell the PreFilter plugins that a pod was added on trial; an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was added on trial; an Error if one fails."""
         return self._extend(state, pod, added, node, "AddPod")
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """Tell the PreFilter plugins that a pod was removed on trial; an Error if one fails."""
+        """Notify the PreFilter plugins that a pod was removed on trial; an Error if one fails."""
         return self._extend(state, pod, removed, node, "RemovePod")
 
     def _extend(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo, what: str) -> Status | None:
@@ -222,7 +225,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
     def run_post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """The nomination, and the status whose text goes into the message."""
+        """Return the nomination, and the status whose text goes into the message."""
         self.quiet, self.handle.trial = True, self
         try:
             return self._post_filter(state, pod, statuses)
@@ -252,7 +255,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
 
 
 def _none_left(plugins: Sequence[str]) -> Status:
-    """No node is left after the restrictions of these plugins."""
+    """Return the status for no nodes left after the restrictions of these plugins."""
     if len(plugins) == 1:
         return left_out(plugins[0])
     return unresolvable(f"{not_satisfied(plugins)} simultaneously").by(plugins[-1])
@@ -265,10 +268,10 @@ ASKED_TO_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class BindPhase(ProfilePlugins):
-    """Runs the plugins that take a node for a pod, up to the pod being bound."""
+    """The runs of the plugins that reserve a node for a pod, up to its binding."""
 
     def run_reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """The first failure; the caller then unreserves."""
+        """Return the first failure; the caller then unreserves."""
         for plugin in self._at_reserve:
             with Guard(plugin, "Reserve", pod):
                 status = plugin.reserve(state, pod, node)
@@ -277,13 +280,13 @@ class BindPhase(ProfilePlugins):
         return None
 
     def run_unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Every reserve plugin takes back, last first."""
+        """Run Unreserve of every reserve plugin, last first."""
         for plugin in reversed(self._at_reserve):
             with Guard(plugin, "Unreserve", pod):
                 plugin.unreserve(state, pod, node)
 
     def run_permit(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Success, Wait (the pod is then among the waiting pods), a rejection or an Error."""
+        """Return success, Wait (the pod is then among the waiting pods), a rejection or an Error."""
         refusal, waits = self.ask_permit(state, pod, node)
         if refusal is not None or not waits:
             return refusal
@@ -295,7 +298,10 @@ class BindPhase(ProfilePlugins):
     def ask_permit(
         self, state: CycleState, pod: Pod, node: str
     ) -> tuple[Status | None, dict[str, tuple[Status, float]]]:
-        """A rejection or an Error, and the plugins that ask to wait, each with its timeout; nothing waits yet."""
+        """Return a rejection or an Error, and the plugins that answer Wait, each with its timeout.
+
+        Nothing waits yet.
+        """
         waits: dict[str, tuple[Status, float]] = {}
         for plugin in self._at_permit:
             with Guard(plugin, "Permit", pod):
@@ -308,7 +314,10 @@ class BindPhase(ProfilePlugins):
         return None, waits
 
     def run_pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Skip if no plugin has anything to do before binding; those that answer Skip are then left out of PreBind."""
+        """Return Skip if no plugin has anything to do before binding.
+
+        Those that answer Skip are then left out of PreBind.
+        """
         idle = []
         for plugin in self._at_pre_bind:
             with Guard(plugin, "PreBindPreFlight", pod):
@@ -324,7 +333,10 @@ class BindPhase(ProfilePlugins):
         return Status(Code.SKIP) if len(idle) == len(self._at_pre_bind) else None
 
     def run_pre_bind(self, state: CycleState, pod: Pod, node: str, done: set[str]) -> Status | None:
-        """The first failure, or Wait; plugins in `done` are not asked again, and those that succeed are added."""
+        """Return the first failure, or Wait.
+
+        Plugins in `done` are not called again, and those that succeed are added.
+        """
         for plugin in self._at_pre_bind:
             if plugin.name in done or plugin.name in state.skip_pre_bind:
                 continue
@@ -338,7 +350,7 @@ class BindPhase(ProfilePlugins):
         return None
 
     def run_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Success when a plugin has bound the pod."""
+        """Return success when a plugin has bound the pod."""
         for plugin in self._at_bind:
             with Guard(plugin, "Bind", pod):
                 status = plugin.bind(state, pod, node)
@@ -350,7 +362,7 @@ class BindPhase(ProfilePlugins):
         return Status(Code.SKIP)
 
     def run_post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Tell all PostBind plugins."""
+        """Notify all PostBind plugins."""
         for plugin in self._at_post_bind:
             with Guard(plugin, "PostBind", pod):
                 plugin.post_bind(state, pod, node)
@@ -361,12 +373,12 @@ class BindPhase(ProfilePlugins):
 
 
 def is_level(scores: Sequence[int]) -> bool:
-    """Whether all scores (at least one) are the same, as they are if a plugin has no preference."""
+    """Return whether all scores (at least one) are the same, which they are if a plugin has no preference."""
     return scores[0] == scores[-1] and scores.count(scores[0]) == len(scores)
 
 
 def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
-    """The sum of each of `number` columns (at least one); rows of equal scores cost next to nothing."""
+    """Return the sum of each of `number` columns (at least one); rows of equal scores cost almost nothing."""
     base = 0
     totals: Sequence[int] | None = None
     for row in rows:
@@ -378,7 +390,10 @@ def add_up(rows: Iterable[Sequence[int]], number: int) -> list[int]:
 
 
 def normalize(scores: list[int], *, reverse: bool = False) -> None:
-    """Scale to 0..100 by the largest, in place; reversed, the largest becomes 0. All zero: 0, or 100 if reversed."""
+    """Scale to 0..100 by the largest, in place; if reversed, the largest becomes 0.
+
+    If all are zero: 0, or 100 if reversed.
+    """
     most = max(scores, default=0)
     if most == 0:
         if reverse:

@@ -1,7 +1,7 @@
-"""Answers of plugins: what keeps a pod from a node, the status with its code and reasons, and the state of a cycle.
+"""Answers of plugins: obstacles of a pod on a node, the status with its code and reasons, and the state of a cycle.
 
-A plain None means Success, as a nil status does upstream. The cycle state is where the plugins of one cycle keep what
-they computed.
+A plain None means Success, like a nil status upstream. The cycle state stores the values that the plugins of one cycle
+computed.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Any, NamedTuple, TypeGuard
 from dra_plan.api.scheduling import PodGroup
 
 # -- reasons as values -------------------------------------------------------------------------------------------------
-# What a plugin knows when it rejects a node, beside the text of its reason. A plugin that knows more than its text
-# says gets a class here, so that nobody has to parse the text.
+# The data behind a plugin's rejection of a node, in addition to the text of its reason. A plugin that knows more than
+# its text says gets a class here, so that no code has to parse the text.
 
 
 class ResourceShort(NamedTuple):
-    """Less of a resource is left on the node than the pod asks for, in the units of `cluster.nodes.amounts`.
+    """A resource of which the node has less left than the pod requests, in the units of `cluster.nodes.amounts`.
 
-    The number of pods is the resource `pods`, of which a pod asks for one. What is left is never negative. `room` is
-    what an empty node would have; -1 where that is not known.
+    The number of pods is the resource `pods`; a pod requests one. The free amount is never negative. `room` is the
+    amount that an empty node would have; -1 if unknown.
     """
 
     resource: str
@@ -33,11 +33,11 @@ class ResourceShort(NamedTuple):
 
 
 class NoDevices(NamedTuple):
-    """The pod's claims can't all be allocated from the devices that the node reaches and that are free."""
+    """The pod's claims, which can't all be allocated from the free devices that the node reaches."""
 
 
 class UntoleratedTaint(NamedTuple):
-    """The node has a taint that keeps the pod away: the first that it does not tolerate."""
+    """A taint of the node that keeps the pod away: the first that it does not tolerate."""
 
     key: str
     value: str
@@ -45,19 +45,19 @@ class UntoleratedTaint(NamedTuple):
 
 
 class NodeCordoned(NamedTuple):
-    """The node is cordoned."""
+    """A cordoned node."""
 
 
 class OtherNodeNamed(NamedTuple):
-    """The pod names another node."""
+    """A pod that names another node."""
 
     wanted: str
 
 
 class LabelUnmet(NamedTuple):
-    """What the pod asks of a label of the node and does not find; `found` is None where the node has no such label.
+    """A requirement of the pod for a label of the node that is not met; `found` is None if the node has no such label.
 
-    The field `metadata.name`, by which a pod can name nodes, is told as if it were a label.
+    The field `metadata.name`, by which a pod can name nodes, is treated like a label.
     """
 
     key: str
@@ -67,7 +67,7 @@ class LabelUnmet(NamedTuple):
 
 
 class PortTaken(NamedTuple):
-    """A host port that a pod of the node (NAMESPACE/NAME) has already."""
+    """A host port that a pod of the node (NAMESPACE/NAME) already uses."""
 
     protocol: str
     port: int
@@ -77,9 +77,9 @@ class PortTaken(NamedTuple):
 class AffinityUnmet(NamedTuple):
     """A required term of pod affinity that does not hold in the node's domain.
 
-    `kind` is "affinity", "anti-affinity", or "existing" where the term is that of a pod which is there. `domain` is
-    None where the node lacks the topology key; `pod` (NAMESPACE/NAME) is the one to stay away from. `selector` is what
-    the term selects pods by, as text; `elsewhere` names other namespaces in which there are such pods.
+    `kind` is "affinity", "anti-affinity", or "existing" if the term belongs to an existing pod. `domain` is None if the
+    node lacks the topology key; `pod` (NAMESPACE/NAME) is the pod to stay away from. `selector` is the pod selector of
+    the term, as text; `elsewhere` names other namespaces that have matching pods.
     """
 
     kind: str
@@ -91,10 +91,10 @@ class AffinityUnmet(NamedTuple):
 
 
 class SpreadUneven(NamedTuple):
-    """A spread constraint: one more pod in the node's domain would be too many beside the emptiest domain.
+    """A spread constraint that one more pod in the node's domain would violate, compared with the emptiest domain.
 
-    `domain` is None where the node lacks the topology key. `emptiest` is a domain with the `least` pods; "" where
-    there are fewer `domains` than `min_domains`, which counts as one without pods; else these are 0.
+    `domain` is None if the node lacks the topology key. `emptiest` is a domain with the `least` pods; "" if there are
+    fewer `domains` than `min_domains`, which counts as one without pods; otherwise these are 0.
     """
 
     topology_key: str
@@ -115,9 +115,10 @@ class VolumeUnfit(NamedTuple):
 
 
 class VolumeInUse(NamedTuple):
-    """A pod (NAMESPACE/NAME) has what the pod needs for itself: a ReadWriteOncePod claim, or on this node a disk.
+    """A claim or disk that the pod needs exclusively and that another pod (NAMESPACE/NAME) uses.
 
-    `claim` is empty for a disk, of which `disk` is the kind, such as `gcePersistentDisk`.
+    It is a ReadWriteOncePod claim, or a disk on this node. `claim` is empty for a disk, and `disk` is then its kind,
+    such as `gcePersistentDisk`.
     """
 
     claim: str
@@ -126,7 +127,7 @@ class VolumeInUse(NamedTuple):
 
 
 class VolumesFull(NamedTuple):
-    """The pod would bring more volumes of a CSI driver to the node than this takes: `left` of `limit` are free."""
+    """A CSI driver of which the pod would bring too many volumes to the node: `left` of `limit` are free."""
 
     driver: str
     asked: int
@@ -148,14 +149,14 @@ Obstacle = (
     | VolumeInUse
     | VolumesFull
 )
-"""The kinds."""
+"""The kinds of obstacles."""
 
 
 # -- status ------------------------------------------------------------------------------------------------------------
 
 
 class Code(IntEnum):
-    """Kubernetes' status codes; the first framework (v1alpha1) knew them up to SKIP."""
+    """Kubernetes' status codes; the first framework (v1alpha1) had them up to SKIP."""
 
     SUCCESS = 0
     ERROR = 1
@@ -167,7 +168,7 @@ class Code(IntEnum):
 
     @property
     def title(self) -> str:
-        """The name as Kubernetes writes it."""
+        """The name in Kubernetes' spelling."""
         return "".join(part.capitalize() for part in self.name.split("_"))
 
 
@@ -175,7 +176,7 @@ _REJECTIONS = frozenset({Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 
 class Reason(NamedTuple):
-    """One reason of a status: its text, as Kubernetes has it, and what it is `about` where the plugin knows that."""
+    """One reason of a status: its text, as in Kubernetes, and its subject `about`, if the plugin knows it."""
 
     text: str
     about: Obstacle | None = None
@@ -184,7 +185,7 @@ class Reason(NamedTuple):
 class Status:
     """A code, its reasons, and the name of the plugin that gave it (filled in by the framework).
 
-    A reason that is given as plain text gets no `about`.
+    A reason that is given as plain text has no `about`.
     """
 
     __slots__ = ("code", "plugin", "reasons")
@@ -209,16 +210,16 @@ class Status:
 
     @property
     def message(self) -> str:
-        """All reasons, joined as Kubernetes joins them."""
+        """All reasons, joined as in Kubernetes."""
         return ", ".join([reason.text for reason in self.reasons])
 
     @property
     def rejected(self) -> bool:
-        """Whether the pod can't go on, without anything being broken."""
+        """Return whether the pod is stopped without an error."""
         return self.code in _REJECTIONS
 
     def by(self, plugin: str) -> Status:
-        """The same status with the plugin's name, unless it has one already."""
+        """Return the same status with the plugin's name, unless it has one already."""
         if self.plugin:
             return self
         named = Status(self.code, plugin=plugin)
@@ -227,52 +228,52 @@ class Status:
 
 
 def error(message: str) -> Status:
-    """An Error status."""
+    """Return an Error status."""
     return Status(Code.ERROR, message)
 
 
 def unschedulable(*reasons: Reason | str) -> Status:
-    """A rejection that preemption may cure."""
+    """Return a rejection that preemption may cure."""
     return Status(Code.UNSCHEDULABLE, *reasons)
 
 
 def unresolvable(*reasons: Reason | str) -> Status:
-    """A rejection that preemption can't cure."""
+    """Return a rejection that preemption can't cure."""
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, *reasons)
 
 
-@lru_cache(maxsize=4096)  # many nodes have as much left
+@lru_cache(maxsize=4096)  # many nodes have the same amount left
 def insufficient(resource: str, asked: int, left: int, room: int = -1) -> Reason:
-    """`Insufficient cpu`: the reason of NodeResourcesFit, and of devices that take node resources."""
+    """Return the reason `Insufficient cpu` of NodeResourcesFit, and of devices that take node resources."""
     return Reason(f"Insufficient {resource}", ResourceShort(resource, asked, max(0, left), room))
 
 
 def left_out(plugin: str) -> Status:
-    """The rejection of a node that is not among those to which a PreFilter plugin restricts the pod."""
+    """Return the rejection of a node that is not among those to which a PreFilter plugin restricts the pod."""
     return unresolvable(f"node(s) didn't satisfy plugin {plugin}").by(plugin)
 
 
 def not_satisfied(plugins: Iterable[str]) -> str:
-    """The text for nodes that the PreFilter of these plugins leaves out together."""
+    """Return the text for nodes that the PreFilter of these plugins leaves out together."""
     return f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]"
 
 
 SKIP = Status(Code.SKIP)
-"""Nothing to do for this pod; the plugin's Filter (or Score) is left out."""
+"""The status for nothing to do for this pod; the plugin's Filter (or Score) is left out."""
 
 
 def succeeded(status: Status | None) -> bool:
-    """Whether a status means Success."""
+    """Return whether a status means Success."""
     return status is None or status.code is Code.SUCCESS
 
 
 def failed(status: Status | None) -> TypeGuard[Status]:
-    """Whether a status means anything but Success."""
+    """Return whether a status means anything but Success."""
     return not succeeded(status)
 
 
 def is_skip(status: Status | None) -> bool:
-    """Whether a status means Skip."""
+    """Return whether a status means Skip."""
     return status is not None and status.code is Code.SKIP
 
 
@@ -281,7 +282,7 @@ def is_skip(status: Status | None) -> bool:
 
 
 class StateNotFoundError(KeyError):
-    """Nothing was written under the key; the message is the one that Kubernetes prints."""
+    """Nothing was written under the key; the message is that of Kubernetes."""
 
     def __str__(self) -> str:
         return "not found"
@@ -289,11 +290,11 @@ class StateNotFoundError(KeyError):
 
 @dataclass(slots=True)
 class GroupCycleState:
-    """What the pods of one cycle of a pod group share.
+    """The data that the pods of one cycle of a pod group share.
 
     `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` says that
-    whatever is taken will be given back: nothing that was there before may be lost then. `postponed` are evictions
-    that wait for what becomes of the group.
+    everything taken will be released: nothing that existed before may be lost then. `postponed` are evictions that wait
+    for the group's outcome.
     """
 
     group: PodGroup | None
@@ -304,11 +305,12 @@ class GroupCycleState:
 
 
 class CycleState:
-    """Values by key. A value with a `clone` method is cloned with the state, any other is shared.
+    """Values by key.
 
-    `group` is what the pods of a group's cycle share, None for a pod that is tried by itself.
-    `skip_filter`, `skip_score` and `skip_pre_bind` name the plugins that answered Skip in PreFilter, PreScore and
-    PreBindPreFlight.
+    A value with a `clone` method is cloned with the state, any other is shared.
+
+    `group` is the data that the pods of a group's cycle share, None for a pod that is tried alone. `skip_filter`,
+    `skip_score` and `skip_pre_bind` name the plugins that answered Skip in PreFilter, PreScore and PreBindPreFlight.
     """
 
     __slots__ = ("_values", "group", "skip_filter", "skip_pre_bind", "skip_score")
@@ -321,14 +323,14 @@ class CycleState:
         self.skip_pre_bind: frozenset[str] = frozenset()
 
     def read(self, key: str) -> Any:
-        """The value under the key; StateNotFoundError if nothing was written."""
+        """Return the value under the key; raise StateNotFoundError if nothing was written."""
         try:
             return self._values[key]
         except KeyError:
             raise StateNotFoundError(key) from None
 
     def get(self, key: str) -> Any:
-        """The value under the key, or None."""
+        """Return the value under the key, or None."""
         return self._values.get(key)
 
     def write(self, key: str, value: Any) -> None:
@@ -336,11 +338,11 @@ class CycleState:
         self._values[key] = value
 
     def delete(self, key: str) -> None:
-        """Forget the value under the key, if there is one."""
+        """Remove the value under the key, if there is one."""
         self._values.pop(key, None)
 
     def clone(self) -> CycleState:
-        """A copy that can be written to without changing the original."""
+        """Return a copy that can be written to without changing the original."""
         other = CycleState(self.group)
         other._values = {
             key: value.clone() if hasattr(value, "clone") else value for key, value in self._values.items()

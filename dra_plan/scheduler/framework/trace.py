@@ -1,4 +1,4 @@
-"""The record of what each plugin answered, for `--trace`. Recording changes nothing."""
+"""The record of each plugin's answer, for `--trace`. Recording changes nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def verdict(
     node_names: Iterable[str] | None = None,
     nominated_node: str | None = None,
 ) -> PluginVerdict:
-    """What a plugin answered."""
+    """Return a plugin's answer as a verdict."""
     told = status is not None and status.reasons and status.code is not Code.SUCCESS
     return PluginVerdict(
         plugin=plugin,
@@ -49,14 +49,14 @@ class Attempt:
 
 
 class Tracer:
-    """Collects attempts and wake-ups."""
+    """A collector of attempts and wake-ups."""
 
     def __init__(self) -> None:
         self.attempts: list[Attempt] = []
         self.wakes: list[Wake] = []
 
     def begin(self, pod: str, number: int, time: float, group: str = "", domain: str = "") -> None:
-        """A cycle starts, for the pod alone or as one of its group, in the whole cluster or in one domain."""
+        """Start a cycle, for the pod alone or as a member of its group, in the whole cluster or in one domain."""
         self.attempts.append(Attempt(pod, number, time, group, domain))
 
     @property
@@ -65,20 +65,20 @@ class Tracer:
         return self.attempts[-1]
 
     def pre_filter(self, plugin: str, status: Status | None, result: PreFilterResult | None) -> None:
-        """A PreFilter answer."""
+        """Record a PreFilter answer."""
         names = result.node_names if result is not None else None
         self.current.pre_filter.append(verdict(plugin, status, node_names=names))
 
     def filter(self, plugin: str, node: str, status: Status | None) -> None:
-        """A Filter answer."""
+        """Record a Filter answer."""
         self.current.filters.setdefault(node, []).append(verdict(plugin, status))
 
     def post_filter(self, plugin: str, status: Status | None, result: NominatingInfo | None) -> None:
-        """A PostFilter answer."""
+        """Record a PostFilter answer."""
         nominated = result.node if result is not None else None
         self.current.post_filter.append(verdict(plugin, status, nominated_node=nominated))
 
     def scored(self, nodes: Sequence[str], table: dict[str, list[int]], best: Sequence[str]) -> None:
-        """Weighted scores per plugin and node, and the nodes with the highest sum."""
+        """Record the weighted scores per plugin and node, and the nodes with the highest sum."""
         self.current.scores = {plugin: dict(zip(nodes, scores, strict=True)) for plugin, scores in table.items()}
         self.current.best = list(best)

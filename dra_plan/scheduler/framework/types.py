@@ -11,12 +11,12 @@ from dra_plan.scheduler.events import Event
 
 @dataclass(eq=False)
 class QueuedPod:
-    """A pod in the queue and its history. `timestamp` is when it entered the queue, or when it failed last."""
+    """A pod in the queue and its history. `timestamp` is the time when it entered the queue, or when it last failed."""
 
     info: PodInfo
     timestamp: float
     order: int = 0
-    """Breaks ties of the timestamp: the order of arrival."""
+    """The order of arrival, which breaks ties of the timestamp."""
     attempts: int = 0
     rejections: int = 0
     errors: int = 0
@@ -26,15 +26,15 @@ class QueuedPod:
     gate_message: str = ""
     backoff_until: float = 0.0
     passed: int = 0
-    """When the pod first passed PreEnqueue, in the order of all pods; 0 before that."""
+    """The position at which the pod first passed PreEnqueue, in the order of all pods; 0 before that."""
     announced: str = ""
-    """The node that the pod's status named when it failed to bind last; "" if it did not get that far."""
+    """The node that the pod's status named when it last failed to bind; "" if it did not get that far."""
     fruitless: int = 0
-    """How often a failed binding woke the pod since anything else happened."""
+    """The number of times a failed binding woke the pod since anything else happened."""
     fruitless_since: int = 0
-    """How many events there had been when that was counted."""
+    """The number of events at the time of that count."""
     replay: list[Event] = field(default_factory=list)
-    """What happened while the pod was being scheduled or bound."""
+    """The events that happened while the pod was being scheduled or bound."""
 
     @property
     def pod(self) -> Pod:
@@ -64,17 +64,17 @@ class Nominator:
         self._where: dict[str, str] = {}
 
     def __bool__(self) -> bool:
-        """Whether any pod is nominated to any node."""
+        """Return whether any pod is nominated to any node."""
         return bool(self._nodes)
 
     def nominate(self, info: PodInfo, node: str) -> None:
-        """The pod is to run on the node; an earlier nomination is forgotten."""
+        """Nominate the pod to the node; an earlier nomination is dropped."""
         self.clear(info.uid)
         self._where[info.uid] = node
         self._nodes.setdefault(node, {})[info.uid] = info
 
     def clear(self, uid: str) -> None:
-        """Forget the pod's nomination."""
+        """Drop the pod's nomination."""
         node = self._where.pop(uid, None)
         if node is not None:
             pods = self._nodes[node]
@@ -83,15 +83,15 @@ class Nominator:
                 del self._nodes[node]
 
     def node_of(self, uid: str) -> str:
-        """The nominated node, or ""."""
+        """Return the nominated node, or ""."""
         return self._where.get(uid, "")
 
     def on(self, node: str) -> list[PodInfo]:
-        """The pods nominated to the node."""
+        """Return the pods nominated to the node."""
         return list(self._nodes.get(node, {}).values())
 
     def at_least(self, node: str, priority: int, but: str) -> list[PodInfo]:
-        """The pods nominated to the node with at least this priority, without the pod with uid `but`."""
+        """Return the pods nominated to the node with at least this priority, without the pod with uid `but`."""
         pods = self._nodes.get(node)
         if not pods:
             return []

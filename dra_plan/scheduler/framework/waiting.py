@@ -1,4 +1,4 @@
-"""Pods that a Permit plugin made wait."""
+"""Pods that wait because of a Permit plugin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .status import Status, unschedulable
 
 
 def duration(seconds: float) -> str:
-    """A duration as Go prints it: `10s`, `1m30s`, `15m0s`, `500ms`."""
+    """Format a duration like Go: `10s`, `1m30s`, `15m0s`, `500ms`."""
     if seconds < 1:
         return f"{seconds * 1000:g}ms" if seconds else "0s"
     whole, rest = divmod(seconds, 60)
@@ -24,7 +24,7 @@ def duration(seconds: float) -> str:
 class WaitingPod:
     """A pod that waits for one or more plugins, each with a deadline of its own.
 
-    Decided as soon as one plugin rejects it, or all have allowed it; the earliest deadline rejects it too.
+    It is decided as soon as one plugin rejects it, or all have allowed it; the earliest deadline also rejects it.
     """
 
     def __init__(self, pod: Pod, node: str, now: float, waits: Mapping[str, float]) -> None:
@@ -41,32 +41,32 @@ class WaitingPod:
 
     @property
     def deadline(self) -> float:
-        """When the pod is rejected if nothing happens."""
+        """The time at which the pod is rejected if nothing happens."""
         return min(self._deadlines.values(), default=float("inf"))
 
     @property
     def decided(self) -> bool:
-        """Whether the pod was allowed or rejected."""
+        """Return whether the pod was allowed or rejected."""
         return self._verdict is not None or not self._deadlines
 
     @property
     def verdict(self) -> Status | None:
-        """None if the pod was allowed, the rejection otherwise; meaningful once decided."""
+        """Return None if the pod was allowed, the rejection otherwise; meaningful once decided."""
         return self._verdict
 
     def allow(self, plugin: str) -> None:
-        """The plugin allows the pod; no effect once it is decided."""
+        """Allow the pod for the plugin; no effect once it is decided."""
         self._deadlines.pop(plugin, None)
 
     def reject(self, plugin: str, message: str) -> bool:
-        """Reject the pod in the plugin's name; False if it was decided already."""
+        """Reject the pod in the plugin's name; return False if it was already decided."""
         if self.decided:
             return False
         self._verdict = unschedulable(message).by(plugin)
         return True
 
     def preempt(self, plugin: str, message: str) -> bool:
-        """Reject the pod because a more important one needs its place."""
+        """Reject the pod because a more important one needs its resources."""
         return self.reject(plugin, message)
 
     def expire(self, now: float) -> None:
@@ -90,13 +90,13 @@ class WaitingPods:
         return len(self._pods)
 
     def add(self, uid: str, pod: WaitingPod) -> None:
-        """A pod begins to wait."""
+        """Add a pod that begins to wait."""
         self._pods[uid] = pod
 
     def get(self, uid: str) -> WaitingPod | None:
-        """The waiting pod with this uid, or None."""
+        """Return the waiting pod with this uid, or None."""
         return self._pods.get(uid)
 
     def remove(self, uid: str) -> None:
-        """A pod no longer waits."""
+        """Remove a pod that no longer waits."""
         self._pods.pop(uid, None)

@@ -1,4 +1,4 @@
-"""Pods that are scheduled together: PodGroups of scheduling.k8s.io, as kube-scheduler 1.36 treats them.
+"""Pods that are scheduled together: PodGroups of scheduling.k8s.io, as handled by kube-scheduler 1.36.
 
 The ordinary cycle knows of groups only `PodGroups` (`cluster/cluster.py`) and `GroupCycleState`
 (`framework/status.py`).

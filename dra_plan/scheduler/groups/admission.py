@@ -1,4 +1,4 @@
-"""What the API server and controllers make of pod groups and of the pods that name one, gate by gate."""
+"""The handling of pod groups and their pods by the API server and controllers, gate by gate."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dra_plan.releases import Features
 from dra_plan.scheduler.clock import parse_time
 
 _LATE = "lab/late"
-"""Marks, in recorded cases, a group that was created after all pods; their objects carry no times."""
+"""A label of recorded cases for a group that was created after all pods; their objects have no times."""
 
 
 class GroupAdmission:
-    """Fields whose gate is off are dropped, as the API server does on create, and priorities are filled in."""
+    """The admission of groups: fields whose gate is off are dropped, as on creation, and priorities are filled in."""
 
     def __init__(self, features: Features, priorities: Iterable[PriorityClass]) -> None:
         self.enabled = features.pod_groups
@@ -25,19 +25,19 @@ class GroupAdmission:
         self._default = next((each.value for each in priorities if each.global_default), 0)
 
     def pod(self, pod: Pod) -> Pod:
-        """The pod, a lone one where there are no groups."""
+        """Return the pod, without its group if the groups' gate is off."""
         if pod.spec.scheduling_group is None or self.enabled:
             return pod
         return replace(pod, spec=replace(pod.spec, scheduling_group=None))
 
     def groups(self, given: Iterable[PodGroup]) -> list[PodGroup]:
-        """The groups as they are stored; none where there are no groups."""
+        """Return the groups as they are stored; none if the groups' gate is off."""
         return [self.group(group) for group in given] if self.enabled else []
 
     def group(self, group: PodGroup) -> PodGroup:
-        """The group as it is stored where there are groups."""
+        """Return the group as it is stored if the groups' gate is on."""
         spec = group.spec
-        if not self._features.gang_scheduling:  # minCount has no meaning then
+        if not self._features.gang_scheduling:  # minCount has no meaning in that case
             spec = replace(spec, scheduling_policy=PodGroupSchedulingPolicy(basic=BasicSchedulingPolicy()))
         if not self._features.topology_placement:
             spec = replace(spec, scheduling_constraints=None)
@@ -55,10 +55,10 @@ class GroupAdmission:
 
 
 def times_are_a_servers(groups: Iterable[PodGroup], pods: Iterable[Pod]) -> bool:
-    """Whether the creationTimestamps of pods tell which came first.
+    """Return whether the creationTimestamps of pods show which came first.
 
-    An API server gives every object one. Where a pod that has one is a member of a group of the input that has none,
-    no server wrote them, and the scheduler, which never reads them, gets to see the objects as they are listed.
+    An API server sets one on every object. If a pod with one belongs to a group of the input without one, no server
+    wrote them, and the scheduler, which never reads them, sees the objects in list order.
     """
     timeless = {group.key for group in groups if not group.metadata.creation_timestamp}
     return not timeless or not any(_is_timed_member(pod, timeless) for pod in pods)
@@ -72,7 +72,7 @@ def _is_timed_member(pod: Pod, timeless: set[str]) -> bool:
 
 
 def comes_after(group: PodGroup, pod: Pod) -> bool:
-    """Whether the group was created after the pod; a group without a time counts as older."""
+    """Return whether the group was created after the pod; a group without a time counts as older."""
     if (group.metadata.annotations or {}).get(_LATE):
         return True
     return _moment(group, float("-inf")) > _moment(pod, float("inf"))

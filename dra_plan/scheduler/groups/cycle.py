@@ -1,8 +1,9 @@
 """The cycle of a pod group: its pods are tried one after the other with the ordinary algorithm, in each placement.
 
-First the cycle: each pod that finds a node is held there while the later ones are tried; at the end everything is
-given back, last first. Then placements (the domains of the group's topology key), the cluster restricted for a trial,
-the messages, and the search for the best placement. Nothing is bound or changed here: see `groups/scheduling.py`.
+The cycle comes first: each pod that finds a node is held there while the later ones are tried; at the end everything is
+released, last first. Then come placements (the domains of the group's topology key), the cluster restricted for a
+trial, the messages, and the search for the best placement. Nothing is bound or changed here: see
+`groups/scheduling.py`.
 """
 
 from __future__ import annotations
@@ -29,36 +30,39 @@ class GroupVerdict(Enum):
 
     SCHEDULED = "scheduled"
     PREEMPTING = "preempting"
-    """Enough pods would have a node, once the pods that are in the way of some of them are gone."""
+    """Enough pods would have a node once the less important pods on some of the nodes are evicted."""
     UNSCHEDULABLE = "unschedulable"
     ERROR = "error"
 
 
 @dataclass(slots=True)
 class MemberAttempt:
-    """One pod's part in a cycle. `node` is where it was held, "" if nowhere; `waits` is why Permit holds it back."""
+    """One pod's part in a cycle.
+
+    `node` is the node that holds it, "" if none; `waits` is the reason why Permit delays it.
+    """
 
     item: QueuedPod
     state: CycleState
     result: CycleResult
     node: str = ""
     preempts: bool = False
-    """The node is one on which less important pods have to make room first."""
+    """True if less important pods have to be evicted from the node first."""
     waits: Sequence[Status] = ()
 
 
 @dataclass(slots=True)
 class GroupOutcome:
-    """The result of a cycle. With the verdict ERROR the last attempt is the one that failed."""
+    """The result of a cycle. With the verdict ERROR, the last attempt is the one that failed."""
 
     verdict: GroupVerdict
     attempts: list[MemberAttempt] = field(default_factory=list)
     score: int = 0
-    """How good the placement is, if there are several."""
+    """The score of the placement, if there are several."""
 
 
 class GroupCycle:
-    """Runs cycles of groups."""
+    """The cycles of groups."""
 
     def __init__(self, handle: Handle, cycle: Cycle) -> None:
         self._handle = handle
@@ -75,9 +79,11 @@ class GroupCycle:
         domain: str = "",
         score: Callable[[], int] = lambda: 0,
     ) -> GroupOutcome:
-        """Try the pods in order. `makes_room`: pods without a node may preempt. `score` is asked of a success.
+        """Try the pods in order.
 
-        `domain` is what the trace calls the nodes.
+        `makes_room`: pods without a node may preempt. `score` rates a success.
+
+        `domain` is the name of the set of nodes in the trace.
         """
         shared = GroupCycleState(group, domain)
         outcome = GroupOutcome(GroupVerdict.UNSCHEDULABLE)
@@ -113,7 +119,7 @@ class GroupCycle:
         return attempt
 
     def _hold(self, framework: Framework, attempt: MemberAttempt, node: str) -> None:
-        """Count the pod on the node for the rest of the cycle, unless Reserve or Permit refuses."""
+        """Count the pod on the node for the rest of the cycle, unless Reserve or Permit rejects it."""
         pod = attempt.item.pod
         self._handle.cluster.assume(self._handle.cluster.info(pod), node)
         status = framework.run_reserve(attempt.state, pod, node)
@@ -132,9 +138,10 @@ class GroupCycle:
         self._handle.cluster.forget(self._handle.cluster.info(pod), node)
 
     def _verdict(self, group: PodGroup | None, attempts: Sequence[MemberAttempt]) -> GroupVerdict:
-        """As soon as Permit lets one pod through, there are enough; then one that preempts holds all of them back.
+        """Return the verdict: there are enough pods as soon as Permit lets one of them through.
 
-        Repaired, it does only where it is needed.
+        Any pod that preempts then delays all of them. With the defect repaired, it delays them only if the others are
+        not enough.
         """
         if any(attempt.result.failed_with_error for attempt in attempts):
             return GroupVerdict.ERROR
@@ -151,11 +158,11 @@ class GroupCycle:
 
 
 # -- placements of a group ---------------------------------------------------------------------------------------------
-# Where a group may go as a whole: one domain of its topology key, and which of several is taken.
+# The places for the group as a whole: one domain of its topology key, and the choice among several.
 
 
 class PlacementError(Exception):
-    """The group's pods on nodes do not determine its domain; the message is upstream's."""
+    """The nodes of the group's pods do not determine its domain; the message is upstream's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +174,9 @@ class GroupPlacement:
 
 
 def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None) -> list[GroupPlacement]:
-    """One placement for each value of the group's topology key, in node order; of all nodes without such a key.
+    """Return one placement for each value of the group's topology key, in node order; all nodes without such a key.
 
-    Pods of the group that have a node fix the domain. PlacementError if they have none, or several.
+    Pods of the group that have a node fix the domain. Raises PlacementError if they have none, or several.
     """
     label = group.topology_key if group is not None else ""
     if not label:
@@ -183,7 +190,7 @@ def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None)
 
 
 def _fixed(cluster: SimulatedCluster, key: GroupKey, label: str) -> str | None:
-    """The domain in which pods of the group are already; upstream names two of several at random."""
+    """Return the domain that already has pods of the group; upstream names two of several at random."""
     found: dict[str, None] = {}
     for info in cluster.groups.on_nodes(key):
         node = cluster.nodes.get(cluster.groups.node_of(info.uid))
@@ -201,14 +208,20 @@ def _undetermined(why: str) -> str:
 
 
 def best(outcomes: Sequence[GroupOutcome], counts: Sequence[int]) -> int:
-    """The index of the best success: more pods of the group, then fuller nodes; `counts` are its pods in each."""
+    """Return the index of the best success: more pods of the group, then fuller nodes.
+
+    `counts` are the group's pods in each outcome.
+    """
     most = max(counts)
     scores = [count * MAX_NODE_SCORE // most + outcome.score for outcome, count in zip(outcomes, counts, strict=True)]
     return scores.index(max(scores))
 
 
 def fullness(nodes: Sequence[NodeInfo]) -> int:
-    """How much of cpu and memory of all nodes together is in use, 0 to 100: NodeResourcesFit's score of a placement."""
+    """Return the share of cpu and memory of all nodes together that is in use, 0 to 100.
+
+    This is NodeResourcesFit's score of a placement.
+    """
     used = {CPU: sum(n.scored_cpu for n in nodes), MEMORY: sum(n.scored_memory for n in nodes)}
     scores = []
     for name, amount in used.items():
@@ -219,12 +232,12 @@ def fullness(nodes: Sequence[NodeInfo]) -> int:
 
 
 # -- restricting the cluster for a trial -------------------------------------------------------------------------------
-# Only some of its nodes, or with pods taken off: all is undone at the end.
+# The cluster has only some of its nodes, or some pods are removed: all is undone at the end.
 
 
 @contextmanager
 def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
-    """A context in which the cluster has only these nodes; changes made within it must be undone within it."""
+    """Return a context in which the cluster has only these nodes; changes made within it must be undone within it."""
     everything = cluster.nodes
     cluster.see({name: info for name, info in everything.items() if name in names})
     try:
@@ -235,7 +248,7 @@ def only(cluster: SimulatedCluster, names: Collection[str]) -> Iterator[None]:
 
 @contextmanager
 def same_order(cluster: SimulatedCluster) -> Iterator[None]:
-    """A context in which pods can be taken off nodes and put back without changing their order afterwards."""
+    """Return a context in which pods can be removed from nodes and put back without changing their order afterwards."""
     before = {name: list(info.pods) for name, info in cluster.nodes.items()}
     try:
         yield
@@ -247,7 +260,7 @@ def same_order(cluster: SimulatedCluster) -> Iterator[None]:
 
 
 # -- messages about a group --------------------------------------------------------------------------------------------
-# The scheduler's words for the pods of a group and the group itself (docs/framework.md, Pod groups).
+# The scheduler's messages for the pods of a group and the group itself (docs/framework.md, Pod groups).
 
 UNSCHEDULABLE = "pod group is unschedulable"
 PREEMPTING = "pod group is waiting for preemption to complete"
@@ -255,25 +268,25 @@ NO_PLACEMENT = "no feasible placements found"
 
 
 def others_failed(error: str) -> str:
-    """The message for the other pods of a group when one pod fails with an error."""
+    """Return the message for the other pods of a group when one pod fails with an error."""
     return f"failed to schedule other pod from a pod group: {error}"
 
 
 def different_schedulers(first: str, second: str) -> str:
-    """The message for pods of one group that name different schedulers."""
+    """Return the message for pods of one group that name different schedulers."""
     what = "all pods in a single pod group should have the same .spec.schedulerName set"
     return f'{what}, got: "{first}" and "{second}"'
 
 
 def no_placement_fits(count: int, first: str) -> str:
-    """The group's message where none of its placements is large enough."""
+    """Return the group's message if none of its placements is large enough."""
     return f"0/{count} placements are available, first placement status: {first}"
 
 
 def held_back(attempt: MemberAttempt) -> CycleResult:
-    """The result for a pod that found a node, in a group that did not find enough.
+    """Return the result for a pod that found a node, in a group that did not find enough.
 
-    Nothing is nominated for it now; if it failed to bind before, its status still names the node, and that counts.
+    Nothing is nominated for it; if it failed to bind before, its status still names the node, and that counts.
     """
     reasons = [status.message for status in attempt.waits]
     nomination = NominatingInfo(attempt.item.announced) if attempt.preempts or attempt.item.announced else None
@@ -281,12 +294,15 @@ def held_back(attempt: MemberAttempt) -> CycleResult:
 
 
 def waits_for_preemption(node: str) -> CycleResult:
-    """The result for a pod that found a node, in a group that waits for preemption; "" if no node is kept for it."""
+    """Return the result for a pod that found a node, in a group that waits for preemption.
+
+    The node is "" if none is nominated for it.
+    """
     return CycleResult(message=f"{UNSCHEDULABLE}, {PREEMPTING}", nomination=NominatingInfo(node) if node else None)
 
 
 def failed(error: str) -> CycleResult:
-    """The result for a pod of a group that ended in an error."""
+    """Return the result for a pod of a group that ended in an error."""
     return CycleResult(message=error, failed_with_error=True, unexplained=True, nomination=NominatingInfo(""))
 
 
@@ -302,7 +318,7 @@ class GroupTask:
     items: Sequence[QueuedPod]
     framework: Framework
     percentage: int
-    """Of how many nodes in a hundred it is enough that they fit."""
+    """The percentage of nodes that are enough if they fit."""
 
 
 @dataclass(slots=True)
@@ -312,18 +328,18 @@ class GroupAnswer:
     outcome: GroupOutcome
     message: str = ""
     for_all: str = ""
-    """What every pod is told, where none was tried."""
+    """The message for every pod, if none was tried."""
 
 
 class GroupSearch:
-    """Tries a group in its placements."""
+    """The search for a group's placement."""
 
     def __init__(self, handle: Handle, cycle: GroupCycle) -> None:
         self._handle = handle
         self._cycle = cycle
 
     def run(self, task: GroupTask, *, makes_room: bool = True) -> GroupAnswer:
-        """The outcome in the best placement with room for enough pods, otherwise the one in the first placement."""
+        """Return the outcome in the best placement that fits enough pods, otherwise the one in the first placement."""
         try:
             where = placements(self._handle.cluster, task.key, task.group)
         except PlacementError as problem:
@@ -360,6 +376,6 @@ class GroupSearch:
             )
 
     def _count(self, task: GroupTask, outcome: GroupOutcome) -> int:
-        """The group's pods that have a node, with those that would get one."""
+        """Return the number of the group's pods that have a node, including those that would get one."""
         new = sum(bool(attempt.node) for attempt in outcome.attempts)
         return len(self._handle.cluster.groups.on_nodes(task.key)) + new

@@ -1,4 +1,4 @@
-"""What is known of each pod group's scheduling: its conditions."""
+"""The known results of each pod group's scheduling: its conditions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class MemberAnswer:
 
 @dataclass
 class PodGroupRecord:
-    """A group, and the conditions that the scheduler would have written by now."""
+    """A group, and the conditions that the scheduler would have written so far."""
 
     group: PodGroup
     conditions: dict[str, PodGroupCondition] = field(default_factory=dict)
     attempts: int = 0
     last: tuple[MemberAnswer, ...] = ()
-    """What the pods of the last cycle came to, in the order in which they were tried."""
+    """The results for the pods of the last cycle, in the order in which they were tried."""
 
     def scheduled(self) -> None:
         """Record that enough pods have found a node."""
@@ -50,7 +50,7 @@ class PodGroupRecords:
         self.by_key: dict[GroupKey, PodGroupRecord] = {}
 
     def of(self, group: PodGroup) -> PodGroupRecord:
-        """The group's record, made when it is first asked for with the conditions that the group has already."""
+        """Return the group's record, created on first use with the conditions that the group already has."""
         key = (group.metadata.namespace, group.metadata.name)
         found = self.by_key.get(key)
         if found is None:

@@ -1,7 +1,7 @@
-"""Scheduling a pod group: when one of its pods is on top of the queue, the whole group is tried, and bound or rejected.
+"""Scheduling of a pod group: when one of its pods is first in the queue, the group is tried, and bound or rejected.
 
-First preemption for a whole group, then what joins the group's cycle (`groups/cycle.py`) to the queue and the binding
-of the ordinary scheduler.
+Preemption for a whole group comes first, then the code that joins the group's cycle (`groups/cycle.py`) to the queue
+and the binding of the ordinary scheduler.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .cycle import (
 from .record import MemberAnswer, PodGroupRecords
 
 # -- preemption for a group --------------------------------------------------------------------------------------------
-# Which pods have to go so that enough of the group fits (gate WorkloadAwarePreemption).
+# The choice of the pods to evict so that enough of the group fits (gate WorkloadAwarePreemption).
 
 NO_VICTIMS = "No preemption victims found for incoming preemptor"
 _CONSTRAINED = "workload aware preemption is not supported for pod groups with scheduling constraints"
@@ -50,21 +50,24 @@ _CONSTRAINED = "workload aware preemption is not supported for pod groups with s
 
 @dataclass(frozen=True)
 class VictimUnit:
-    """Pods that go together: one pod, or all of a group with disruptionMode PodGroup, with the nodes they are on."""
+    """Pods that are evicted together: one pod, or all of a group with disruptionMode PodGroup, with their nodes."""
 
     pods: tuple[tuple[PodInfo, str], ...]
     priority: int
 
     @cached_property
     def importance(self) -> tuple[float, ...]:
-        """Smaller is more important: priority, then pods of any group, of these the larger unit, then the older."""
+        """A sort key, smaller for more important units.
+
+        The order is by priority, then pods of any group; among these the larger unit, then the older.
+        """
         first = self.pods[0][0]
         grouped = first.group is not None
         return (-self.priority, not grouped, -len(self.pods) if grouped else 0, first.start_time)
 
 
 class GroupPreemption:
-    """Makes room for groups. With the gate off it does nothing: each pod of a group then preempts by itself."""
+    """Preemption for groups. If the gate is off it does nothing: each pod of a group then preempts on its own."""
 
     def __init__(self, handle: Handle, search: GroupSearch) -> None:
         self._handle = handle
@@ -73,7 +76,7 @@ class GroupPreemption:
         """(group, victim, node), in the order of their decision."""
 
     def make_room(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Evict the victims if that helps; the answer then says what the group waits for, or why nobody was evicted."""
+        """Evict the victims if that helps; the answer then says what the group waits for, or why no pod was evicted."""
         if not self._handle.target.features.group_preemption or task.group is None:
             return
         refusal = self._refusal(task)
@@ -95,14 +98,14 @@ class GroupPreemption:
 
     @staticmethod
     def _refusal(task: GroupTask) -> str:
-        """Why the group may not preempt, or ""."""
+        """Return the reason why the group may not preempt, or ""."""
         if task.group is not None and task.group.topology_key:
             return _CONSTRAINED
         never = any(item.pod.spec.preemption_policy == "Never" for item in task.items)
         return NEVER if never else ""
 
     def _candidates(self, task: GroupTask) -> list[VictimUnit]:
-        """Everything less important than the group, the most important first."""
+        """Return all units less important than the group, the most important first."""
         assert task.group is not None
         least = task.group.spec.priority or 0
         units = [unit for unit in victim_units(self._handle.cluster) if unit.priority < least]
@@ -111,7 +114,10 @@ class GroupPreemption:
         return sorted(units, key=lambda unit: unit.importance)
 
     def _victims(self, task: GroupTask, candidates: Sequence[VictimUnit]) -> list[VictimUnit] | str:
-        """Those of the candidates that have to go, or why even all of them would not do; nobody is gone afterwards."""
+        """Return the candidates to evict, or the reason why even evicting all of them is not enough.
+
+        No pod is evicted here.
+        """
         for unit in candidates:
             self._take_off(unit)
         found = self._search.run(task, makes_room=False)
@@ -130,7 +136,7 @@ class GroupPreemption:
         return gone
 
     def _by_budget(self, units: Sequence[VictimUnit]) -> list[VictimUnit]:
-        """Those whose eviction breaks a disruption budget first, each part in the given order."""
+        """Return the units whose eviction breaks a disruption budget first, each part in the given order."""
         pods = [info for unit in units for info, _ in unit.pods]
         violating = {info.uid for info in split_by_budget(pods, self._handle.cluster.budgets)[0]}
         return sorted(units, key=lambda unit: not any(info.uid in violating for info, _ in unit.pods))
@@ -144,7 +150,7 @@ class GroupPreemption:
             self._handle.cluster.assume(info, node)
 
     def _evict(self, task: GroupTask, victims: Sequence[VictimUnit]) -> None:
-        """The victims go while the next pod is tried; until then no pod of the group is."""
+        """Evict the victims while the next pod is tried; until then no pod of the group is tried."""
         cluster, queue = self._handle.cluster, [item.pod for item in task.items]
         pods = [(info, node) for unit in victims for info, node in unit.pods]
         name = f"{task.key[0]}/{task.key[1]}"
@@ -163,7 +169,10 @@ class GroupPreemption:
 
 
 def victim_units(cluster: SimulatedCluster) -> list[VictimUnit]:
-    """Every pod on every node, in node order; those that only go together are one unit, at the place of the first."""
+    """Return every pod on every node, in node order.
+
+    Pods that are evicted together are one unit, at the first one's position.
+    """
     together: dict[GroupKey, list[tuple[PodInfo, str]]] = {}
     units: list[list[tuple[PodInfo, str]]] = []
     for node in cluster.nodes.values():
@@ -188,7 +197,7 @@ def _priority(cluster: SimulatedCluster, info: PodInfo, as_group: bool) -> int:
 
 
 class GroupScheduling:
-    """Schedules groups; `records` has their outcomes."""
+    """The scheduling of groups; `records` has their outcomes."""
 
     def __init__(
         self,
@@ -214,11 +223,11 @@ class GroupScheduling:
 
     @property
     def evictions(self) -> list[tuple[str, str, str]]:
-        """(the group that preempts, the pod that goes, its node), in the order of their decision."""
+        """Return (the group that preempts, the victim, its node), in the order of the decisions."""
         return self._preemption.evictions
 
     def members(self, first: QueuedPod) -> list[QueuedPod]:
-        """The pod and all others of its group that wait for a node, in the order in which they are tried."""
+        """Return the pod and all others of its group that wait for a node, in the order in which they are tried."""
         assert first.info.group is not None
         seen = list(self._handle.cluster.groups.seen(first.info.group))
         items = [first, *self._queue.take(uid for uid in seen if not self._failures.is_given_up(uid))]
@@ -228,7 +237,7 @@ class GroupScheduling:
         return sorted(items, key=lambda item: (-item.info.priority, came[item.uid]))
 
     def run(self, key: GroupKey, items: list[QueuedPod]) -> bool:
-        """Try the pods together, and bind or reject them; False if no node was examined."""
+        """Try the pods together, and bind or reject them; return False if no node was examined."""
         group = self._handle.cluster.groups.get(key)
         before = self._handle.cluster.revision
         for item in items:
@@ -259,17 +268,17 @@ class GroupScheduling:
             self._tell_failure(task, answer, before)
         return any(attempt.result.filtered for attempt in answer.outcome.attempts)
 
-    # What comes of it
+    # Results of a cycle
 
     @staticmethod
     def _evict(answer: GroupAnswer) -> None:
-        """What pods of the group wanted to evict goes, where it waited for the group's fate."""
+        """Evict the victims of pods of the group that waited for the group's outcome."""
         for attempt in answer.outcome.attempts[:1]:
             for evict in attempt.state.group.postponed if attempt.state.group is not None else ():
                 evict()
 
     def _commit(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """The pods that found a node take it for good, in order; the others are told why they did not."""
+        """Reserve the nodes that the pods found, in order; the others get their failure messages."""
         if task.group is not None:
             self.records.of(task.group).scheduled()
         gang = self._gang(task)
@@ -282,7 +291,7 @@ class GroupScheduling:
                 self._failures.handle_member(attempt.item, attempt.result, changed=True)
 
     def _gang(self, task: GroupTask) -> BoundTogether | None:
-        """Binds the pods of a gang together; None where each is bound by itself, as upstream does."""
+        """Return the gang whose pods are bound together; None if each is bound separately, as upstream does."""
         if self._handle.target.quirks.gangs_bound_in_parts or task.group is None or not task.group.min_count:
             return None
         groups = self._handle.cluster.groups
@@ -310,7 +319,7 @@ class GroupScheduling:
         self._failures.handle_member(item, attempt.result, changed=True)
 
     def _tell_failure(self, task: GroupTask, answer: GroupAnswer, before: int) -> None:
-        """Not enough pods found a node, or some have to wait until others are gone."""
+        """Record that not enough pods found a node, or that some have to wait for evictions."""
         waits = answer.outcome.verdict is GroupVerdict.PREEMPTING
         if task.group is not None:
             self.records.of(task.group).failed(answer.message, with_error=False)
@@ -331,7 +340,7 @@ class GroupScheduling:
             self._failures.handle_member(item, result, changed=changed)
 
     def _tell_error(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """One pod met an error, or the group itself: nobody gets a node."""
+        """Record an error of one pod, or of the group itself: no pod gets a node."""
         if answer.for_all:
             self._fail_all(task.key, task.items, answer.for_all)
             return

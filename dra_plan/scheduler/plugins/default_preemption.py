@@ -1,4 +1,4 @@
-"""DefaultPreemption: makes room by evicting less important pods; in the simulation they are gone at once."""
+"""DefaultPreemption: preempts less important pods; in the simulation they are removed at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dra_plan.scheduler.preemption import NEVER, NO_VICTIMS, dry_run, is_victim,
 
 
 class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
-    """Evicts asynchronously: victims disappear while the next pod is being scheduled."""
+    """The preemption plugin. It evicts asynchronously: victims disappear while the next pod is being scheduled."""
 
     name = plugin_names.DEFAULT_PREEMPTION
 
@@ -34,12 +34,12 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         self._least_absolute = least_absolute
         self._preempting: set[str] = set()
         self.evictions: list[tuple[Pod, Pod, str]] = []
-        """(preemptor, victim, node), in the order of their decision."""
+        """(preemptor, victim, node), in the order of the decisions."""
         self.too_late: list[tuple[Pod, Pod]] = []
-        """(preemptor, its last victim, which was gone for another pod before)."""
+        """(preemptor, its last victim, which another pod had already evicted)."""
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """A pod waits until its victims are gone."""
+        """Keep a pod out of the queue until its victims are gone."""
         if self._handle.cluster.info(pod).uid in self._preempting:
             return unresolvable("waiting for the preemption for this pod to be finished")
         if group_key(pod) in self._handle.cluster.groups.preempting:
@@ -49,7 +49,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
     def post_filter(
         self, state: CycleState, pod: Pod, statuses: Mapping[str, Status]
     ) -> tuple[NominatingInfo | None, Status | None]:
-        """Success if there is a node to make room on, which is then nominated."""
+        """Return success if there is a node to preempt on, which is then nominated."""
         result, status = self._preempt(state, pod, statuses)
         if status is not None and status.message:
             status = Status(status.code, f"preemption: {status.message}")
@@ -62,7 +62,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         if refusal:
             return None, unschedulable(refusal)
         cluster = self._handle.cluster
-        if cluster.least_priority() >= cluster.info(pod).priority:  # nobody on any node is less important
+        if cluster.least_priority() >= cluster.info(pod).priority:  # no pod on any node is less important
             curable_ones = [True for status in statuses.values() if status.code is Code.UNSCHEDULABLE]
             return self._no_candidates(Counter({NO_VICTIMS: len(curable_ones)}), len(curable_ones))
         curable = [
@@ -92,13 +92,13 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         return NominatingInfo(chosen.node), None
 
     def _no_candidates(self, reasons: Counter[str], tried: int) -> tuple[NominatingInfo, Status]:
-        """Why there is no node to make room on: the reasons of those that were tried, how often each."""
+        """Return the reasons why there is no node to preempt on: those of the tried nodes, with their counts."""
         total = len(self._handle.cluster.nodes)
         reasons[NOT_HELPFUL] += total - tried
         return NominatingInfo(""), unschedulable(counted_fit_error(total, reasons))
 
     def _ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates that the extenders leave. ExtenderError if one that can't be ignored fails."""
+        """Return the candidates that the extenders accept. Raises ExtenderError if one that can't be ignored fails."""
         for extender in self._handle.extenders:
             if not candidates:
                 break
@@ -117,7 +117,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         return candidates
 
     def _left_to_the_group(self, state: CycleState) -> str:
-        """Why a pod that is tried with its group may not preempt by itself, or ""."""
+        """Return the reason why a pod that is tried with its group may not preempt on its own, or ""."""
         if state.group is None:
             return ""
         if state.group.group is not None and state.group.group.topology_key:
@@ -127,7 +127,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         return ""
 
     def _ineligible(self, pod: Pod, statuses: Mapping[str, Status]) -> str:
-        """Why the pod may not preempt, or ""."""
+        """Return the reason why the pod may not preempt, or ""."""
         if pod.spec.preemption_policy == "Never":
             return NEVER
         info = self._handle.cluster.info(pod)
@@ -144,7 +144,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
         return ""
 
     def _evict(self, chosen: Candidate, preemptor: PodInfo) -> None:
-        """Delete the victims later; the last one's deletion finds the pod ready to be tried again."""
+        """Delete the victims later; when the last one is deleted, the pod is ready to be retried."""
         self.evictions += [(preemptor.pod, victim.pod, chosen.node) for victim in chosen.victims]
         victims = [victim for victim in chosen.victims if not victim.terminating]
         if not victims:
@@ -162,11 +162,14 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
             last = victims[-1]
             is_there = last.uid in self._handle.cluster.pods or self._handle.waiting.get(last.uid) is not None
             remove_victim(self._handle, last, self.name)
-            if not is_there:  # it went for another pod, so that nobody is told of it again
+            if not is_there:  # another pod evicted it, so no event follows
                 self.too_late.append((preemptor.pod, last.pod))
 
         self._handle.later(f"evict {', '.join(v.pod.key for v in victims)}", carry_out)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Deleted pods open the gate; other plugins decide whether that is a reason to try again."""
+        """Return the events of interest: deleted pods open the gate.
+
+        Other plugins decide whether that is a reason to retry.
+        """
         return [Interest(Resource.ASSIGNED_POD, Action.DELETE, lambda _pod, _old, _new: Hint.SKIP)]

@@ -1,4 +1,4 @@
-"""Scores that go by what is left of devices: what is idle, and of what use it is to the pods that are to come."""
+"""Scores by the free devices: the idle share, and its use for the pods expected in future."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dra_plan.scheduler.framework.interface import MAX_NODE_SCORE, Handle, PreSc
 from dra_plan.scheduler.framework.status import CycleState, Status
 
 Mix = Callable[[Measure], Iterable[Shape]]
-"""The pods that are to come, as shapes of a measure."""
+"""The pods expected in future, as shapes of a measure."""
 
 
 class PodOnNode(NamedTuple):
-    """A pod on a node: what it asks for, and what is left of the node's units before and afterwards."""
+    """A pod on a node: its requests, and the free units of the node before and afterwards."""
 
     shape: Shape
     node: NodeInfo
@@ -27,7 +27,7 @@ class PodOnNode(NamedTuple):
 
 
 class PolicyScore(PreScorePlugin, ScorePlugin):
-    """Scores nodes by what would be left of them; `_prefers` is larger for better nodes, on any scale."""
+    """A score of nodes by their free resources afterwards; `_prefers` is larger for better nodes, on any scale."""
 
     name: ClassVar[str] = ""
     fullest_first: ClassVar[bool] = True
@@ -39,31 +39,31 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
     @property
     def measure(self) -> Measure:
-        """The measure of the cluster, made when the first pod is scored."""
+        """The measure of the cluster, created when the first pod is scored."""
         if self._made is None:
             self._made = Measure(self._handle.cluster)
             self._made.mix(self._mix(self._made))
         return self._made
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Read what the pod asks for."""
+        """Read the pod's requests."""
         state.write(self.name, shape_of(self.measure, self._handle, pod))
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """What the policy thinks of the node; `normalize` makes a score of it."""
+        """Return the policy's rating of the node; `normalize` converts it to a score."""
         shape: Shape = state.read(self.name)
         left = self.measure.units.left(node)
         after = self.measure.placed(shape, left, fullest_first=self.fullest_first)
         return round(self._prefers(PodOnNode(shape, node, left, left if after is None else after)))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """What the pod asks for."""
+        """Return the pod's requests as a key."""
         shape: Hashable = state.read(self.name)
         return shape
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """The best nodes get 100, all others less."""
+        """Give the best nodes 100, all others less."""
         least, most = min(scores), max(scores)
         span = most - least
         scores[:] = [MAX_NODE_SCORE if not span else (each - least) * MAX_NODE_SCORE // span for each in scores]
@@ -74,7 +74,7 @@ class PolicyScore(PreScorePlugin, ScorePlugin):
 
 
 def shape_of(measure: Measure, handle: Handle, pod: Pod) -> Shape:
-    """The shape of a pod of the cluster, with its claims as they are now."""
+    """Return the shape of a pod of the cluster, with its claims in their current state."""
     try:
         claims = pod_claims(pod, handle.cluster.claims.get)
     except PodClaimError:
@@ -84,11 +84,11 @@ def shape_of(measure: Measure, handle: Handle, pod: Pod) -> Shape:
 
 
 _FINE = 1_000_000
-"""Into so many parts what is between nothing and a whole node is told apart."""
+"""The number of steps between nothing and a whole node that scores distinguish."""
 
 
 class BestFit(PolicyScore):
-    """The node of which least is left afterwards, its devices and its cpu and memory taken together."""
+    """A preference for the node with the least left afterwards, counting its devices, cpu and memory together."""
 
     name = "BestFit"
 
@@ -105,7 +105,7 @@ class BestFit(PolicyScore):
         return -_FINE * (rest + sum(shares))
 
     def _largest(self) -> int:
-        """The most units that a node has; what the largest nodes have of cpu and memory is noted besides."""
+        """Return the largest number of units of a node; also note the cpu and memory of the largest nodes."""
         cluster = self._handle.cluster
         if getattr(self, "_revision", None) != cluster.node_revision:
             self._revision = cluster.node_revision
@@ -121,7 +121,7 @@ class BestFit(PolicyScore):
 
 
 class FragmentationGradientDescent(PolicyScore):
-    """The node whose fragmentation, by the mix of pods, grows least."""
+    """A preference for the node whose fragmentation, by the mix of pods, grows least."""
 
     name = "FragmentationGradientDescent"
 
@@ -132,7 +132,7 @@ class FragmentationGradientDescent(PolicyScore):
 
 
 class WholeNodes(PolicyScore):
-    """Nodes that are in use already, and among these the one with the fewest whole devices left."""
+    """A preference for nodes in use, and among these for the one with the fewest whole devices left."""
 
     name = "WholeNodes"
 
@@ -149,7 +149,7 @@ def _whole(left: Left) -> int:
 
 
 class Balanced(PolicyScore):
-    """The node on which afterwards devices, cpu and memory are used to the most even shares."""
+    """A preference for the node on which devices, cpu and memory are used most evenly afterwards."""
 
     name = "Balanced"
 

@@ -1,6 +1,6 @@
-"""InterPodAffinity: near to some pods, away from others; the rules of pods already placed count too.
+"""InterPodAffinity: close to some pods, away from others; the rules of pods already placed also count.
 
-First sums over all nodes that are kept from pod to pod, then the plugin.
+Sums over all nodes that are kept from pod to pod come first, then the plugin.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from dra_plan.scheduler.framework.status import (
 )
 
 # -- sums over all nodes -----------------------------------------------------------------------------------------------
-# Kept while pods come and go: after the first time only nodes that have changed are examined.
+# Updated while pods are added and removed: after the first time only nodes that have changed are examined.
 
 _Key = TypeVar("_Key", bound=Hashable)
 
 
 class _Tally(Generic[_Key]):
-    """One sum: what each node, by its position, has brought in, and how many nodes each key is from."""
+    """One sum: the share of each node, by position, and the number of nodes that contribute to each key."""
 
     __slots__ = ("brought", "nodes", "read", "revision", "totals")
 
@@ -59,7 +59,7 @@ class _Tally(Generic[_Key]):
         self.revision = -1
 
     def put(self, position: int, part: Mapping[_Key, int]) -> None:
-        """A node brings in this instead of what it brought before."""
+        """Replace the share of a node."""
         before = self.brought[position]
         if before == part:
             return
@@ -74,7 +74,7 @@ class _Tally(Generic[_Key]):
 
 
 class Tallies(Generic[_Key]):
-    """The sums for pods of many shapes. The least recently used shapes are forgotten."""
+    """The sums for pods of many shapes. The least recently used shapes are dropped."""
 
     def __init__(self, cluster: SimulatedCluster, most: int = MOST_SHAPES) -> None:
         self._cluster = cluster
@@ -85,9 +85,9 @@ class Tallies(Generic[_Key]):
         self._shapes.clear()
 
     def of(self, shape: Hashable, part: Callable[[NodeInfo], Mapping[_Key, int]]) -> Mapping[_Key, int]:
-        """The sum over all nodes by key, 0 included; the caller must not change it.
+        """Return the sum over all nodes by key, including 0; the caller must not change it.
 
-        `part` gives the share of one node, by the shape, the node and the pods on it.
+        `part` gives the share of one node, from the shape, the node and the pods on it.
         """
         found: _Tally[_Key] = self._shapes.of(shape, _Tally)
         cluster, end = self._cluster, self._cluster.journal.end()
@@ -115,7 +115,7 @@ Counts = dict[tuple[str, str], int]
 
 @dataclass
 class _AffinityCounts:
-    """How many pods match, per topology value: the pod's own terms, and existing pods' anti-affinity against it."""
+    """The matching pods per topology value: for the pod's own terms, and existing pods' anti-affinity to it."""
 
     terms: AffinityTerms
     near: Counts
@@ -123,7 +123,7 @@ class _AffinityCounts:
     existing: Counts
 
     def named(self) -> tuple[tuple[str, Counts], ...]:
-        """The counts by name."""
+        """Return the counts by name."""
         return ("near", self.near), ("away", self.away), ("existing", self.existing)
 
     def clone(self) -> _AffinityCounts:
@@ -144,7 +144,7 @@ def _bump(counts: Counts, node: NodeInfo, key: str, by: int) -> None:
 class InterPodAffinity(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions, PreFilterExtensions
 ):
-    """Required terms filter, preferred terms score."""
+    """The plugin: required terms filter, preferred terms score."""
 
     name = plugin_names.INTER_POD_AFFINITY
 
@@ -156,7 +156,10 @@ class InterPodAffinity(
         self._namespaces: Mapping[str, Namespace] = {}
 
     def _shape(self, pod: Pod, *what: Hashable) -> Hashable:
-        """What of a pod its counts depend on. Namespaces may have other labels in a later state of the cluster."""
+        """Return the part of a pod that its counts depend on.
+
+        Namespaces may have other labels in a later state of the cluster.
+        """
         if self._namespaces is not self._handle.cluster.namespaces:
             self._namespaces = self._handle.cluster.namespaces
             self._tallies.forget()
@@ -210,16 +213,16 @@ class InterPodAffinity(
                 _bump(counted.away, node, term.topology_key, by)
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Counts follow pods that are added or removed on trial."""
+        """Return the updates of the counts for pods that are added or removed on trial."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """One more."""
+        """Count one more pod."""
         self._count(state.read(self.name), pod, added, node, 1)
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """One less."""
+        """Count one pod less."""
         self._count(state.read(self.name), pod, removed, node, -1)
         return None
 
@@ -239,7 +242,7 @@ class InterPodAffinity(
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """The first terms of each kind that do not hold, with a pod to stay away from."""
+        """Return the first terms of each kind that do not hold, with a pod to stay away from."""
         counted: _AffinityCounts = state.read(self.name)
         if not self._near(counted, pod, node):
             return tuple(
@@ -273,7 +276,7 @@ class InterPodAffinity(
         return (term for term in other.terms.required_anti if term.topology_key == key and self._matches(term, pod))
 
     def _elsewhere(self, term: Term) -> tuple[str, ...]:
-        """Namespaces that the term does not look into, with pods that have the labels and run."""
+        """Return namespaces that the term does not include, with running pods that have the labels."""
         if term.namespace_selector is not None:
             return ()
         pods = (other.pod for node in self._handle.cluster.in_order for other in node.pods.values())
@@ -292,7 +295,7 @@ class InterPodAffinity(
                 return False
             if counted.near.get((term.topology_key, value), 0) <= 0:
                 met = False
-        # the first pod of a group that wants to be together may go anywhere
+        # the first pod of a group with affinity to itself may go anywhere
         return met or (not counted.near and self._all_match(counted.terms.required, pod))
 
     # Score
@@ -338,12 +341,12 @@ class InterPodAffinity(
             weights[term.topology_key, value] = weights.get((term.topology_key, value), 0) + by
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """The sum of the weights of the node's domains."""
+        """Return the sum of the weights of the node's domains."""
         weights: Counts = state.read(f"{self.name}/score")
         return sum(weight for (key, value), weight in weights.items() if node.labels.get(key) == value)
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """From the least (0) to the most wanted (100)."""
+        """Scale the scores from the least (0) to the most preferred (100)."""
         least, most = min(scores), max(scores)
         span = most - least
         scores[:] = [int(MAX_NODE_SCORE * ((score - least) / span)) if span else 0 for score in scores]
@@ -352,7 +355,7 @@ class InterPodAffinity(
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Pods that a rule concerns, and nodes with the topology labels."""
+        """Return the events of interest: pods that a rule concerns, and nodes with the topology labels."""
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._after_node),

@@ -1,4 +1,4 @@
-"""NodeAffinity: node selector, required and preferred node terms, and the affinity that configuration adds."""
+"""NodeAffinity: node selector, required and preferred node terms, and the affinity that the configuration adds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity"
 
 
 def required_terms(pod: Pod) -> NodeSelector | None:
-    """The required node terms of a pod."""
+    """Return the required node terms of a pod."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return None
@@ -37,7 +37,7 @@ def required_terms(pod: Pod) -> NodeSelector | None:
 
 
 def preferred_terms(pod: Pod) -> list[PreferredSchedulingTerm]:
-    """The preferred node terms of a pod that count: with a weight, and not empty."""
+    """Return the preferred node terms of a pod that count: with a weight, and not empty."""
     affinity = pod.spec.affinity
     if affinity is None or affinity.node_affinity is None:
         return []
@@ -53,7 +53,7 @@ def _counting(affinity: NodeAffinity) -> list[PreferredSchedulingTerm]:
 
 
 def matches(pod: Pod, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Whether a node satisfies the pod's node selector and required terms."""
+    """Return whether a node satisfies the pod's node selector and required terms."""
     labels = labels or {}
     if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
         return False
@@ -62,12 +62,12 @@ def matches(pod: Pod, name: str, labels: Mapping[str, str] | None) -> bool:
 
 
 def _terms_match(selector: NodeSelector, name: str, labels: Mapping[str, str]) -> bool:
-    """Any term; a term that can't be parsed matches nothing."""
+    """Return whether any term matches; a term that can't be parsed matches nothing."""
     return any(term_matches(t, name, labels) and not any(term_problems(t)) for t in selector.node_selector_terms)
 
 
 def _unmet(term: NodeSelectorTerm, node: NodeInfo) -> Iterator[LabelUnmet]:
-    """The requirements of a term that do not hold on the node."""
+    """Yield the requirements of a term that do not hold on the node."""
     for one in term.match_expressions:
         if not term_matches(NodeSelectorTerm(match_expressions=[one]), node.name, node.labels):
             yield LabelUnmet(one.key, one.operator, tuple(one.values or ()), node.labels.get(one.key))
@@ -77,14 +77,14 @@ def _unmet(term: NodeSelectorTerm, node: NodeInfo) -> Iterator[LabelUnmet]:
 
 
 def shape(pod: Pod) -> Hashable:
-    """What `matches` reads of a pod: node selector and required terms."""
+    """Return the part of a pod that `matches` reads: node selector and required terms."""
     required = required_terms(pod)
     terms = msgspec.json.encode(required) if required is not None else b""
     return tuple(sorted(pod.spec.node_selector.items())), terms
 
 
 class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
-    """Node selector and node affinity."""
+    """The plugin for node selectors and node affinity."""
 
     name = plugin_names.NODE_AFFINITY
     looks_at_object_alone = True
@@ -96,7 +96,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Restrict to the nodes that every term names, if all terms do."""
+        """Restrict to the nodes that every term names, if all terms name nodes."""
         required = required_terms(pod)
         if required is None and self._required is None and not pod.spec.node_selector:
             return None, SKIP
@@ -114,7 +114,10 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
 
     @staticmethod
     def _named(fields: Sequence[Any]) -> frozenset[str] | None:
-        """The node names that all of a term's name requirements share; None if the term does not restrict names."""
+        """Return the node names that all of a term's name requirements share.
+
+        Return None if the term does not restrict names.
+        """
         named: frozenset[str] | None = None
         for requirement in fields:
             if requirement.key == "metadata.name" and requirement.operator == "In":
@@ -129,7 +132,7 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return None if matches(pod, node.name, node.labels) else MISMATCH
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """What the node lacks of the node selector, and of the required term that it comes nearest to."""
+        """Return the unmet parts of the node selector, and of the required term that is closest to matching."""
         found = [
             LabelUnmet(key, "In", (value,), node.labels.get(key))
             for key, value in pod.spec.node_selector.items()
@@ -142,11 +145,11 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return tuple(dict.fromkeys(found))
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Selector and terms."""
+        """Return the selector and terms as a key."""
         return shape(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Skip without preferences."""
+        """Skip pods without preferences."""
         terms = [*preferred_terms(pod), *self._preferred]
         if not terms:
             return SKIP
@@ -157,21 +160,21 @@ class NodeAffinityPlugin(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlu
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """The sum of the weights of matching terms."""
+        """Return the sum of the weights of matching terms."""
         terms: list[PreferredSchedulingTerm] = state.read(self.name)
         return sum(t.weight for t in terms if term_matches(t.preference, node.name, node.labels))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The preferences."""
+        """Return the preferences as a key."""
         return msgspec.json.encode(preferred_terms(pod))
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """The most preferred score 100."""
+        """Scale the scores; the most preferred nodes get 100."""
         normalize(scores)
         return None
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Nodes that come to match."""
+        """Return the events of interest: nodes that start to match."""
         return [Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL, self._came_to_match)]
 
     def _came_to_match(self, pod: Pod, old: Node | None, new: Node | None) -> Hint:

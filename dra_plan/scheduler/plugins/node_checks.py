@@ -1,8 +1,8 @@
 """Plugins that compare a pod with one property of the node, in this order.
 
 TaintToleration rejects nodes with taints that the pod does not tolerate, or prefers other nodes. NodeName and
-NodeUnschedulable check a single field of the node. NodePorts: two pods can't have the same host port. ImageLocality
-prefers nodes that have the pod's images already.
+NodeUnschedulable check a single field of the node. NodePorts rejects nodes where another pod has the same host port.
+ImageLocality prefers nodes that already have the pod's images.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from dra_plan.scheduler.framework.status import (
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    """Whether any toleration matches."""
+    """Return whether any toleration matches."""
     return any(tolerates(toleration, taint) for toleration in tolerations)
 
 
 def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Taint | None:
-    """The first blocking taint that is not tolerated, or None."""
+    """Return the first blocking taint that is not tolerated, or None."""
     for taint in taints:
         if taint.effect in BLOCKING and not tolerated(taint, tolerations):
             return taint
@@ -57,12 +57,12 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> T
 
 
 def shape(pod: Pod) -> Hashable:
-    """What the plugin reads of a pod: its tolerations."""
+    """Return the part of a pod that the plugin reads: its tolerations."""
     return tuple((t.key, t.operator, t.value, t.effect) for t in pod.spec.tolerations)
 
 
 class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
-    """Filters by NoSchedule and NoExecute, scores by PreferNoSchedule."""
+    """The plugin for taints: filters by NoSchedule and NoExecute, scores by PreferNoSchedule."""
 
     name = plugin_names.TAINT_TOLERATION
     looks_at_object_alone = True
@@ -80,21 +80,21 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return unresolvable("node(s) had untolerated taint(s)")
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """The taint."""
+        """Return the taint."""
         taint = untolerated(node.node.spec.taints, pod.spec.tolerations)
         return () if taint is None else (UntoleratedTaint(taint.key, taint.value, taint.effect),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The tolerations."""
+        """Return the tolerations as a key."""
         return shape(pod)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Keep the tolerations that count for PreferNoSchedule."""
+        """Store the tolerations that count for PreferNoSchedule."""
         state.write(self.name, [t for t in pod.spec.tolerations if t.effect in ("", "PreferNoSchedule")])
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """The number of untolerated PreferNoSchedule taints."""
+        """Return the number of untolerated PreferNoSchedule taints."""
         taints = node.node.spec.taints
         if not taints:
             return 0
@@ -102,16 +102,16 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
         return sum(taint.effect == "PreferNoSchedule" and not tolerated(taint, tolerations) for taint in taints)
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """Fewest taints score 100."""
+        """Scale the scores; nodes with the fewest taints get 100."""
         normalize(scores, reverse=True)
         return None
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The tolerations."""
+        """Return the tolerations as a key."""
         return shape(pod)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Nodes that lose taints, pods that gain tolerations."""
+        """Return the events of interest: nodes that lose taints, pods that gain tolerations."""
         return [
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._became_tolerable),
             Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION),
@@ -128,7 +128,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensio
 
 
 class NodeName(FilterPlugin, EnqueueExtensions):
-    """A pod that names its node fits only there."""
+    """The plugin for pods that name their node, which fit only there."""
 
     name = plugin_names.NODE_NAME
     looks_at_object_alone = True
@@ -139,20 +139,20 @@ class NodeName(FilterPlugin, EnqueueExtensions):
         return self._wrong if pod.spec.node_name and pod.spec.node_name != node.name else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """The node that is named."""
+        """Return the named node."""
         return (OtherNodeNamed(pod.spec.node_name),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The node name wanted."""
+        """Return the requested node name as a key."""
         return pod.spec.node_name
 
     def events_to_register(self) -> Sequence[Interest]:
-        """New nodes."""
+        """Return the events of interest: new nodes."""
         return [Interest(Resource.NODE, Action.ADD)]
 
 
 class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
-    """Cordoned nodes take only pods that tolerate it."""
+    """The plugin for cordoned nodes, which accept only pods that tolerate it."""
 
     name = plugin_names.NODE_UNSCHEDULABLE
     looks_at_object_alone = True
@@ -165,15 +165,15 @@ class NodeUnschedulable(FilterPlugin, EnqueueExtensions):
         return self._cordoned
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """That it is cordoned."""
+        """Return the obstacle that the node is cordoned."""
         return (NodeCordoned(),)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Whether the pod tolerates it."""
+        """Return a key that tells whether the pod tolerates it."""
         return tolerated(UNSCHEDULABLE, pod.spec.tolerations)
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Nodes that come or are uncordoned."""
+        """Return the events of interest: nodes that are added or uncordoned."""
         return [
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_TAINT, self._uncordoned),
             Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION),
@@ -192,7 +192,7 @@ _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod por
 
 
 def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
-    """Whether any wanted port is used; the wildcard address conflicts with every address."""
+    """Return whether any requested port is used; the wildcard address conflicts with every address."""
     return any(
         protocol == other and port == number and (_ANY in (address, where) or address == where)
         for other, where, number in used
@@ -201,7 +201,7 @@ def conflict(wanted: Sequence[Port], used: Iterable[Port]) -> bool:
 
 
 class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """Host ports of containers and sidecars."""
+    """The plugin for host ports of containers and sidecars."""
 
     name = plugin_names.NODE_PORTS
 
@@ -220,7 +220,7 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return _TAKEN if node.ports and conflict(state.read(self.name), node.ports) else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Each wanted port that is taken, with the first pod that has it."""
+        """Return each requested port that is taken, with the first pod that has it."""
         found: dict[tuple[str, int], PortTaken] = {}
         for other in node.pods.values():
             for port in state.read(self.name):
@@ -230,12 +230,12 @@ class NodePorts(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return tuple(found.values())
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The ports."""
+        """Return the ports as a key."""
         ports: Hashable = state.read(self.name)
         return ports
 
     def events_to_register(self) -> Sequence[Interest]:
-        """New nodes, and pods that leave and free a wanted port."""
+        """Return the events of interest: new nodes, and pods whose removal frees a requested port."""
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE, self._freed),
             Interest(Resource.NODE, Action.ADD, self._open),
@@ -258,12 +258,12 @@ _MOST_PER_CONTAINER = 1000 * _MEBIBYTE
 
 
 def normalized(image: str) -> str:
-    """The image name with `:latest` where neither tag nor digest is given."""
+    """Return the image name, with `:latest` if neither tag nor digest is given."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
 
 
 class ImageLocality(ScorePlugin):
-    """Sizes of the images present, each scaled by the share of nodes that have it."""
+    """The plugin that scores the sizes of the images present, each scaled by the share of nodes that have it."""
 
     name = plugin_names.IMAGE_LOCALITY
     looks_at_object_alone = True
@@ -275,9 +275,9 @@ class ImageLocality(ScorePlugin):
         self._sizes: dict[str, int] = {}
 
     def _spread(self) -> dict[str, int]:
-        """Image name to the number of nodes that have it, counted anew when the nodes change.
+        """Return image name to the number of nodes that have it, counted again when the nodes change.
 
-        An image is as large as the first node by name says; upstream keeps the size that it heard of first.
+        The size of an image is that on the first node by name; upstream keeps the size that it saw first.
         """
         cluster = self._handle.cluster
         if cluster.node_revision != self._seen:
@@ -297,13 +297,13 @@ class ImageLocality(ScorePlugin):
         return [normalized(image) for image in (*containers, *volumes)]
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The images, and which nodes there are."""
+        """Return the images and the current nodes as a key."""
         holders = self._spread()
         images = tuple(self._images(pod)) if holders else ()
         return images, len(pod.spec.init_containers) + len(pod.spec.containers), self._seen if holders else -1
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """0 below 23 MiB, 100 from 1000 MiB per container on."""
+        """Return 0 below 23 MiB, and 100 at 1000 MiB per container or more."""
         holders = self._holders
         if not holders:
             return 0

@@ -1,6 +1,6 @@
-"""NodeResourcesFit and NodeResourcesBalancedAllocation: whether a node has room for a pod, and how full it gets.
+"""NodeResourcesFit and NodeResourcesBalancedAllocation: check that a pod fits on a node, and score how full it gets.
 
-First how full a node would be and the strategies that make a score of it, then the two plugins.
+The usage of a node and the strategies that score it come first, then the two plugins.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FULL = 100
 
 @dataclass(frozen=True)
 class Strategy:
-    """Resources with their weights, and how their usage is scored."""
+    """Resources with their weights, and the way to score their usage."""
 
     kind: str = "LeastAllocated"
     resources: tuple[tuple[str, int], ...] = DEFAULT_RESOURCES
@@ -51,7 +51,7 @@ class Strategy:
         return tuple(name for name, _ in self.resources)
 
     def score(self, used: Usage) -> int:
-        """0 to 100."""
+        """Return the score, 0 to 100."""
         if self.kind == "RequestedToCapacityRatio":
             return self._ratio(used)
         one = _least if self.kind == "LeastAllocated" else _most
@@ -68,7 +68,7 @@ class Strategy:
         return math.floor(total / weights + 0.5) if weights else 0
 
     def _at(self, utilization: int) -> int:
-        """The broken line through the points, scores scaled to 100; Go's division, which cuts off towards zero."""
+        """Interpolate linearly between the points, scores scaled to 100; like Go, division truncates towards zero."""
         points = [(where, score * (MAX_NODE_SCORE // _MOST_RATIO_SCORE)) for where, score in self.shape]
         for index, (where, score) in enumerate(points):
             if utilization <= where:
@@ -103,9 +103,9 @@ def _most(used: int, capacity: int) -> int:
 def usage(
     node: NodeInfo, strategy: Strategy, wanted: Sequence[int], *, scored: bool, devices: Totals | None = None
 ) -> Usage:
-    """What would be used of each resource; `scored` counts defaults for pods that don't say (cpu and memory).
+    """Return the usage of each resource; `scored` counts defaults for pods without requests (cpu and memory).
 
-    `devices` counts what the node has of an extended resource that it does not offer itself.
+    `devices` counts the node's devices for an extended resource that the node does not offer itself.
     """
     found: Usage = []
     for (name, weight), value in zip(strategy.resources, wanted, strict=True):
@@ -133,7 +133,7 @@ _TOO_MANY = Reason("Too many pods", ResourceShort(PODS, 1, 0))
 
 
 class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions):
-    """Requests against what is left of the node's allocatable."""
+    """The plugin that compares requests with the free part of the node's allocatable."""
 
     name = plugin_names.FIT
 
@@ -175,7 +175,10 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return is_extended(name) and (name in self._ignored or name.split("/", 1)[0] in self._ignored_groups)
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Name every resource that is short; preemption can't help if a request alone exceeds the node."""
+        """Reject the node, naming every resource that is short.
+
+        Preemption can't help if a request alone exceeds the node.
+        """
         wanted: _FitRequest = state.read(self.name)
         reasons = [_TOO_MANY] if len(node.pods) + 1 > node.allowed_pods else []
         hopeless = False
@@ -194,33 +197,37 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE if hopeless else Code.UNSCHEDULABLE, *reasons)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The request."""
+        """Return the request as a key."""
         wanted: _FitRequest = state.read(self.name)
         return wanted.key
 
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute what the pod counts for. Pod-level requests are left out (P12) unless repaired."""
+        """Compute the amounts that the pod counts for. Pod-level requests are left out (P12) unless repaired."""
         left_out = self._handle.target.quirks.fit_score_without_pod_level
         counted = pod_requests(pod, pod_level=not left_out, defaults=True)
         state.write(f"{self.name}/score", tuple(counted.get(name, 0) for name in self._strategy.names))
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """As the strategy says."""
+        """Return the score by the strategy."""
         counted: tuple[int, ...] = state.read(f"{self.name}/score")
         return self._strategy.score(usage(node, self._strategy, counted, scored=True, devices=self._devices))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """What the pod counts for."""
+        """Return the amounts that the pod counts for as a key."""
         counted: Hashable = state.read(f"{self.name}/score")
         return counted
 
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Pods that leave or shrink, nodes that come or grow, classes that take over an extended resource."""
+        """Return the events of interest.
+
+        They are pods that leave or shrink, nodes that are added or grow, and classes that start to serve an extended
+        resource.
+        """
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN),
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, self._big_enough),
@@ -242,7 +249,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
 
 
 class _FitRequest:
-    """Requests that matter: name to (amount, whether a device class serves the name)."""
+    """The requests that count: name to (amount, whether a device class serves the name)."""
 
     __slots__ = ("key", "requests")
 
@@ -252,13 +259,13 @@ class _FitRequest:
 
 
 # -- NodeResourcesBalancedAllocation -----------------------------------------------------------------------------------
-# Prefers nodes on which the pod brings the use of resources into balance.
+# Prefers nodes on which the pod balances the use of resources.
 
 _NEUTRAL = 50
 
 
 def balance(used: Usage) -> int:
-    """100 when all resources are used to the same share, less the further apart they are."""
+    """Return 100 when all resources are used to the same share, and less the further apart the shares are."""
     shares = [min(amount / capacity, 1.0) for amount, capacity, _, _ in used]
     if len(shares) == 2:
         apart = abs(shares[0] - shares[1]) / 2
@@ -271,7 +278,7 @@ def balance(used: Usage) -> int:
 
 
 class BalancedAllocation(PreScorePlugin, ScorePlugin):
-    """Compares the balance with and without the pod; 75 means that nothing changes."""
+    """The plugin that compares the balance with and without the pod; 75 means that nothing changes."""
 
     name = plugin_names.BALANCED_ALLOCATION
 
@@ -280,7 +287,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         self._devices = devices
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Skip pods that ask for none of the resources."""
+        """Skip pods that request none of the resources."""
         requests = pod_requests(pod)
         wanted = tuple(requests.get(name, 0) for name in self._strategy.names)
         if not any(wanted):
@@ -289,13 +296,13 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """50 and half of 50 plus the gain in balance."""
+        """Return 50 and half of 50 plus the gain in balance."""
         with_pod = usage(node, self._strategy, state.read(self.name), scored=False, devices=self._devices)
         without = [(used - own, capacity, weight, 0) for used, capacity, weight, own in with_pod]
         gain = _NEUTRAL + balance(with_pod) - balance(without)
         return _NEUTRAL + (gain // 2 if gain >= 0 else -(-gain // 2))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The request."""
+        """Return the request as a key."""
         wanted: Hashable = state.read(self.name)
         return wanted

@@ -1,6 +1,6 @@
 """The three smallest plugins: PrioritySort, SchedulingGates and DefaultBinder.
 
-PrioritySort takes pods of higher priority first, then those that have waited longer. SchedulingGates keeps pods with
+PrioritySort puts pods of higher priority first, then those that have waited longer. SchedulingGates keeps pods with
 gates out of the active queue. DefaultBinder writes the node into the pod.
 """
 
@@ -23,12 +23,12 @@ from dra_plan.scheduler.framework.types import QueuedPod
 
 
 class PrioritySort(QueueSortPlugin):
-    """Orders the active queue; the queue itself breaks ties by time."""
+    """The order of the active queue; the queue itself breaks ties by time."""
 
     name = plugin_names.PRIORITY_SORT
 
     def sort_key(self, item: QueuedPod) -> tuple[float, ...]:
-        """Descending priority."""
+        """Return a key that sorts by descending priority."""
         return (-item.info.priority,)
 
 
@@ -36,19 +36,19 @@ class PrioritySort(QueueSortPlugin):
 
 
 class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
-    """Gated until the last scheduling gate is removed."""
+    """The plugin that gates pods until their last scheduling gate is removed."""
 
     name = plugin_names.SCHEDULING_GATES
 
     def pre_enqueue(self, pod: Pod) -> Status | None:
-        """Refuse pods that have gates."""
+        """Reject pods that have gates."""
         gates = [gate.name for gate in pod.spec.scheduling_gates]
         if not gates:
             return None
         return unresolvable(f"waiting for scheduling gates: [{' '.join(gates)}]")
 
     def events_to_register(self) -> Sequence[Interest]:
-        """The removal of gates."""
+        """Return the events of interest: the removal of gates."""
         return [Interest(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)]
 
 
@@ -56,7 +56,7 @@ class SchedulingGates(PreEnqueuePlugin, EnqueueExtensions):
 
 
 class DefaultBinder(BindPlugin):
-    """Binds in the simulated cluster; nothing leaves it."""
+    """The plugin that binds pods in the simulated cluster only."""
 
     name = plugin_names.DEFAULT_BINDER
 
@@ -64,6 +64,6 @@ class DefaultBinder(BindPlugin):
         self._handle = handle
 
     def bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """The pod is bound to the node."""
+        """Bind the pod to the node."""
         self._handle.cluster.bind(pod, node)
         return None

@@ -1,6 +1,6 @@
-"""PodTopologySpread: keeps the pods that a selector names evenly spread over the values of a node label.
+"""PodTopologySpread: keeps the pods that a selector selects evenly spread over the values of a node label.
 
-First the constraints of a pod, then the counts of pods per node and domain, then the plugin.
+The constraints of a pod come first, then the counts of pods per node and domain, then the plugin.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from .node_checks import shape as toleration_shape
 from .node_checks import untolerated
 
 # -- spread constraints of a pod ---------------------------------------------------------------------------------------
-# Its own or the defaults, and which pods and nodes each of them counts.
+# The pod's own constraints or the defaults, and the pods and nodes that each of them counts.
 
 SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable="ScheduleAnyway"),
@@ -69,19 +69,19 @@ class SpreadConstraint:
     honor_taints: bool
 
     def counts(self, pod: Pod, node: NodeInfo) -> bool:
-        """Whether the node's pods are counted for this pod."""
+        """Return whether the node's pods are counted for this pod."""
         if self.honor_affinity and not matches_affinity(pod, node.name, node.labels):
             return False
         return not self.honor_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None
 
     def selects(self, pod: Pod, namespace: str) -> bool:
-        """Whether a pod is one of those that are spread."""
+        """Return whether a pod is one of those that are spread."""
         return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
 
     def count(self, node: NodeInfo, namespace: str) -> int:
-        """How many pods on the node are spread by this constraint; those being deleted don't count.
+        """Return the number of pods on the node that this constraint spreads; terminating pods don't count.
 
-        An empty selector counts no pods, although it selects every pod, as upstream.
+        Like upstream, an empty selector counts no pods, although it selects every pod.
         """
         if self.selector is None or not (self.selector.match_labels or self.selector.match_expressions):
             return 0
@@ -91,7 +91,7 @@ class SpreadConstraint:
 
 
 def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: str) -> list[SpreadConstraint]:
-    """The constraints with the given action, label keys filled in."""
+    """Return the constraints with the given action, with label keys filled in."""
     return [
         SpreadConstraint(
             key=c.topology_key,
@@ -107,7 +107,10 @@ def constraints_of(pod: Pod, listed: Sequence[TopologySpreadConstraint], when: s
 
 
 def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | None:
-    """The selector for pods like this one, from services that select it and its controller; None if there is none."""
+    """Return the selector for pods like this one, from services that select it and its controller.
+
+    Return None if there is none.
+    """
     labels = pod.metadata.labels or {}
     wanted: dict[str, str] = {}
     for service in cluster.services.get(pod.metadata.namespace, ()):
@@ -128,13 +131,13 @@ def default_selector(pod: Pod, cluster: SimulatedCluster) -> LabelSelector | Non
 
 
 def has_all(labels: Mapping[str, str], constraints: Sequence[SpreadConstraint]) -> bool:
-    """Whether a node with these labels has a value for every constraint."""
+    """Return whether a node with these labels has a value for every constraint."""
     return all(constraint.key in labels for constraint in constraints)
 
 
 # -- counts per node and domain ----------------------------------------------------------------------------------------
-# Kept while pods come and go. A constraint that many pods have in common is counted once: after that only the nodes
-# that have changed are examined.
+# Updated while pods are added and removed. A constraint that many pods have in common is counted once: after that only
+# the nodes that have changed are examined.
 
 _MOST_CONSTRAINTS = 512
 
@@ -152,7 +155,7 @@ _NOWHERE = _Domain(None)
 
 
 class _Totals:
-    """Pods by label value, of nodes that count, and what each node, by its position, has brought in."""
+    """Pods by label value on nodes that count, and the share of each node, by position."""
 
     __slots__ = ("brought", "read", "revision", "values")
 
@@ -164,7 +167,7 @@ class _Totals:
 
 
 class SpreadCounts:
-    """The counts of one cluster. The least recently used constraints are forgotten."""
+    """The counts of one cluster. The least recently used constraints are dropped."""
 
     def __init__(self, cluster: SimulatedCluster, most: int = _MOST_CONSTRAINTS) -> None:
         self._cluster = cluster
@@ -173,14 +176,14 @@ class SpreadCounts:
         self._totals: Remembered[Hashable, _Totals] = Remembered(most)
 
     def on_nodes(self, constraint: SpreadConstraint, namespace: str, nodes: Sequence[NodeInfo]) -> list[int]:
-        """How many pods on each node the constraint spreads, whether the node counts or not."""
+        """Return the number of pods on each node that the constraint spreads, whether the node counts or not."""
         known = self._on_nodes.of((namespace, _encoded(constraint))).answers
         return [_count(constraint, namespace, node, known) for node in nodes]
 
     def in_domains(self, constraint: SpreadConstraint, pod: Pod, labels: Sequence[str]) -> Mapping[str, int]:
-        """Pods by label value, over all nodes that count for the pod and have these labels; not to be changed.
+        """Return pods by label value, over all nodes that count for the pod and have these labels; not to be changed.
 
-        A value that only nodes without such pods have is there with 0.
+        A value that only nodes without such pods have is included with 0.
         """
         where = (
             constraint.key,
@@ -257,7 +260,7 @@ class _DomainTotals:
         return _DomainTotals(self.constraints, [dict(values) for values in self.totals])
 
     def least(self, index: int) -> int:
-        """The smallest count; 0 if there are fewer domains than wanted."""
+        """Return the smallest count; 0 if there are fewer domains than required."""
         if index not in self._least:
             values = self.totals[index]
             enough = len(values) >= self.constraints[index].min_domains
@@ -265,7 +268,7 @@ class _DomainTotals:
         return self._least[index]
 
     def shift(self, index: int, value: str, by: int) -> None:
-        """More or fewer pods in a domain."""
+        """Add or remove pods in a domain."""
         self.totals[index][value] = self.totals[index].get(value, 0) + by
         self._least.pop(index, None)
 
@@ -283,7 +286,7 @@ class _SpreadScores:
 class PodTopologySpread(
     PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, EnqueueExtensions, PreFilterExtensions
 ):
-    """DoNotSchedule constraints filter, ScheduleAnyway constraints score."""
+    """The plugin: DoNotSchedule constraints filter, ScheduleAnyway constraints score."""
 
     name = plugin_names.SPREAD
 
@@ -327,16 +330,16 @@ class PodTopologySpread(
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Counts follow pods that are added or removed on trial."""
+        """Return the updates of the counts for pods that are added or removed on trial."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
-        """One more."""
+        """Count one more pod."""
         self._shift(state, pod, added, node, 1)
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """One less."""
+        """Count one pod less."""
         self._shift(state, pod, removed, node, -1)
         return None
 
@@ -349,7 +352,7 @@ class PodTopologySpread(
                 counted.shift(index, node.labels[constraint.key], by)
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """The first constraint that does not hold."""
+        """Return the first constraint that does not hold."""
         counted: _DomainTotals = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             domain, skew = node.labels.get(constraint.key), constraint.max_skew
@@ -366,7 +369,7 @@ class PodTopologySpread(
         return ()
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes that would make it too uneven, or lack the label."""
+        """Reject nodes that would violate a constraint, or lack the label."""
         counted: _DomainTotals = state.read(self.name)
         for index, constraint in enumerate(counted.constraints):
             value = node.labels.get(constraint.key)
@@ -384,7 +387,7 @@ class PodTopologySpread(
         constraints = self._constraints(pod, "ScheduleAnyway")
         if not constraints:
             return SKIP
-        # the system's defaults are lenient with nodes that lack a label
+        # the system's defaults accept nodes that lack a label
         all_labels = bool(pod.spec.topology_spread_constraints) or not self._system
         labels = [constraint.key for constraint in constraints] if all_labels else []
         scored = _SpreadScores(constraints)
@@ -405,7 +408,7 @@ class PodTopologySpread(
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Higher the more pods of the same kind are in the node's domains."""
+        """Return a score that is higher the more pods of the same kind are in the node's domains."""
         scored: _SpreadScores = state.read(f"{self.name}/score")
         if node.name in scored.ignored:
             return 0
@@ -419,7 +422,7 @@ class PodTopologySpread(
         return math.floor(total + 0.5)
 
     def normalize(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo], scores: list[int]) -> Status | None:
-        """The emptiest domains score highest."""
+        """Scale the scores; the emptiest domains score highest."""
         ignored = state.read(f"{self.name}/score").ignored
         lost = [node.name in ignored for node in nodes] if ignored else [False] * len(nodes)
         known = [score for out, score in zip(lost, scores, strict=True) if not out] if ignored else scores
@@ -436,7 +439,7 @@ class PodTopologySpread(
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Pods of the same kind that come, go or change, and nodes with the labels."""
+        """Return the events of interest: changes to pods of the same kind, and nodes with the labels."""
         return [
             Interest(Resource.ASSIGNED_POD, Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL, self._after_pod),
             Interest(

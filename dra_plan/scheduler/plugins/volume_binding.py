@@ -1,7 +1,7 @@
 """VolumeBinding: a pod fits where its claims can get volumes; reserving a node decides which volumes they get.
 
-First where a new volume can be provisioned, then which volumes the claims of a pod can get on a node, then the plugin.
-What is assumed is kept in `cluster/volumes.py`, and written by `volume_controller.py`.
+Provisioning of new volumes comes first, then the volumes that the claims of a pod can get on a node, then the plugin.
+Assumptions are kept in `cluster/volumes.py`, and written by `volume_controller.py`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from dra_plan.scheduler.framework.status import (
 )
 
 # -- provisioning ------------------------------------------------------------------------------------------------------
-# On which nodes a new volume can be made for a claim: by its class, allowed topologies and published capacities.
+# The nodes on which a new volume can be created for a claim: by its class, allowed topologies and published capacities.
 
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
 NO_SPACE = "node(s) did not have enough free storage"
@@ -63,13 +63,13 @@ _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 class Provisioning:
-    """What decides where a volume can be made for one claim. Capacity is not reduced by other claims or pods."""
+    """The nodes where a volume can be created for one claim. Capacity is not reduced by other claims or pods."""
 
     def __init__(self, store: VolumeStore, claim: Claim) -> None:
         storage_class = store.class_of(claim)
         self._class = storage_class
         self._room: _Room | None = None
-        """Where there is room; None if nobody asks, because the driver does not publish capacities."""
+        """The nodes with enough capacity; None if it is irrelevant because the driver does not publish capacities."""
         if storage_class is None:
             return
         driver = store.csi_driver(storage_class.provisioner)
@@ -84,7 +84,7 @@ class Provisioning:
             )
 
     def problem(self, labels: Mapping[str, str]) -> str:
-        """Why no volume can be made on a node with these labels, or ""."""
+        """Return the reason why no volume can be created on a node with these labels, or ""."""
         if self._class is None or self._class.provisioner in ("", _NO_PROVISIONER):
             return BIND_CONFLICT
         if not _allows(self._class, labels):
@@ -93,7 +93,7 @@ class Provisioning:
 
 
 class _Room:
-    """Nodes selected by any of several selectors. Those that ask for one label only, as most do, are looked up."""
+    """Nodes selected by any of several selectors. Selectors of a single label, the usual case, are looked up."""
 
     def __init__(self, selectors: Iterable[LabelSelector]) -> None:
         self._values: dict[str, set[str]] = {}
@@ -107,7 +107,7 @@ class _Room:
                 self._others.append(selector)
 
     def is_on(self, labels: Mapping[str, str]) -> bool:
-        """Whether a node with these labels is selected."""
+        """Return whether a node with these labels is selected."""
         return any(labels.get(key) in values for key, values in self._values.items()) or any(
             labels_match(selector, labels) for selector in self._others
         )
@@ -122,7 +122,7 @@ def _allows(storage_class: StorageClass, labels: Mapping[str, str]) -> bool:
 
 
 def largest_volume(capacity: CSIStorageCapacity) -> int | None:
-    """The size of the largest volume that can be made, None if it is not given."""
+    """Return the size of the largest volume that can be created, None if it is not given."""
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
     return None if limit is None else parse(limit).units
 
@@ -133,8 +133,8 @@ def _most(capacity: CSIStorageCapacity) -> int:
 
 
 # -- matching claims and volumes ---------------------------------------------------------------------------------------
-# Which volumes the claims of a pod can have on a node: that of a bound claim, an existing one, or a new one. The rules
-# of upstream's volume binder (FindPodVolumes). Nothing is assumed or written here.
+# The volumes that the claims of a pod can have on a node: that of a bound claim, an existing one, or a new one. The
+# rules of upstream's volume binder (FindPodVolumes). Nothing is assumed or written here.
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
@@ -145,7 +145,7 @@ _NONE = NodeVolumes()
 
 
 class _Wanted:
-    """A waiting claim, and the volumes that it could have as far as the node does not matter, the smallest first."""
+    """A waiting claim, and the volumes that it could have if the node is ignored, the smallest first."""
 
     def __init__(self, claim: Claim, volumes: Sequence[Volume]) -> None:
         self.claim = claim
@@ -163,9 +163,9 @@ class _Wanted:
                 self._by_host.setdefault(host, []).append(position)
 
     def volume_on(self, labels: Mapping[str, str], taken: Mapping[str, Volume]) -> Volume | None:
-        """The volume on a node with these labels, without those that other claims of the pod take there.
+        """Return the volume on a node with these labels, without those that other claims of the pod take there.
 
-        A volume that is set aside for the claim is the only one that it gets.
+        If a volume is reserved for the claim, only that volume counts.
         """
         if self._set_aside is not None:
             return self._set_aside if self._set_aside.affinity.matches(labels) else None
@@ -175,14 +175,14 @@ class _Wanted:
         return None
 
     def _near(self, labels: Mapping[str, str]) -> Iterator[Volume]:
-        """The volumes that are not on other hosts, in order."""
+        """Yield the volumes that are not on other hosts, in order."""
         here = self._by_host.get(labels.get(HOSTNAME, ""), ())
         near = heapq.merge(self._anywhere, here) if self._anywhere and here else self._anywhere or here
         return map(self._volumes.__getitem__, near)
 
 
 def _suits(volume: Volume, claim: Claim) -> bool:
-    """Whether the volume is not another claim's, large enough and of the right kind."""
+    """Return whether the volume is not another claim's, large enough and of the right kind."""
     pv = volume.object
     if pv.spec.claim_ref is not None and not volume.is_for(claim):
         return False
@@ -190,7 +190,7 @@ def _suits(volume: Volume, claim: Claim) -> bool:
 
 
 def _is_free(volume: Volume, claim: Claim) -> bool:
-    """What is asked beyond that of a volume which is not set aside for the claim."""
+    """Return whether a volume that is not reserved for the claim meets the additional requirements."""
     pv, pvc = volume.object, claim.object
     return (
         pv.status.phase == "Available"
@@ -200,20 +200,20 @@ def _is_free(volume: Volume, claim: Claim) -> bool:
 
 
 class PodClaims:
-    """The claims of one pod, ready to be asked about many nodes: bound ones and those that wait for a consumer."""
+    """The claims of one pod, ready for checks of many nodes: bound ones and those that wait for a consumer."""
 
     def __init__(self, store: VolumeStore, bound: Sequence[Claim], waiting: Sequence[Claim]) -> None:
         self._store = store
         self.bound = bound
         self.waiting = waiting
-        # what no node changes is found once for the pod
+        # everything that does not depend on the node is found once for the pod
         self._volumes = [store.volume(claim.volume_name) for claim in bound]
         self._selected = [claim for claim in waiting if claim.selected_node is not None]
         self._wanted: list[_Wanted] | None = None
         self._new: dict[ClaimKey, Provisioning] = {}
 
     def on_node(self, name: str, labels: Mapping[str, str]) -> tuple[NodeVolumes, Reasons]:
-        """What the waiting claims would get on the node, or why the node will not do."""
+        """Return the volumes that the waiting claims would get on the node, or the reasons why it does not fit."""
         csi_node = self._store.csi_node(name) if self._volumes else None
         reasons: Reasons = []
         missing = ""
@@ -234,7 +234,7 @@ class PodClaims:
         return chosen, reasons
 
     def unfit_on(self, name: str, labels: Mapping[str, str]) -> Iterator[VolumeUnfit]:
-        """The claims that keep the pod from the node, bound ones with their volumes."""
+        """Yield the claims that keep the pod from the node, bound ones with their volumes."""
         csi_node = self._store.csi_node(name) if self._volumes else None
         for claim, volume in zip(self.bound, self._volumes, strict=True):
             if volume is None or not _affinity(volume, csi_node).matches(labels):
@@ -270,7 +270,7 @@ class PodClaims:
         return found
 
     def _searched(self) -> list[_Wanted]:
-        """The claims for which volumes are looked for, the smallest request first."""
+        """Return the claims that need a search for volumes, the smallest request first."""
         if self._wanted is None:
             open_claims = [claim for claim in self.waiting if claim.selected_node is None]
             ordered = sorted(open_claims, key=lambda claim: claim.size.nano)
@@ -300,12 +300,12 @@ class _BindingState:
     claims: PodClaims
     by_node: dict[str, NodeVolumes] = field(default_factory=dict)
     chosen: NodeVolumes | None = None
-    """What was assumed for the reserved node; None if all claims were bound."""
+    """The volumes assumed for the reserved node; None if all claims were bound."""
     written: bool = False
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin, EnqueueExtensions):
-    """Claims on volumes: bound ones by their volume's nodes, those that wait by what can be had on a node."""
+    """The plugin for claims on volumes: bound ones by their volume's nodes, waiting ones by a node's volumes."""
 
     name = plugin_names.VOLUME_BINDING
 
@@ -318,7 +318,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Skip pods without claims; reject those whose claims are missing, lost or should be bound by now."""
+        """Skip pods without claims; reject those whose claims are missing, lost or should already be bound."""
         uses = self._handle.cluster.info(pod).volumes.claims
         if not uses:
             return None, SKIP
@@ -348,14 +348,14 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """The claims that can't be met there."""
+        """Return the claims that can't be met there."""
         kept: _BindingState = state.read(self.name)
         return tuple(kept.claims.unfit_on(node.name, node.labels))
 
     # Reserve and PreBind
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Assume what was found for the node, so that the next pods see it."""
+        """Assume the volumes found for the node, so that the next pods see it."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.claims.waiting:
             kept.chosen = kept.by_node.get(node, NodeVolumes())
@@ -363,19 +363,19 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
         return None
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Drop what was assumed; what was written stays."""
+        """Drop the assumptions; written objects stay."""
         kept: _BindingState | None = state.get(self.name)
         if kept is not None and kept.chosen is not None:
             self._store.restore(kept.chosen)
-            kept.chosen = None  # what others assume of the same volumes afterwards is not this pod's to drop
+            kept.chosen = None  # what others assume of the same volumes afterwards must not be dropped for this pod
 
     def pre_bind_pre_flight(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Nothing to do if all claims are bound."""
+        """Skip if all claims are bound."""
         kept: _BindingState | None = state.get(self.name)
         return SKIP if kept is None or kept.chosen is None else None
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status | None:
-        """Write what was assumed; wait until the volumes are there."""
+        """Write the assumptions; wait until the volumes exist."""
         kept: _BindingState | None = state.get(self.name)
         if kept is None or kept.chosen is None:
             return None
@@ -390,7 +390,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
     # Events
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Classes, claims, volumes, nodes and capacities that come, or change in a way that may help."""
+        """Return the events of interest.
+
+        They are classes, claims, volumes, nodes and capacities that are added, or changed in a way that may help.
+        """
         return [
             Interest(Resource.STORAGE_CLASS, Action.ADD | Action.UPDATE, _after_class),
             Interest(Resource.VOLUME_CLAIM, Action.ADD | Action.UPDATE, _after_claim),
@@ -404,12 +407,12 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, ReservePlugin, PreBindPlugin,
 
 @cache
 def _refusal(reasons: tuple[str, ...]) -> Status:
-    """A node's refusal, one object for all nodes: there are few different ones."""
+    """Return a node's rejection, one object for all nodes: there are few different ones."""
     return unresolvable(*reasons).by(plugin_names.VOLUME_BINDING)
 
 
 def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
-    """Why the pod can't have the claim at all, or ""."""
+    """Return the reason why the pod can't have the claim at all, or ""."""
     if claim is None:
         if use.ephemeral:
             return f"waiting for ephemeral volume controller to create the {claim_text(use.name)}"
@@ -423,7 +426,7 @@ def _problem(pod: Pod, use: ClaimUse, claim: Claim | None) -> str:
 
 
 def not_owner(pod: Pod, claim: Claim) -> str:
-    """The message for an ephemeral volume's claim that belongs to another pod; "" if it is the pod's own."""
+    """Return the message for an ephemeral volume's claim that belongs to another pod; "" if it is the pod's own."""
     if controls(pod, claim.object.metadata):
         return ""
     return f"PVC {claim.object.key} was not created for pod {pod.key} (pod is not owner)"
@@ -446,7 +449,7 @@ def _after_csi_node(_pod: Pod, old: CSINode | None, new: CSINode) -> Hint:
 
 
 def _after_driver(pod: Pod, old: CSIDriver, new: CSIDriver) -> Hint:
-    """Only for in-line volumes of the driver, as upstream has it."""
+    """Queue the pod only if it has in-line volumes of the driver, as upstream does."""
     inline = [volume.get("csi") for volume in pod.spec.volumes]
     used = any(isinstance(source, dict) and source.get("driver") == new.metadata.name for source in inline)
     freed = old.spec.storage_capacity and not new.spec.storage_capacity

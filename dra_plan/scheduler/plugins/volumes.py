@@ -1,8 +1,8 @@
-"""VolumeRestrictions, NodeVolumeLimits and VolumeZone: three filters that look at the volumes of pods.
+"""VolumeRestrictions, NodeVolumeLimits and VolumeZone: three filters that check the volumes of pods.
 
-VolumeRestrictions: disks that pods on one node can't both have, and claims that only one pod may use.
-NodeVolumeLimits: how many volumes of a CSI driver a node takes. VolumeZone: volumes with zone or region labels are
-used only on nodes there. Which volume a claim gets is in `plugins/volume_binding.py`.
+VolumeRestrictions: disks that pods on one node can't both have, and claims that only one pod may use. NodeVolumeLimits:
+the number of volumes of a CSI driver that a node accepts. VolumeZone: volumes with zone or region labels are used only
+on nodes there. The choice of a claim's volume is in `plugins/volume_binding.py`.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ _IN_USE = unschedulable(
 
 @dataclass
 class _RestrictionState:
-    """The pod's disks, its claims that only one pod may use, and how many of these are in use.
+    """The pod's disks, its claims that only one pod may use, and the number of these that are in use.
 
-    On trial a pod that goes takes away as many as it names, one that comes adds them; of namespaces nobody asks then.
+    On trial, a removed pod subtracts as many as it names, and an added one adds them, ignoring namespaces.
     """
 
     disks: tuple[Disk, ...]
@@ -69,12 +69,12 @@ class _RestrictionState:
     in_use: int
 
     def clone(self) -> _RestrictionState:
-        """A copy for a trial."""
+        """Return a copy for a trial."""
         return replace(self)
 
 
 class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, EnqueueExtensions):
-    """Disks of providers, in-line, by what pods on the node have; ReadWriteOncePod by all placed pods."""
+    """The plugin for in-line disks (checked on the node) and ReadWriteOncePod claims (checked for all placed pods)."""
 
     name = plugin_names.VOLUME_RESTRICTIONS
 
@@ -103,7 +103,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None, None
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Pods that go may leave a claim to this one."""
+        """Return the updates for pods that are removed on trial and may free a claim."""
         return self
 
     def add_pod(self, state: CycleState, pod: Pod, added: PodInfo, node: NodeInfo) -> Status | None:
@@ -113,7 +113,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return None
 
     def remove_pod(self, state: CycleState, pod: Pod, removed: PodInfo, node: NodeInfo) -> Status | None:
-        """The claims that the pod used are free, as far as it is concerned."""
+        """Count the claims that the removed pod used as free."""
         kept: _RestrictionState = state.read(self.name)
         kept.in_use -= _shared(kept, removed)
         return None
@@ -126,7 +126,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return _IN_USE if kept.in_use > 0 else None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Each disk that a pod of the node has, or, if there is none, each claim that a pod of any node uses."""
+        """Return each disk that a pod of the node has, or, if there is none, each claim that a pod of any node uses."""
         kept: _RestrictionState = state.read(self.name)
         there = list(node.volume_pods.values())
         taken = [(disk, info) for disk in kept.disks for info in there if _conflict((disk,), info.volumes.disks)]
@@ -142,12 +142,12 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
         return tuple(VolumeInUse(name, "", users[name]) for name in sorted(kept.exclusive) if name in users)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The disks, and whether a claim is in use."""
+        """Return a key of the disks, and whether a claim is in use."""
         kept: _RestrictionState = state.read(self.name)
         return kept.disks, kept.in_use > 0
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Pods that leave a disk or a claim, the pod's own claims, new nodes."""
+        """Return the events of interest: pods that free a disk or a claim, the pod's own claims, new nodes."""
         return [
             Interest(Resource.ASSIGNED_POD, Action.DELETE, _after_pod),
             Interest(Resource.NODE, Action.ADD),
@@ -156,7 +156,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
 
 
 def _in_use(namespace: str, exclusive: set[str], nodes: Sequence[NodeInfo]) -> int:
-    """How many of the claims a pod on one of the nodes uses."""
+    """Return the number of the claims that a pod on one of the nodes uses."""
     if not exclusive:
         return 0
     used = {
@@ -199,7 +199,7 @@ CountedVolume = tuple[str, str]
 
 
 class _Held(NamedTuple):
-    """Of a node: its limits by driver, the volumes of its pods, and how many it has of each driver."""
+    """The volumes of a node: its limits by driver, the volumes of its pods, and their number by driver."""
 
     limits: dict[str, int]
     by_pods: set[CountedVolume]
@@ -207,7 +207,7 @@ class _Held(NamedTuple):
 
 
 class _New(NamedTuple):
-    """The pod's own volumes, and how many there are of each driver."""
+    """The pod's own volumes, and their number by driver."""
 
     volumes: frozenset[CountedVolume]
     counts: dict[str, int]
@@ -218,7 +218,7 @@ class _NotCountableError(Exception):
 
 
 class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """Counts volumes by driver: those of the pods on a node, those attached to it, and the pod's own."""
+    """The plugin that counts volumes by driver: of the pods on a node, attached to it, and the pod's own."""
 
     name = plugin_names.NODE_VOLUME_LIMITS
 
@@ -230,7 +230,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Skip pods without anything that counts; what can't be counted is an error, but only once nodes are asked."""
+        """Skip pods without anything that counts; volumes that can't be counted are an error, but only in Filter."""
         info = self._handle.cluster.info(pod)
         if not (info.volumes.claims or info.volumes.counted):
             return None, SKIP
@@ -242,7 +242,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes that would have more volumes of a driver than they take."""
+        """Reject nodes that would have more volumes of a driver than they accept."""
         new: _New | Status = state.read(self.name)
         if isinstance(new, Status):
             return new
@@ -255,7 +255,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return _TOO_MANY if next(self._full(new, node), None) is not None else None
 
     def _full(self, new: _New, node: NodeInfo) -> Iterator[VolumesFull]:
-        """The drivers of which the node would have too many volumes."""
+        """Yield the drivers of which the node would have too many volumes."""
         held = self._held(node) if new.volumes else None
         if held is None or not held.limits:
             return
@@ -266,11 +266,11 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
                 yield VolumesFull(driver, count, max(0, limit - held.counts[driver]), limit)
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """Each driver that the node takes no more volumes of."""
+        """Return each driver of which the node accepts no more volumes."""
         return tuple(self._full(state.read(self.name), node))
 
     def _held(self, node: NodeInfo) -> _Held:
-        """What the node has and takes, remembered until it or a storage object changes."""
+        """Return the volumes and limits of the node, remembered until it or a storage object changes."""
         state = (node.version, self._store.revision)
         known = self._remembered.get(node.name)
         if known is not None and known[0] == state:
@@ -280,13 +280,13 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         if limits:
             for other in node.volume_pods.values():
                 found.by_pods.update(self._counted(other, is_new=False))
-            # what is only attached counts beside the pod's own volume, even if it is the same
+            # a volume that is only attached counts in addition to the pod's own, even if they are the same
             found.counts.update(driver for driver, _ in found.by_pods | self._attached(node.name))
         self._remembered[node.name] = (state, found)
         return found
 
     def _counted(self, info: PodInfo, *, is_new: bool) -> set[CountedVolume]:
-        """The pod's volumes; a claim that is missing counts nothing for a pod that runs all the same."""
+        """Return the pod's volumes; a missing claim counts nothing for a pod that is already running."""
         found = set(info.volumes.counted)
         for use in info.volumes.claims:
             namespace = info.pod.metadata.namespace
@@ -327,7 +327,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return found
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Nodes that take more, pods and attachments that go, the pod's own claims."""
+        """Return the events of interest: nodes that accept more, pods and attachments that go, the pod's own claims."""
         return [
             Interest(Resource.CSI_NODE, Action.ADD | Action.UPDATE, _after_csi_node),
             Interest(Resource.ASSIGNED_POD, Action.DELETE, _limit_hint_of_pod),
@@ -341,7 +341,7 @@ def _by_driver(volumes: Iterable[CountedVolume]) -> dict[str, int]:
 
 
 def _limits(node: CSINode | None) -> dict[str, int]:
-    """Driver to how many volumes of it the node takes; drivers without a count have no limit."""
+    """Return driver to the number of its volumes that the node accepts; drivers without a count have no limit."""
     if node is None:
         return {}
     return {
@@ -391,7 +391,7 @@ class _Topology(NamedTuple):
 
 
 def _topologies(volume: PersistentVolume) -> Iterator[_Topology]:
-    """The volume's zones and regions; a label with an empty part is ignored."""
+    """Yield the volume's zones and regions; a label with an empty part is ignored."""
     labels = volume.metadata.labels or {}
     for key in _KEYS:
         if key in labels:
@@ -401,12 +401,12 @@ def _topologies(volume: PersistentVolume) -> Iterator[_Topology]:
 
 
 def _key_on(node: NodeInfo, key: str) -> str:
-    """The node's key that is compared: an old one of a volume with the new one of a node, not the other way."""
+    """Return the node's key to compare: an old key of a volume matches the new one of a node, but not the reverse."""
     return key if key in node.labels else _NOW_CALLED.get(key, key)
 
 
 class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
-    """Looks at the volumes of bound claims that the pod names itself; never at those of ephemeral volumes."""
+    """The plugin for the zones of bound claims that the pod names itself; claims of ephemeral volumes are ignored."""
 
     name = plugin_names.VOLUME_ZONE
 
@@ -438,7 +438,10 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None, None
 
     def _unbound_problem(self, claim: Claim) -> str:
-        """Why a claim without volume is refused, or "" if it waits for a pod; VolumeBinding has spoken before."""
+        """Return the reason why an unbound claim is rejected, or "" if it waits for a pod.
+
+        VolumeBinding rejects all other cases earlier.
+        """
         if not claim.class_name:
             return "PersistentVolumeClaim had no pv name and storageClass name"
         storage_class = self._store.class_of(claim)
@@ -447,7 +450,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return "" if claim.waits(storage_class) else "PersistentVolume had no name"
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
-        """Reject nodes elsewhere; nodes without any such label are everywhere."""
+        """Reject nodes in other zones; nodes without any such label match every zone."""
         labels = node.labels
         if not any(key in labels for key in _KEYS):
             return None
@@ -458,19 +461,22 @@ class VolumeZone(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
         return None
 
     def obstacles(self, state: CycleState, pod: Pod, node: NodeInfo) -> Sequence[Obstacle]:
-        """The labels of volumes that the node does not have."""
+        """Return the labels of volumes that the node does not have."""
         wanted: tuple[_Topology, ...] = state.read(self.name)
         keys = ((_key_on(node, key), values) for key, values in wanted)
         found = ((key, values, node.labels.get(key)) for key, values in keys)
         return tuple(LabelUnmet(key, "In", tuple(sorted(to)), has) for key, to, has in found if has not in to)
 
     def filter_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """The labels of the volumes."""
+        """Return the labels of the volumes as a key."""
         wanted: Hashable = state.read(self.name)
         return wanted
 
     def events_to_register(self) -> Sequence[Interest]:
-        """Classes that wait for pods, nodes and their labels, the pod's claims, volumes and their labels."""
+        """Return the events of interest.
+
+        They are classes that wait for pods, nodes and their labels, the pod's claims, and volumes and their labels.
+        """
         return [
             Interest(Resource.STORAGE_CLASS, Action.ADD, _after_class),
             Interest(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL),

@@ -1,1 +1,1 @@
-"""Reports for CI: JUnit, SARIF, annotations of GitHub, code quality of GitLab."""
+"""Reports for CI: JUnit, SARIF, GitHub annotations, GitLab code quality."""

@@ -43,9 +43,9 @@ def content(
     rules: dict[str, RuleText] | None = None,
     details: Callable[[E], str] = lambda _claim_set: "",
 ) -> Content:
-    """What became of each claim set of an AllocationPlan or an Explanation, `more` checks, and the warnings.
+    """Return the result of each claim set of an AllocationPlan or an Explanation, `more` checks, and the warnings.
 
-    `details` are told of a claim set that failed.
+    `details` adds lines to a failed claim set.
     """
     checks = [_check(claim_set, gate, origins, details) for claim_set in claim_sets]
     failed, notes = of_warnings(warnings, gate)
@@ -73,7 +73,7 @@ def _check(claim_set: E, gate: Gate, origins: Origins, details: Callable[[E], st
 
 
 def _key(claim_set: ClaimSetEntry) -> tuple[str, str, str] | None:
-    """The object that a claim set is shown at: its owner, or its first claim."""
+    """Return the object at which a claim set is shown: its owner, or its first claim."""
     owner = claim_set.owner
     if owner is not None:
         return owner.kind, owner.namespace, owner.name
@@ -82,7 +82,7 @@ def _key(claim_set: ClaimSetEntry) -> tuple[str, str, str] | None:
 
 
 def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
-    """Code and message of a set that did not pass."""
+    """Return the code and the message of a claim set that did not pass."""
     found, fitting = outcomes(claim_set), claim_set.fitting_nodes
     undecided = len(found.get(Outcome.UNDECIDED, ()))
     excluded = [*stories.excluded_nodes(claim_set)]
@@ -104,7 +104,7 @@ def _words(claim_set: ClaimSetEntry, gate: Gate) -> tuple[str, str]:
 
 
 def _messages(claim_set: ClaimSetEntry) -> str:
-    """What the scheduler says of the nodes, each text once."""
+    """Return the scheduler's messages about the nodes, without duplicates."""
     nodes = claim_set.nodes if isinstance(claim_set, PlannedClaimSet) else ()
     refusing = (node for node in nodes if node.outcome is not Outcome.FITS and not node.excluded_by)
     said = dict.fromkeys(node.message for node in refusing if node.message)

@@ -1,4 +1,4 @@
-"""What a report says, before any format: what was checked, what failed, where, and its fingerprint."""
+"""The content of a report, before any format: the checks, the failures, their positions, and their fingerprints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dra_plan.text.gate import Gate
 
 
 class Level(StrEnum):
-    """How bad an entry is."""
+    """The severity of an entry."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -25,7 +25,7 @@ class Level(StrEnum):
 
 
 class Replacement(NamedTuple):
-    """Characters of the entry's file and what they become."""
+    """A range of characters in the entry's file, and its replacement."""
 
     line: int
     column: int
@@ -35,10 +35,10 @@ class Replacement(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One thing to report, with its place. Lines and columns count from 1; 0 and empty texts mean unknown.
+    """One reported entry with its position. Lines and columns count from 1; 0 and empty texts mean unknown.
 
-    `end_column` is the one after the last character; `object` is KIND NAMESPACE/NAME; `path` the field in it; `details`
-    more lines, for readers with room for them.
+    `end_column` is the column after the last character; `object` is KIND NAMESPACE/NAME; `path` is the field in it;
+    `details` has more lines, for formats with enough space.
     """
 
     level: Level
@@ -53,19 +53,19 @@ class Entry(NamedTuple):
     end_line: int = 0
     end_column: int = 0
     fix: str = ""
-    """What the edits do."""
+    """A description of the edits."""
     edits: tuple[Replacement, ...] = ()
-    """What to write instead, if that is certain."""
+    """The replacement text, if it is certain."""
 
     @property
     def place(self) -> str:
-        """`SOURCE:LINE:COLUMN` as far as known."""
+        """Return `SOURCE:LINE:COLUMN` as far as known."""
         numbers = [str(number) for number in (self.line, self.column if self.line else 0) if number]
         return ":".join([self.source, *numbers]) if self.source else ""
 
 
 class Result(StrEnum):
-    """How a check ended: it held, it did not, or it could not be judged."""
+    """The result of a check: passed, failed, or not decidable."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -73,7 +73,7 @@ class Result(StrEnum):
 
 
 class ReportCase(NamedTuple):
-    """One thing that was checked: a claim set, a pod, a file. What did not pass has its entry."""
+    """One checked thing: a claim set, a pod, a file. A check that did not pass has an entry."""
 
     name: str
     result: Result = Result.PASSED
@@ -81,11 +81,11 @@ class ReportCase(NamedTuple):
 
 
 SEARCH_ENDED = "The search was cut short"
-"""The title of what stayed undecided."""
+"""The title of undecided checks."""
 
 
 class RuleText(NamedTuple):
-    """What a code stands for, and what to do about it."""
+    """The meaning of a code, and the advice on how to fix it."""
 
     title: str
     help: str
@@ -93,10 +93,11 @@ class RuleText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One report: of which command, about which input.
+    """One report: its command and its input.
 
-    `notes` are the entries that make nothing fail. `anchor` is the input that an entry without a place is shown at,
-    in formats that ask for a place. `aborted` says that there is no answer, for the input or the question was wrong.
+    `notes` are the entries that do not fail anything. `anchor` is the input at which an entry without a position is
+    shown, in formats that require one. `aborted` means that there is no answer because the input or the question was
+    invalid.
     """
 
     command: str
@@ -107,7 +108,7 @@ class Content:
     aborted: bool = False
 
     def entries(self) -> Iterator[Entry]:
-        """All entries: those of the checks, then the notes."""
+        """Yield all entries: those of the checks, then the notes."""
         yield from (check.entry for check in self.checks if check.entry is not None)
         yield from self.notes
 
@@ -116,16 +117,16 @@ STDIN = "-"
 
 
 STDIN_NAME = "stdin"
-"""What a report calls standard input, which has no file."""
+"""The name of standard input, which has no file, in reports."""
 
 
 def file_of(entry: Entry, content: Content) -> str:
-    """The file to show the entry at: its own, or else the first input of the run; `.` if there was none."""
+    """Return the file to show the entry at: its own, else the first input of the run; `.` if there is none."""
     return relative(entry.source or content.anchor or ".")
 
 
 def relative(source: str) -> str:
-    """The path from the folder of the run, without `./`; as it is if it lies outside."""
+    """Return the path relative to the working directory, without `./`; unchanged if it lies outside."""
     if source == STDIN:
         return STDIN_NAME
     path, here = Path(os.path.normpath(source)), Path.cwd()
@@ -133,14 +134,15 @@ def relative(source: str) -> str:
 
 
 def uri(path: str) -> str:
-    """A path from `relative` as a URI reference."""
+    """Return a path from `relative` as a URI reference."""
     return Path(path).as_uri() if Path(path).is_absolute() else quote(path, errors="surrogateescape")
 
 
 def fingerprints(content: Content) -> list[tuple[Entry, str]]:
-    """Each entry with its fingerprint, unique in the report: what is told twice of one object is counted.
+    """Return each entry with its fingerprint, which is unique in the report: repeated entries of an object are counted.
 
-    Of code, file, object, field and message; not of the line, so that an insertion above leaves it as it was.
+    The fingerprint is made of code, file, object, field and message; not of the line, so that an insertion above does
+    not change it.
     """
     seen: Counter[str] = Counter()
     found = []
@@ -152,7 +154,7 @@ def fingerprints(content: Content) -> list[tuple[Entry, str]]:
 
 
 def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase], list[Entry]]:
-    """Failed checks, if the gate counts warnings, or else notes."""
+    """Return the warnings as failed checks if the gate counts warnings, otherwise as notes."""
     if not gate.no_warnings:
         return [], of_plain_warnings(warnings)
     told = list(warnings)
@@ -162,7 +164,7 @@ def of_warnings(warnings: Iterable[Notice], gate: Gate) -> tuple[list[ReportCase
 
 
 def of_plain_warnings(warnings: Iterable[Notice]) -> list[Entry]:
-    """The warnings, whatever a gate makes of them."""
+    """Return the warnings as entries, regardless of the gate."""
     return [_entry(warning) for warning in warnings]
 
 
@@ -176,6 +178,6 @@ def _entry(warning: Notice) -> Entry:
 
 
 def split(source: str) -> tuple[str, int]:
-    """File and line of `FILE:LINE`; line 0 if there is none."""
+    """Split `FILE:LINE` into file and line; the line is 0 if there is none."""
     file, colon, line = source.rpartition(":")
     return (file, int(line)) if colon and line.isdecimal() else (source, 0)

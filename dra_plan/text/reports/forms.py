@@ -1,4 +1,4 @@
-"""The formats of reports: annotations of GitHub, JUnit, SARIF, code quality of GitLab."""
+"""The report formats: GitHub annotations, JUnit, SARIF, GitLab code quality."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"
 
 
 def github(content: Content) -> str:
-    """One command a line; nothing if there is nothing to report.
+    """Return one command per line; an empty text if there is nothing to report.
 
-    The worst come first: of each level, GitHub shows the first ten of a step beside the lines, the others in the log.
+    The most severe entries come first: GitHub shows the first ten of each level in a step next to the lines, and the
+    others in the log.
     """
     ranked = sorted(content.entries(), key=lambda entry: list(COMMANDS).index(entry.level))
     return "".join(f"{_command(entry)}\n" for entry in ranked)
@@ -55,12 +56,12 @@ def _properties(entry: Entry) -> str:
 
 
 def _data(text: str) -> str:
-    """The runner undoes these escapes, and no others, in a command's text."""
+    """Return the text with the escapes that a runner decodes in a command's text."""
     return shown.lines(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """In a property's value also those characters that end it."""
+    """Return the text with the escapes of `_data`, and of the characters that end a property value."""
     return shown.line(text.replace("%", "%25").replace(":", "%3A").replace(",", "%2C"))
 
 
@@ -68,7 +69,7 @@ SEVERITIES = {Level.ERROR: "major", Level.WARNING: "minor", Level.INFO: "info"}
 
 
 def gitlab(content: Content) -> str:
-    """The array, empty if there is nothing to report."""
+    """Return the array; it is empty if there is nothing to report."""
     return structured.json([_issue(entry, mark, content) for entry, mark in fingerprints(content)])
 
 
@@ -84,9 +85,10 @@ def _issue(entry: Entry, fingerprint: str, content: Content) -> dict[str, Any]:
 
 
 def junit(content: Content) -> str:
-    """One test suite. A check that did not hold is a failure; what could not be judged, or not be read, is an error.
+    """Return one test suite. A failed check is a failure; an undecided or unreadable one is an error.
 
-    What makes nothing fail is told in the suite's error output, so that red test cases mean a status that is not 0.
+    Entries that do not fail anything go to the error output of the suite, so that failing test cases always mean a
+    nonzero exit status.
     """
     from junitparser import SystemErr, TestSuite
 
@@ -113,7 +115,7 @@ def _case(check: ReportCase, command: str) -> TestCase:
 
 
 def _text(entry: Entry) -> str:
-    """`PLACE: OBJECT: FIELD: MESSAGE [CODE]`, and the details."""
+    """Return `PLACE: OBJECT: FIELD: MESSAGE [CODE]`, and the details."""
     parts = [part for part in (entry.place, entry.object, entry.path, entry.message) if part]
     head = f"{': '.join(parts)} [{entry.code}]"
     return f"{head}\n{entry.details}" if entry.details else head
@@ -129,7 +131,7 @@ Data = dict[str, Any]
 
 
 def sarif(content: Content) -> str:
-    """A log of one run; its results are empty if there is nothing to report."""
+    """Return a log of one run; its results are empty if there is nothing to report."""
     codes = sorted({entry.code for entry in content.entries()})
     driver = {
         "name": "dra-plan",
@@ -147,7 +149,7 @@ def sarif(content: Content) -> str:
 
 
 def _unlinked(text: str) -> str:
-    """The text without links: SARIF makes one of `[text](address)`, unless a bracket is escaped (2.1.0, 3.11.6)."""
+    """Return the text without links: in SARIF `[text](address)` links unless a bracket is escaped (2.1.0, 3.11.6)."""
     return text.replace("](", "\\](")
 
 
@@ -194,7 +196,7 @@ def _fix(entry: Entry, content: Content) -> Data:
 
 
 def _physical(entry: Entry, content: Content) -> Data:
-    """Line 1 stands for a file as a whole: services show no result without a line."""
+    """Return the location; line 1 stands for a whole file, because services do not show results without a line."""
     region = {"startLine": max(entry.line, 1)}
     if entry.line and entry.column:
         region["startColumn"] = entry.column

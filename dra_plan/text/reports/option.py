@@ -1,4 +1,4 @@
-"""The value of `--report`, and what a report says of a run that ended with an error."""
+"""The value of `--report`, and the report of a run that ended with an error."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ FORMS = "html=FILE, junit=FILE, sarif=FILE, github, gitlab=FILE"
 
 
 PAGE = "html"
-"""The form that is a page, made of the answer itself."""
+"""The format that is a page, built from the answer itself."""
 
 
 class Wanted(NamedTuple):
-    """One report that was asked for. Without a file it goes to standard error, among the log's lines.
+    """One requested report. Without a file it goes to standard error, among the log lines.
 
-    `render` makes it of what a report says; None for a page.
+    `render` builds it from the content of a report; None for a page.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 
 
 def parse(options: Iterable[str], *, pages_only: bool = False) -> list[Wanted]:
-    """The reports that were asked for. UsageError for an unknown format, a missing file, or one given twice."""
+    """Return the requested reports. Raises UsageError for an unknown format, a missing file, or a duplicate."""
     wanted = [_parse(option, pages_only=pages_only) for option in options]
     files = [each.file for each in wanted if each.file is not None]
     for file in files:
@@ -69,7 +69,7 @@ RULES = {
 
 
 def content(error: Exception, command: str, anchor: str) -> Content:
-    """One broken check per fault of the input, or one for the error as a whole."""
+    """Return one failed check per fault of the input, or one for the error as a whole."""
     checks = tuple(ReportCase(_name(entry), Result.BROKEN, entry) for entry in _entries(error))
     return Content(command, checks, rules=RULES, anchor=anchor, aborted=True)
 

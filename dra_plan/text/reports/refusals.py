@@ -1,4 +1,4 @@
-"""What the API server refuses, in reports: a check that failed for each finding, at its place."""
+"""Objects that the API server rejects, in reports: a failed check for each finding, at its position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RULE = RuleText("The API server refuses an object", "dra-plan validate says what
 
 
 def checks(refusals: Refusals) -> list[ReportCase]:
-    """The checks, each named by the code and the object."""
+    """Return the checks, each named after the code and the object."""
     return [
         ReportCase(
             f"{one.code} {one.object}",

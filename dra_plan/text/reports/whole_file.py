@@ -1,4 +1,4 @@
-"""Writing a file as a whole: readers find what was there before, or all of the new text."""
+"""Atomic writing of a file: readers see either the old content or all of the new text."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 
 def write(file: str, text: str | bytes) -> None:
-    """Puts `text` in `file`, in UTF-8 if it is no bytes. OSError if that can't be done; then the file is as it was.
+    """Write `text` to `file`, encoded as UTF-8 unless it is bytes.
 
-    A device or a pipe, which can't be replaced, is written to.
+    Raises OSError on failure; the file is then unchanged.
+    A device or a pipe, which cannot be replaced, is written to directly.
     """
     path = Path(file)
     data = text.encode() if isinstance(text, str) else text
@@ -31,7 +32,7 @@ def write(file: str, text: str | bytes) -> None:
 
 
 def _umask() -> int:
-    """The process's mask; the system has no way to read it without setting it."""
+    """Return the umask of the process; the system cannot read it without setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -14,6 +14,7 @@ from dra_plan.questions.impact.gate import JUDGE
 from dra_plan.text.gate import Gate, Verdict
 from tests.build import (
     GPU,
+    deployment,
     device,
     device_class,
     generated,
@@ -274,3 +275,60 @@ def test_a_stateful_set_makes_its_pods_again_one_after_the_other() -> None:
     found = of(objects, taint_rule("r", EVICTS, driver=GPU))
     assert effects(found) == {"s-0": "WithoutPlace", "s-1": "WithoutPlace"}
     assert "StatefulSet s makes it once the pods before it are ready" in str(found)
+
+
+def limited(hard: int) -> Plain:
+    name = f"{GPU}.deviceclass.resource.k8s.io/devices"
+    return manifest("ResourceQuota", "q", namespace="default", spec={"hard": {name: str(hard)}})
+
+
+def test_pods_that_a_quota_stops_share_a_row_and_name_it() -> None:
+    shape = pod(templates={"gpu": "one"}, metadata={"labels": {"app": "d"}})
+    fleet = [*gpus("b", "a", each=2), template("one", request()), limited(2), deployment("d", shape, 0)]
+    found = of(fleet, deployment("d", shape, 4))
+    [quota] = found.quotas
+    assert (quota.used, quota.used_after, quota.hard, quota.exceeded, quota.pods) == ("0", "2", "2", False, 2)
+    text = str(found)
+    assert text.startswith("4 new pods: 2 get a node, 2 without a node (quota default/q).")
+    said = f"Waits for its claim: quota default/q allows 2 {GPU} devices, 2 are used and 1 more is requested"
+    assert text.count(said) == 1
+    assert text.count("default/d (2 new pods)") == 2
+    assert "d-0" not in text
+    assert all(each.foreseen for each in found)
+    assert fails(found)
+    assert "More is used than a quota allows" not in text
+
+
+def test_a_quota_that_loses_a_user_has_both_amounts() -> None:
+    """The pod that ends gives its device back; its replacement gets none."""
+    objects = [*FLEET, *runs("one", "a", **owned("ReplicaSet", "r")), *runs("two", "b")]
+    found = of(objects, taint_rule("r", EVICTS, pool="a"), limited(1))
+    [quota] = found.quotas
+    assert (quota.used, quota.used_after, quota.hard, quota.exceeded, quota.pods) == ("2", "1", "1", True, 1)
+    assert effects(found) == {"one": "WithoutPlace"}
+
+
+def test_nodes_and_devices_of_a_row_are_in_the_same_order() -> None:
+    objects = [*gpus("z", "m", each=1), template("one", request())]
+    for name, where in (("p-0", "z"), ("p-1", "m")):
+        objects += runs(name, where, **owned("ReplicaSet", "p"))
+    text = str(of(objects, taint_rule("r", EVICTS, driver=GPU)))
+    assert f"on m and z with {GPU}/m/gpu-0 and {GPU}/z/gpu-0" in text
+
+
+def test_a_pod_that_is_evicted_endlessly_is_named_with_the_reason() -> None:
+    """Its toleration for some seconds lets it back on the device, and these are over; a bare pod ends just once."""
+    tolerant = request(tolerations=[{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}])
+    objects = [*gpus("a", each=2), template("one", tolerant)]
+    for name, at, metadata in (("back", "gpu-0", owned("ReplicaSet", "back")), ("bare", "gpu-1", {})):
+        objects += runs(name, "a", **metadata)
+        result = objects[-1]["status"]["allocation"]["devices"]["results"][0]
+        objects[-1]["spec"]["devices"]["requests"] = [tolerant]
+        result.update(device=at, tolerations=tolerant["exactly"]["tolerations"])
+    found = of(objects, taint_rule("r", EVICTS, driver=GPU))
+    assert effects(found) == {"back": "EvictedAgain", "bare": "Gone"}
+    text = str(found)
+    assert text.startswith("2 running pods end: 1 evicted again and again, 1 not recreated.")
+    assert "pods are evicted and recreated endlessly (default/back)." in text
+    assert "A pod that tolerates a taint for some seconds" in text
+    assert fails(found)
