@@ -18,7 +18,7 @@ MOST_LABELS = 8
 
 
 MOST_VALUES = 24
-"""The number of values above which a label is not used for grouping."""
+"""The number of values above which a label is not used for grouping, unless pods select by it."""
 
 
 MOST_LINES = 60
@@ -52,8 +52,9 @@ def _labels(scene: Scene) -> list[str]:
     for node in nodes:
         for name, value in node.labels.items():
             values.setdefault(name, set()).add(value)
-    found = [name for name, of in values.items() if 1 < len(of) <= MOST_VALUES and len(of) < len(nodes)]
-    return sorted(found, key=lambda name: ("zone" not in name, name))[:MOST_LABELS]
+    most = {name: len(nodes) if name in scene.selected else MOST_VALUES + 1 for name in values}
+    found = [name for name, of in values.items() if 1 < len(of) < min(len(nodes), most[name])]
+    return sorted(found, key=lambda name: (name not in scene.selected, "zone" not in name, name))[:MOST_LABELS]
 
 
 def _place(place: ScenePlace, layout: int, labels: list[str], texts: Texts) -> dict[str, Any]:

@@ -255,7 +255,7 @@ _OUTCOMES = {
     "NodeError": (BAD, "error"),
     "Error": (BAD, "error"),
     "Undecided": (OTHER, "undecided"),
-    "Excluded": (OTHER, "kept away"),
+    "Excluded": (OTHER, "not for this pod"),
 }
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from dra_plan.allocator import View
 from dra_plan.allocator.constraints import look_up
 from dra_plan.allocator.pools import PoolDevice
-from dra_plan.api.core import Node
+from dra_plan.api.core import Node, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import DeviceSelector, ResourceClaim, ResourceClaimSpec
 from dra_plan.api.well_known import UNSCHEDULABLE
+from dra_plan.claims.owners import pod_spec
 from dra_plan.controllers.node_eviction import NOT_READY, UNREACHABLE
 from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.pools import CounterSetLeft, DeviceState
@@ -86,6 +87,8 @@ class ClusterPicture:
 
     nodes: tuple[DrawnNode, ...]
     pools: tuple[DrawnPool, ...]
+    selected: frozenset[str] = frozenset()
+    """The labels of nodes that pods select by."""
 
 
 def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> ClusterPicture:
@@ -99,7 +102,25 @@ def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> Clus
             DrawnNode(node.metadata.name, tuple(_away(node)), node.metadata.labels or {}) for node in inventory.nodes
         ),
         tuple(_pool(seen, view, frames, users) for seen in seen_by),
+        frozenset(label for spec in _pod_specs(inventory) for label in _selected(spec)),
     )
+
+
+def _pod_specs(inventory: Inventory) -> Iterator[PodSpec]:
+    yield from (pod.spec for pod in inventory.pods)
+    yield from map(pod_spec, inventory.workloads)
+
+
+def _selected(spec: PodSpec) -> Iterator[str]:
+    """Return the labels of nodes that a pod selects by, or prefers."""
+    yield from spec.node_selector
+    of = spec.affinity.node_affinity if spec.affinity is not None else None
+    if of is None:
+        return
+    required = of.required_during_scheduling_ignored_during_execution
+    terms = list(required.node_selector_terms) if required is not None else []
+    terms += [each.preference for each in of.preferred_during_scheduling_ignored_during_execution]
+    yield from (each.key for term in terms for each in term.match_expressions)
 
 
 _SAID_BY_TAINTS = {UNSCHEDULABLE.key: "cordoned", NOT_READY: "not ready", UNREACHABLE: "unreachable"}

@@ -336,6 +336,8 @@ class Scene:
     title: str = ""
     says: str = "the cluster as it is"
     """The caption while nothing is picked."""
+    selected: frozenset[str] = frozenset()
+    """The labels of nodes that pods select by."""
     by_node: dict[str, ScenePlace] = field(default_factory=dict)
     by_device: dict[str, list[SceneDevice]] = field(default_factory=dict)
     home: dict[int, ScenePlace] = field(default_factory=dict)
@@ -373,7 +375,7 @@ def scene(picture: ClusterPicture, title: str = "", *, new: Collection[str] = ()
             own[pool.home].append(pool)
         else:
             others.append(pool)
-    made = Scene([], title)
+    made = Scene([], title, selected=picture.selected)
     for node in sorted(picture.nodes, key=lambda node: node.name not in new):
         place = _add(made, node.name, node, own[node.name])
         place.is_new = node.name in new

@@ -84,14 +84,14 @@ def test_what_keeps_pods_away_is_hatched_and_said(opens: Open) -> None:
     away = _drawn(page).evaluate("[...document.querySelectorAll('.tile[data-look~=away]')].map(t => t.hash.slice(6))")
     assert sorted(away) == sorted(AWAY)
     _tile(opened, AWAY[0]).click()
-    assert "Kept away: cordoned" in page.inner_text("#node")
+    assert "Keeps pods away: cordoned" in page.inner_text("#node")
     _tile(opened, AWAY[1]).click()
-    assert "Kept away: taint dedicated=ml:NoSchedule" in page.inner_text("#node")
+    assert "Keeps pods away: taint dedicated=ml:NoSchedule" in page.inner_text("#node")
     page.select_option(".group-by", "away")
     groups = page.locator(".group h3").all_inner_texts()
     assert [each.partition(", ")[0] for each in groups] == [
         "cordoned 1 node",
-        "not kept away 998 nodes",
+        "takes pods 998 nodes",
         "taint dedicated=ml:NoSchedule 1 node",
     ]
     fits = int(page.locator(".reason b").first.inner_text()) - 1

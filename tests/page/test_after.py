@@ -36,7 +36,7 @@ def test_a_pod_that_waits_in_both_states_and_gets_the_same_is_in_neither_picture
     waits = bare_pod("waits", templates={"gpu": "any-1"}, namespace="ml")
     cluster = busy_cluster([waits])
     answer = cluster.diff(cluster.cordon("gpu-a"))
-    assert [claim for claim in answer.claims_after if claim.status.reserved_for[0].name == "waits"]
+    assert [claim for claim in answer.end.claims if claim.status.reserved_for[0].name == "waits"]
     assert not [pod for pod in answer.pods if pod.name == "waits"]
     page = read(cluster.page(answer))
     assert _held(page, 0) == _held(page, 1)

@@ -154,7 +154,7 @@ def test_a_pick_marks_what_it_gets_and_says_why_not(command: str) -> None:
     assert (fits[place.number].label, gets) == ("fits", {"gpu-2", "gpu-3"})
     away = fits[picture.by_node["ada-1"].number]
     assert (away.label, away.message, away.gets) == (
-        "kept away",
+        "not for this pod",
         "node(s) were unschedulable; node(s) had untolerated taint(s)",
         {},
     )

@@ -224,6 +224,9 @@ export function makeDrawing(model) {
         ),
       );
     const verdict = model.verdict(scene, place);
+    const labels = scenes[scene].labels
+      .flatMap((name, at) => (text(of.labels?.[at]) ? [`${name}=${text(of.labels?.[at])}`] : []))
+      .join(", ");
     const reached = of.reached || [];
     const by = reached.slice(0, 6).join(", ") + (reached.length > 6 ? ` and ${reached.length - 6} more` : "");
     return el(
@@ -238,7 +241,8 @@ export function makeDrawing(model) {
           el("a", { class: "title", href: placeAddress(of) }, el("bdi", {}, of.name)),
           of.new ? [" ", el("span", { class: "badge new" }, "new")] : "",
         ),
-        of.away && el("p", { class: "kept" }, "Kept away: " + model.away(scene, place)),
+        of.away && el("p", { class: "kept" }, "Keeps pods away: " + model.away(scene, place)),
+        labels && el("p", { class: "labels" }, labels),
         verdict &&
           el("p", { class: "verdict" }, verdict.label, verdict.why && el("span", { class: "message" }, verdict.why)),
         layout.devices.length ? counts : el("p", { class: "fill" }, "no devices"),

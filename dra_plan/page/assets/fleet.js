@@ -9,8 +9,9 @@ const MOST_BOXES = 320;
 const MOST_HITS = 12;
 const MOST_REASONS = 5;
 const MOST_WAYS = 60;
-const MOST_MODELS = 3;
+const TAKES = "takes pods";
 const USES = ["wholly free", "partly free", "nothing free"];
+const AWAY = "keeps pods away";
 
 /** @param {Model} model @param {Drawing} drawing @param {() => void} turned is called when the other picture is shown */
 export function makeFleet(model, drawing, turned) {
@@ -64,12 +65,15 @@ export function makeFleet(model, drawing, turned) {
     return { of, all };
   }
 
-  /** How much of a place is used, in words, and the class of that. */
+  /** How much of a place is used, in words, and the class of that: of the leading driver, where there are several. */
   function usage(/** @type {number} */ at) {
-    if (!model.layoutOf(view.scene, at).devices.length) return ["no devices", "u3"];
+    const [layout, lead] = [model.layoutOf(view.scene, at), model.leads[view.scene]];
+    if (place(at).away) return [AWAY, "away"];
+    if (!layout.devices.length) return ["no devices", "u3"];
+    if (!layout.pools.some(({ driver }) => driver === lead.driver)) return ["no " + text(lead.driver), "u3"];
     const used = model.used(view.scene, at);
     const step = used <= 0 ? 0 : used >= 1 ? 2 : 1;
-    return [USES[step], "u" + step];
+    return [lead.alone ? USES[step] : `${text(lead.driver)} ${USES[step]}`, "u" + step];
   }
 
   const kind = (/** @type {number} */ at) => model.kind(view.scene, at);
@@ -85,7 +89,7 @@ export function makeFleet(model, drawing, turned) {
     model: kind,
     said: (at) => now.of[at].key,
     together,
-    away: (at) => model.away(view.scene, at) || "not kept away",
+    away: (at) => model.away(view.scene, at) || TAKES,
   };
   function groupOf(/** @type {number} */ at) {
     const label = scenes[view.scene].labels.indexOf(view.group.slice("label:".length));
@@ -98,7 +102,7 @@ export function makeFleet(model, drawing, turned) {
       ["model", "model"],
       ["said", model.picked() < 0 ? "use" : "what is said"],
       ["together", "free together"],
-      ["away", "kept away"],
+      ["away", "what keeps pods away"],
       ...labels,
     ];
     part("group-by").replaceChildren(
@@ -152,7 +156,7 @@ export function makeFleet(model, drawing, turned) {
     );
   }
 
-  /** What is free in a group, of the models of which there is most. */
+  /** What is free in a group: of the leading driver's models first. */
   function free(/** @type {number[]} */ own) {
     /** @type {Map<string, ModelCount>} */
     const found = new Map();
@@ -161,8 +165,8 @@ export function makeFleet(model, drawing, turned) {
       all.total += each.total;
       all.free += each.free;
     }
-    const most = [...found.values()].sort((one, other) => other.total - one.total).slice(0, MOST_MODELS);
-    return most.map((each) => `${number(each.free)} of ${number(each.total)} ${each.name} free`);
+    const all = [...found.values()].sort((one, other) => +other.leads - +one.leads || other.total - one.total);
+    return all.map((each) => `${number(each.free)} of ${number(each.total)} ${each.name} free`);
   }
 
   function drawCards() {
@@ -267,6 +271,8 @@ export function makeFleet(model, drawing, turned) {
   function draw(anew = false) {
     if (!root) return;
     now = reasons();
+    const { driver, alone } = model.leads[view.scene];
+    part("filled-by").textContent = alone ? "it is" : `its ${text(driver)} devices are`;
     find();
     drawOptions();
     drawReasons();
@@ -321,8 +327,7 @@ export function makeFleet(model, drawing, turned) {
     for (const each of root.querySelectorAll(".card[aria-current]")) each.removeAttribute("aria-current");
     for (const each of small ? root.querySelectorAll(`.card[data-place="${at}"]`) : [])
       each.setAttribute("aria-current", "true");
-    const last =
-      small && reveal && window.innerWidth >= 1080 && root.querySelector(`.scene:last-child .card[data-place="${at}"]`);
+    const last = small && reveal && root.querySelector(`.scene:last-child .card[data-place="${at}"]`);
     if (last) last.scrollIntoView({ block: "nearest" });
   }
 

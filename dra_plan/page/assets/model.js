@@ -19,6 +19,7 @@ export function entry(map, key, make) {
 export function makeModel(data) {
   const { scenes, picks, texts } = data;
   let picked = -1;
+  const leads = scenes.map(leadOf);
   /** @type {Map<number, Map<number, [string, string]>>} devices by place, as they are then */
   const changed = new Map();
   /** @type {Map<number, Amount[]>} */
@@ -92,9 +93,18 @@ export function makeModel(data) {
     const layout = layoutOf(scene, place);
     /** @type {Map<Texts, ModelCount>} */
     const found = new Map();
+    const own = layout.pools.filter(({ driver }) => driver === leads[scene].driver);
+    const leading = new Set(own.flatMap(({ frames }) => frames.flatMap(([, devices]) => devices)));
     for (const at of layout.whole) {
       const name = layout.models[at];
-      const of = entry(found, name, () => ({ name: text(name), total: 0, free: 0, shared: 0, gets: 0 }));
+      const of = entry(found, name, () => ({
+        name: text(name),
+        total: 0,
+        free: 0,
+        shared: 0,
+        gets: 0,
+        leads: leading.has(at),
+      }));
       of.total += 1;
       of.gets += now[at] === "F" ? 1 : 0;
       of.free += now[at] === "f" ? 1 : 0;
@@ -103,19 +113,37 @@ export function makeModel(data) {
     return [...found.values()];
   }
 
-  /** How much of a place is not free, from 0 to 1: whole devices, and slots or amounts of those that are cut into parts. */
+  /** The driver whose devices stand for a node: of those that name models, or of all, the one with the most devices. */
+  function leadOf(/** @type {Scene} */ { layouts, places }) {
+    /** @type {Map<Texts, [number, number]>} */
+    const found = new Map();
+    for (const { kind } of places)
+      for (const { driver, frames, physical } of layouts[kind].pools) {
+        const of = entry(found, driver, () => [0, 0]);
+        const whole = frames.flatMap(([, devices]) => devices);
+        if (physical.length || whole.some((at) => layouts[kind].models[at] !== driver)) of[0] = 1;
+        of[1] += whole.length + physical.length;
+      }
+    const [first] = [...found].sort(([, one], [, other]) => other[0] - one[0] || other[1] - one[1]);
+    return { driver: first ? first[0] : -1, alone: found.size < 2 };
+  }
+
+  /** How much of a place's devices of the leading driver is not free, from 0 to 1: whole devices, and slots or amounts of those that are cut into parts. */
   const used = kept((scene, place, now) => {
     const layout = layoutOf(scene, place);
     const left = [...amounts(scene, place)];
-    const cut = layout.pools.flatMap((pool) => pool.physical);
-    const shares = cut.map((physical) => {
+    const leading = (/** @type {Pool} */ { driver }) => driver === leads[scene].driver;
+    const whole = layout.pools.filter(leading).flatMap(({ frames }) => frames.flatMap(([, devices]) => devices));
+    const cut = layout.pools.flatMap((pool) => pool.physical.map((of) => ({ of, counts: leading(pool) })));
+    const shares = cut.flatMap(({ of: physical, counts }) => {
       const own = left.splice(0, physical.amounts.length);
+      if (!counts) return [];
       return physical.covered
         ? slotsOf(physical, now).size / physical.columns
         : Math.max(0, ...own.map((each) => each[2])) / 100;
     });
-    const units = layout.whole.length + cut.length;
-    return units ? (layout.whole.filter((at) => now[at] !== "f").length + sum(shares)) / units : 0;
+    const units = whole.length + shares.length;
+    return units ? (whole.filter((at) => now[at] !== "f").length + sum(shares)) / units : 0;
   });
 
   /** The columns of a device that is cut into parts that parts in use, or those that the pick gets, lie over. */
@@ -227,6 +255,7 @@ export function makeModel(data) {
     scenes,
     picks,
     text,
+    leads,
     pick,
     chosen,
     picked: () => picked,

@@ -129,7 +129,7 @@ function start(/** @type {PageData} */ data) {
 
   function drawLeft() {
     const scene = fleet.view.scene;
-    /** @typedef {{ name: string, total: number, good: number, away: number, free: number, shared: number, by: string, sizes: Map<number, number> }} Left */
+    /** @typedef {{ name: string, total: number, good: number, away: number, free: number, shared: number, by: string, leads: boolean, sizes: Map<number, [number, number]> }} Left */
     /** @type {Map<string, Left>} */
     const found = new Map();
     /** @type {Map<string, Map<string, number>>} */
@@ -145,6 +145,7 @@ function start(/** @type {PageData} */ data) {
           free: 0,
           shared: 0,
           by: "",
+          leads: of.leads,
           sizes: new Map(),
         }));
         all.total += of.total;
@@ -159,19 +160,27 @@ function start(/** @type {PageData} */ data) {
       const all = together && found.get(together.model);
       if (!all) return;
       all.by ||= together.by;
-      for (const free of together.free) if (free) all.sizes.set(free, (all.sizes.get(free) || 0) + 1);
+      for (const free of together.free.filter(Boolean)) {
+        const count = entry(all.sizes, free, () => [0, 0]);
+        count[0] += 1;
+        count[1] += place.away ? 1 : 0;
+      }
     });
     const models = [...found.values()]
-      .sort((one, other) => other.total - one.total)
+      .sort((one, other) => +other.leads - +one.leads || other.total - one.total)
       .map((of) => {
         const free = of.good + of.away + of.free;
         const sizes = [...of.sizes]
           .sort(([one], [other]) => other - one)
           .slice(0, 5)
-          .map(([size, count]) => `${number(size)} free in ${number(count)}`);
+          .map(
+            ([size, [count, away]]) =>
+              `${number(size)} free in ${number(count)}` +
+              (away ? ` (${number(away)} of them on nodes that keep pods away)` : ""),
+          );
         const said = [
           of.shared && `, ${number(of.shared)} shared`,
-          of.away && `, ${number(of.away)} on nodes kept away`,
+          of.away && `, ${number(of.away)} on nodes that keep pods away`,
           model.alone() && `, ${number(of.good)} on nodes where it fits`,
         ];
         const share = (/** @type {number} */ count) => (100 * count) / of.total;
@@ -263,7 +272,7 @@ function start(/** @type {PageData} */ data) {
 
   /** The panel: the node that is open, in each picture; of nodes that are drawn whole only one that was named is marked. */
   function openNode(/** @type {number} */ at, named = false) {
-    fleet.open(fleet.small && !named ? -1 : at, Boolean(document.documentElement.dataset.ready));
+    fleet.open(fleet.small && !named ? -1 : at, named || Boolean(document.documentElement.dataset.ready));
     if (fleet.small) return;
     document.documentElement.classList.toggle("why", !named && model.chosen()?.tone === "bad");
     const places = scenes.map((_, of) => model.counterpart(fleet.view.scene, of, at));
@@ -281,6 +290,14 @@ function start(/** @type {PageData} */ data) {
             ],
       ),
     );
+    if (named) reveal(id("node"));
+  }
+
+  /** Brings an element's beginning into view, unless it is there. */
+  function reveal(/** @type {HTMLElement} */ element) {
+    const around = element.closest(".answers");
+    const [{ top }, from] = [element.getBoundingClientRect(), around ? around.getBoundingClientRect().top : 0];
+    if (top < Math.max(0, from - 1) || top > window.innerHeight - 160) element.scrollIntoView({ block: "start" });
   }
 
   /** Shows what an address names: what was asked, a node, or both; says whether it names anything. */

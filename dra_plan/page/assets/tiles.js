@@ -4,7 +4,8 @@ import { el, svg } from "./draw.js";
 import { entry, sum } from "./model.js";
 
 const SIZES = [26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
-const HEADING = 30;
+const BELOW_HEADING = 9;
+const LEAST = 14;
 const AT_ONCE = 500;
 const gapOf = (/** @type {number} */ size) => (size > 14 ? 3 : size > 9 ? 2 : 1);
 
@@ -55,10 +56,12 @@ export function makeTiles(holder, of) {
     const wide = holder.clientWidth || 600;
     const high = Math.max(200, window.innerHeight - holder.getBoundingClientRect().top - window.scrollY - 24);
     const across = (/** @type {number} */ each) => Math.max(1, Math.floor((wide + gapOf(each)) / (each + gapOf(each))));
-    const fits = (/** @type {number} */ each) =>
-      sum(groups.map(({ own }) => Math.ceil(own.length / across(each)) * (each + gapOf(each)) + HEADING)) <= high;
+    const headings = sum(groups.map(({ section }) => section.children[0].clientHeight + BELOW_HEADING));
+    const rows = (/** @type {number} */ each) => sum(groups.map(({ own }) => Math.ceil(own.length / across(each))));
+    const fits = (/** @type {number} */ each) => headings + rows(each) * (each + gapOf(each)) <= high;
     if (!anew && across(size) === columns && fits(size)) return;
-    size = SIZES.find(fits) || SIZES[SIZES.length - 1];
+    const best = SIZES.find(fits) || 0;
+    size = best && window.innerWidth >= 1080 ? best : Math.max(best, LEAST); // what has to be scrolled can be tapped
     columns = across(size);
     holder.classList.toggle("tiny", size < 10);
     for (const { tiles } of groups)

@@ -104,6 +104,7 @@ interface ModelCount {
   free: number;
   shared: number;
   gets: number;
+  leads: boolean;
 }
 /** Why nodes are told apart: how many there are of it, and the class of its colour. */
 interface Reason {

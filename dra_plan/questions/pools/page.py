@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory
+from dra_plan.documents.pools import ListedPool
 from dra_plan.page.content import Page
 from dra_plan.page.pages import begin, drawn
+from dra_plan.page.scene import Scene, whole_devices
 from dra_plan.questions.pools.answer import PoolList
 from dra_plan.questions.pools.document import PoolsDocument
 from dra_plan.questions.pools.text import FORMATS, totals
@@ -22,9 +27,35 @@ def page(answer: PoolList, inventory: Inventory | None, view: View | None) -> Pa
 
 def fill_pools(made: Page, document: PoolsDocument) -> None:
     """Add the free capacity, and the kinds of partitions."""
-    made.headline = words.capital(" and ".join(totals(document.pools))) or "No pools"
+    made.headline = _headline(document, made.scenes) or "No pools"
     profiles: dict[str, tuple[int, int]] = {}
     for one in (profile for pool in document.pools for profile in pool.profiles):
         fit, listed = profiles.get(one.profile, (0, 0))
         profiles[one.profile] = fit + one.fit, listed + one.devices
     made.profiles = [(name, *numbers) for name, numbers in profiles.items()]
+
+
+MOST_DRIVERS = 3
+"""Drivers that the headline tells apart; of more, all devices are counted together."""
+
+
+def _headline(document: PoolsDocument, scenes: Sequence[Scene]) -> str:
+    """Return what is available of each driver, and how much of that is on nodes that keep pods away."""
+    drivers: dict[str, list[ListedPool]] = {}
+    for pool in document.pools:
+        drivers.setdefault(pool.driver, []).append(pool)
+    away = Counter(
+        pool.pool.driver
+        for place in (place for scene in scenes for place in scene.places)
+        if place.node is not None and place.node.away
+        for pool in place.pools
+        for device in whole_devices(pool)
+        if device.state == "free"
+    )
+    if not 1 < len(drivers) <= MOST_DRIVERS:
+        return words.capital(" and ".join(totals(document.pools))) + _of_them(away.total())
+    return "; ".join(f"{name}: {' and '.join(totals(own))}{_of_them(away[name])}" for name, own in drivers.items())
+
+
+def _of_them(away: int) -> str:
+    return f", {away:,} of them on nodes that keep pods away" if away else ""
