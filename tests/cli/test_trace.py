@@ -74,10 +74,10 @@ def test_the_search_is_the_same_unheard(description: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("inputs", "fault"),
     [
-        (("cluster", "fits"), "here are 2 nodes (--node chooses one)"),
+        (("cluster", "fits"), "the input has 2 nodes (--node chooses one)"),
         (
             ("cluster", "fits", "too-many"),
-            "here are 2 claim sets (-n and -l choose pods and claims) and 2 nodes (--node",
+            "the input has 2 claim sets (-n and -l choose pods and claims) and 2 nodes (--node",
         ),
     ],
 )
@@ -91,7 +91,7 @@ def test_one_search_only(inputs: tuple[str, ...], fault: str) -> None:
 def test_formats_for_programs_have_no_place_for_it(form: str) -> None:
     ran = in_process("allocate", *given("cluster", "fits"), "--node", "node-a", "--trace", "-o", form)
     assert (ran.status, ran.out) == (2, "")
-    assert "--trace is for reading" in ran.err
+    assert "--trace needs -o table or wide, not " in ran.err
 
 
 def test_nothing_to_plan_has_no_trace() -> None:
@@ -122,7 +122,7 @@ def test_names_tell_devices_and_claims_apart() -> None:
     assert lines([*made, other], SearchTrace()) == [
         "default/c1/x[0]: take p/a",
         "  default/c1/x[1]: take q/a",
-        "    other/c2/y[0]: not p/a and q/a: taken already",
+        "    other/c2/y[0]: not p/a and q/a: already taken",
         "    other/c2/y[0]: take q/b",
         "      solved",
     ]
