@@ -157,11 +157,24 @@ def test_wide_lists_all() -> None:
     assert all(text.count(f"p{number}-r") == 8 for number in range(3))
 
 
-@pytest.mark.parametrize("kind", ["fit", "too many", "made by the controller", "collide"])
+@pytest.mark.parametrize("kind", ["fit", "collide"])
 def test_an_explanation_is_told_once(kind: str) -> None:
     text = str(Cluster.of(CLUSTERS[kind]).explain())
     assert text.startswith("pod/default/p0, pod/default/p1, pod/default/p2 ")
     assert "p1-r" not in text
+
+
+def test_pods_that_no_change_helps_are_told_together() -> None:
+    """Only n3 has five devices: with the change to the template one pod fits, and the two others do not."""
+    found = Cluster.of(CLUSTERS["too many"]).explain()
+    assert [bool(one.suggestions) for one in found.verdicts].count(True) == 1
+    blocks = [line for line in str(found).splitlines() if "Pending" in line]
+    assert sorted(line.count("pod/default/p") for line in blocks) == [1, 2]
+
+
+def test_a_change_of_a_claim_that_is_made_already_names_it() -> None:
+    found = Cluster.of(CLUSTERS["made by the controller"]).explain()
+    assert all(f"in request g of claim p{number}-r-abcde" in str(found) for number in range(3))
 
 
 def test_different_answers_have_rows_of_their_own() -> None:

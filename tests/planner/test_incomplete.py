@@ -43,7 +43,7 @@ def test_without_nodes_the_error_has_the_command_for_everything(tmp_path: Path) 
     path.write_text(json.dumps(BARE[2:]))
     ran = in_process("explain", str(path))
     assert ran.status == 2
-    assert "`kubectl get nodes,resourceslices,deviceclasses -A -o yaml`" in ran.err
+    assert "`kubectl get nodes,resourceslices,deviceclasses -o yaml`" in ran.err
 
 
 @pytest.mark.parametrize("objects", [BARE, WITH_CLASS], ids=["neither classes nor slices", "no slices"])

@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec import structs
 
-from dra_plan.documents.base import ObjectName
+from dra_plan.documents.base import ClaimName, ObjectName
 from dra_plan.documents.claim_sets import ExplainedClaimSet, UnplannedOwner
+from dra_plan.documents.suggestions import AnyChange
 from dra_plan.documents.verdicts import OwnerVerdict
 from dra_plan.questions.explain.document import ExplanationDocument
 from dra_plan.text import stories
@@ -75,6 +76,17 @@ def _nameless(of: OwnerVerdict) -> Any:
     """Return the verdict without names; as bytes, so that it can be a key."""
     import msgspec
 
-    changes = [structs.replace(one, patches=[], node="") for one in of.suggestions]
+    changes = [
+        structs.replace(one, patches=[], node="", changes=[_of_any_claim(change) for change in one.changes])
+        for one in of.suggestions
+    ]
     kept = structs.replace(of, namespace="", name="owner", node_name="", message="", victims=[], last_message=None)
     return msgspec.json.encode(structs.replace(kept, suggestions=changes))
+
+
+def _of_any_claim(change: AnyChange) -> AnyChange:
+    """Return the change of a template without the name of the claim that stands for it."""
+    claim = getattr(change, "claim", None)
+    if not isinstance(claim, ClaimName) or not claim.template:
+        return change
+    return structs.replace(change, claim=structs.replace(claim, name=""))
