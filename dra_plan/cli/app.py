@@ -31,7 +31,8 @@ CLUSTER = (
 
 
 SENTENCE = (
-    "Find out why pods are pending, and what fits where, on a cluster or from files, with kube-scheduler's own answer. "
+    "Find out why pods are pending and what fits where, in a live cluster or from files, with the answers "
+    "kube-scheduler itself would give. "
     "Covers devices (DRA), resources, taints, affinity, volumes, quotas and preemption."
 )
 

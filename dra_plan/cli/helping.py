@@ -19,7 +19,7 @@ PROGRAM = "dra-plan"
 TOPICS = {
     "Ask": {
         "explain": "Explain why pods are pending, and what would help.",
-        "schedule": "Show where the scheduler puts each pod, and why not.",
+        "schedule": "Show where the scheduler puts each pod, or why it gets no node.",
         "allocate": "Show where claims fit and which devices they get.",
         "pools": "Show the resource pools and their free devices.",
     },
@@ -31,7 +31,7 @@ TOPICS = {
         "impact": "Show what applying objects would do to running pods.",
         "maintain": "Find an order in which nodes can be drained safely.",
         "repack": "Find the fewest moves of running pods that make room.",
-        "autoscale": "Show what the Cluster Autoscaler does, and why not.",
+        "autoscale": "Show what the Cluster Autoscaler would do, and why.",
         "replay": "Show how a cluster is used over time.",
     },
     "Check": {

@@ -83,7 +83,7 @@ class Messages(TypedDict, total=False):
         typer.Option(
             "--ignore-warning",
             metavar="CODE,...",
-            help="Ignore warnings with these codes, also for the exit status; repeatable.",
+            help="Ignore warnings with these codes, in the output and in the exit status; repeatable.",
         ),
     ]
     quiet: Annotated[

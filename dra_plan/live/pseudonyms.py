@@ -159,7 +159,7 @@ _ANNOTATIONS = {
 
 
 class Shown(NamedTuple):
-    """The parts that stay readable: selectors that search in texts (`startsWith`), and the attributes that they use.
+    """The parts that stay readable: selectors that look inside strings (`startsWith`), and the attributes they use.
 
     `attributes` are names without domain, None for every attribute.
     """

@@ -45,7 +45,7 @@ _OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Together:
-    """The check whether pods on several nodes can have their devices together."""
+    """The check that pods on several nodes can all get their devices at the same time."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground

@@ -245,7 +245,7 @@ def choose_sets(inventory: Inventory, target: Target, question: Question) -> Cho
 
 
 def chosen_pods(inventory: Inventory, target: Target, question: Question) -> PodChoice | None:
-    """Return the choice of pods by the names, including those of named workloads; None without names.
+    """Return the pods selected by name, including those of named workloads; None if no names are given.
 
     Raises like `choose_sets`.
     """

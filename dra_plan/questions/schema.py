@@ -41,7 +41,7 @@ def schema(
       dra-plan schema
       dra-plan schema AllocationPlan > allocation-plan.schema.json
 
-    Lists first the documents that dra-plan prints, then those that it reads. A kind without a version means its
+    Lists the documents that dra-plan prints, then those that it reads. A kind without a version means its
     newest version.
 
     """

@@ -127,7 +127,7 @@ def _choices(records: Sequence[PodRecord]) -> list[Notice]:
     """Return the pods that could equally have gone to a different node; many of them share one text."""
     tied = [record for record in records if record.node and len(record.best) > 1]
     if len(tied) > _MOST_TIES:
-        text = "several nodes score highest (bestNodes in -o json); which one is taken, timing decides in a cluster"
+        text = "several nodes score highest (bestNodes in -o json); in a real cluster, timing decides between them"
         return [Notice(SEVERAL_BEST, text, f"Pod {record.pod.key}") for record in tied]
     return [
         Notice(

@@ -101,7 +101,10 @@ def headline(of: ExplainedClaimSet, name: str = "") -> str:
         return f"{name}: does not fit: there is no node."
     if not of.stories and of.excluded:
         return f"{name}: does not fit: the scheduler's rules keep it off {_all(total)}."
-    return f"{name}: does not fit on any of the {counted(total, 'node')}." if total > 1 else f"{name}: does not fit."
+    fails = "do not fit together" if of.owner is None and len(of.claims) > 1 else "does not fit"
+    if total == 1:
+        return f"{name}: {fails}."
+    return f"{name}: {fails} on {'either' if total == 2 else 'any'} of the {counted(total, 'node')}."
 
 
 def _all(total: int) -> str:

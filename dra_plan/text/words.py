@@ -162,7 +162,7 @@ def unusable_pool(of: UnusablePool) -> str:
 def problem(of: RequestDevices, what: str = "") -> str:
     """Return why a request cannot be satisfied alone; `what` replaces its name."""
     what = what or request(of)
-    on_class = f", class {of.class_}" if of.class_ else ""
+    on_class = f" of class {of.class_}" if of.class_ else ""
     if of.problem == "nothing-matches":
         return f"{what} asks for all devices{on_class}; there are none"
     if of.problem == "all-not-free":

@@ -136,7 +136,7 @@ def of_text(text: str, name: str, *, namespace: str = "default") -> Reading:
 
 
 def of_objects(values: Iterable[Mapping[str, Any]], *, namespace: str = "default") -> list[Subject]:
-    """Return the subjects of plain objects, which have no place. Raises `ManifestErrors` for malformed Lists."""
+    """Return the subjects of plain objects, which are in no file. Raises `ManifestErrors` for malformed Lists."""
     report = Report()
     subjects = [_subject(item, namespace) for value in values for item in unwrap(dict(value), Place(""), report)]
     if report.faults:

@@ -115,5 +115,6 @@ def test_what_a_change_does_stands_before_and_after() -> None:
 def test_a_change_by_which_a_selector_matches_nothing_says_so_first() -> None:
     cluster = Cluster.load(CHANGES / "cluster.yaml")
     page = _page(cluster, cluster.impact(Cluster.load(CHANGES / "changes" / "driver-2.yaml")))
-    assert page.headline == "No running pod ends, and none starts; 1 selector in use would match no device"
+    nothing = "No running pod is terminated, and no pending pod starts"
+    assert page.headline == f"{nothing}; 1 selector in use would match no device"
     assert [(pick["tone"], pick["word"]) for pick in page.data["picks"]] == [("bad", "4 to 0 devices")]

@@ -169,9 +169,9 @@ def test_what_the_scheduler_says_stands_below_the_table() -> None:
     lost = pod("lost", nodeSelector={"zone": "x"}, templates={"gpu": "one"})
     objects = [*gpus("a"), template("one"), WANTS, pod("again", templates={"gpu": "one"})]
     alike, others = (str(Cluster.of(made).capacity()).split("\n\n") for made in (objects, [*objects, lost]))
-    assert alike[2].startswith("The scheduler says of one more of each: 0/1 nodes are available: 1 cannot allocate")
+    assert alike[2].startswith("The scheduler's message for one more copy of each: 0/1 nodes are available: 1 cannot")
     assert [line.partition(": 0/1")[0] for line in others[2].splitlines()] == [
-        "The scheduler says of one more:",
+        "The scheduler's message for one more copy:",
         "  pod/default/wants and pod/default/again",
         "  pod/default/lost",
     ]

@@ -71,7 +71,7 @@ with known changes ([releases.md](releases.md));
 service account and the fields of workloads were checked only against single refusals of a running API server. The \
 same holds for PodGroups, Workloads, Nodes and volumes;
 - other admission steps, except for namespaces, priority classes and service accounts: other admission plugins and \
-policies, webhooks, used quota, rights, and the random names from `generateName`.
+policies, webhooks, quota usage, permissions, and the random names from `generateName`.
 
 Objects with a uid or a creationTimestamp come from a cluster, which has accepted them. Rules that apply only to a \
 create are skipped for them (pod specs beyond their claims, workloads, namespaces, priorities, service accounts), so \

@@ -118,8 +118,9 @@ def test_what_is_missing_as_its_gate_is_off_is_told_so() -> None:
     lists = piece("node-a-gpu", device(attributes={"roots": {"strings": ["a", "b"]}}))
     [problem, dropped] = dra_plan.validate(lists).findings
     assert (problem.code, problem.field) == ("DRA134", "spec.devices[0].attributes.roots")
-    assert problem.message.endswith("(strings: Kubernetes 1.36 drops it: feature gate DRAListTypeAttributes is off)")
+    why = "because feature gate DRAListTypeAttributes is off"
+    assert problem.message.endswith(f"(strings: Kubernetes 1.36 drops the field, {why})")
     assert dropped.code == "DRA152"
     first = claim({"name": "a", "firstAvailable": [{"name": "b", "deviceClassName": "c"}]})
     found = dra_plan.validate(first, feature_gates={"DRAPrioritizedList": False}, select=["DRA141"]).findings
-    assert ["firstAvailable: Kubernetes 1.36 drops it" in finding.message for finding in found] == [True]
+    assert ["firstAvailable: Kubernetes 1.36 drops the field" in finding.message for finding in found] == [True]

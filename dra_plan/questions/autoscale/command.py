@@ -25,7 +25,7 @@ def autoscale(
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
 ) -> Exit:
-    """Show what the Cluster Autoscaler does, and why not.
+    """Show what the Cluster Autoscaler would do, and why.
 
     Examples:
       dra-plan autoscale cluster.json --groups groups.yaml

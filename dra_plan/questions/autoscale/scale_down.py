@@ -218,7 +218,7 @@ class EvictionRules:
         return not (_is_mirror(pod) or _is_daemon(pod) or _is_over(pod) or pod.metadata.deletion_timestamp)
 
     def blocks(self, pods: Sequence[Pod]) -> str:
-        """Return the blocker of the node, in the autoscaler's words; "" if there is none."""
+        """Return what blocks the removal of the node, in the autoscaler's words; "" if nothing does."""
         for pod in pods:
             if self.moves(pod) and (why := self._why(pod)):
                 return f"BlockedByPod: {pod.key} ({why})"

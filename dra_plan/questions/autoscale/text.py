@@ -92,7 +92,8 @@ def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
     without = [name for name in ("min", "max") if any(getattr(group, name) is None for group in document.groups)]
     if labels and without:
         said = "".join(f",{name}=N" for name in without)
-        yield (f"Labels do not give {' and '.join(without)} of a group; set it with --group NAME{said}.")
+        them = "it" if len(without) == 1 else "them"
+        yield f"Labels do not give the {' and '.join(without)} of a group; set {them} with --group NAME{said}."
         yield "Node groups without nodes cannot be detected; add them with --group."
 
 
@@ -122,7 +123,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         others = counted(up.others_bound, "pod")
         yield (f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes first.")
     if down.removable:
-        yield f"Could be removed, if they do not change: {listed(down.removable, 6)}."
+        yield f"Could be removed if nothing on them changes: {listed(down.removable, 6)}."
 
 
 def _choice(up: ScaleUpDocument) -> Iterator[str]:

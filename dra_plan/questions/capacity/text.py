@@ -108,7 +108,7 @@ def _captions(document: CapacityDocument) -> list[Part]:
     mixed = document.mix is not UNSET
     more = "MORE: additional copies that kube-scheduler would bind, created one at a time"
     more += ", taking turns." if mixed else "."
-    best = " POSSIBLE: copies in the best choice of nodes and devices."
+    best = " POSSIBLE: copies that fit with the best choice of nodes and devices."
     sought = any(item.possible is not None for item in document.items)
     gangs = " A gang is copied with all its pods." if any(item.gang is not None for item in document.items) else ""
     return [more + (best if sought else "") + gangs, *_said(document.items)]
@@ -116,7 +116,7 @@ def _captions(document: CapacityDocument) -> list[Part]:
 
 def _said(items: Sequence[OwnerCapacity]) -> list[Part]:
     """Return the messages of the scheduler and of the API server about one more copy, without duplicates."""
-    who = {False: "The scheduler says of one more", True: "The API server creates no more"}
+    who = {False: "The scheduler's message for one more copy", True: "The API server creates no more"}
     return [part for refused, says in who.items() for part in _words(items, says, refused=refused)]
 
 

@@ -167,7 +167,7 @@ def devices(node: PlannedNode) -> list[tuple[str, str, str, str]]:
 
 
 def allocation(node: PlannedNode) -> list[Any]:
-    """Return the whole allocation as plain values; without share IDs, which are new each time."""
+    """Return the whole allocation as plain values, without share IDs, which are new each time."""
     plain: list[Any] = msgspec.to_builtins(node.claims)
     for claim in plain:
         for result in claim["allocation"]["devices"].get("results", ()):

@@ -28,9 +28,6 @@ from dra_plan.text.words import CHANGES, NOT_MADE, class_selector, counted, list
 Part = Table | Paragraph | str
 
 
-_MATCH = {True: "matches no device any more", False: "match no device any more"}
-
-
 MOST_MESSAGES = 3
 """The number of messages about nodes in the cell of a claim set."""
 
@@ -329,7 +326,7 @@ def ends(document: DiffDocument) -> Iterator[str]:
             yield f"{title}: {', '.join(f'{number} {change(word)}' for word, number in found.items())}."
     lost = sum(one.lost for one in document.selectors)
     if lost:
-        yield f"{counted(lost, 'selector')} that {'is' if lost == 1 else 'are'} in use {_MATCH[lost == 1]}."
+        yield f"{counted(lost, 'selector')} in use no longer match{'es' if lost == 1 else ''} any device."
     before, after = document.before, document.after
     releases = [release(each.target) for each in (before, after)]
     yield f"{releases[0]}." if releases[0] == releases[1] else f"Before: {releases[0]}. After: {releases[1]}."

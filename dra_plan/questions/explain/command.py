@@ -36,7 +36,7 @@ def explain(
     context: typer.Context,
     *,
     require_fit: Annotated[
-        bool, typer.Option("--require-fit", help=("Exit with 1 unless everything is known to get a node."))
+        bool, typer.Option("--require-fit", help="Exit with 1 unless every pod and claim is known to fit on a node.")
     ] = False,
     output: Annotated[
         str,
@@ -64,9 +64,9 @@ def explain(
       dra-plan explain cluster.json pod/train --moves 2
 
     The verdict comes first: no node fits, held, refused, waiting for others, or its node. Then come the reasons of
-    each node: taints, labels, cpu and memory, volumes, ports, quotas, and each device. Every suggestion was tried,
-    and names the node on which the pod then fits. PATH is a file, a directory, or - for standard input. Arguments
-    that are not files are names, as in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
+    each node: taints, labels, cpu and memory, volumes, ports, quotas, and each device. Every suggestion has been
+    tried and names the node that the pod would then fit on. PATH is a file, a directory, or - for standard input.
+    Arguments that are not files are names, as in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
 
     The exit status is 0 for every verdict, unless --require-fit is given.
 

@@ -94,7 +94,7 @@ class GrowthDocument(PrintedDocument, frozen=True, kw_only=True):
         bool,
         Meta(
             description="Whether nodes that scored the same took part, with the number of the answer or with a smaller "
-            "one. The first in node order was taken; in a cluster timing decides, and the number may be another one. "
+            "one. The first in node order was taken; in a real cluster, the number depends on timing and may differ. "
             "New nodes of one kind that are still empty do not count."
         ),
     ] = False

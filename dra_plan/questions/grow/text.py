@@ -14,8 +14,8 @@ from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
 TIED = (
-    "If nodes scored the same, the first in node order was taken. In a cluster timing decides, and "
-    "the number may differ."
+    "If nodes scored the same, the first in node order was taken. In a real cluster the number depends on timing "
+    "and may differ."
 )
 """The note for answers that depend on ties between nodes."""
 
@@ -40,7 +40,10 @@ def _helpless(document: GrowthDocument) -> Iterator[Part]:
     if document.beyond_help:
         number = len(document.beyond_help)
         stay = f"{counted(number, 'pod')} {'stays' if number == 1 else 'stay'} pending"
-        yield f"However many of these nodes are added, {stay}{in_this_order(document, helpless=True)}:"
+        if order := in_this_order(document, helpless=True):
+            yield f"{order.strip().capitalize()}, {stay}, however many of these nodes are added:"
+        else:
+            yield f"However many of these nodes are added, {stay}:"
         made = Table(("POD", "MESSAGE"), flexible=(0, 1))
         for names, message in alike(document.beyond_help):
             made.add(names, message)
@@ -101,7 +104,7 @@ def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
     With `helpless`, the sentence is about the pods that no number of nodes helps.
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
-    return " in this order of nodes" if tied else ""
+    return " with nodes in this order" if tied else ""
 
 
 def _least(document: GrowthDocument) -> str:

@@ -117,7 +117,7 @@ def headline(document: ImpactDocument) -> str:
         return "; ".join(said)
     rest = [*document.claim_sets, *document.selectors, *document.held_devices, *document.quotas, *document.pods]
     rest += [*document.broken_pools, *(rule for rule in document.taints if rule.devices and rule.effect != "None")]
-    return "No running pod ends, and none starts" if rest or document.refusals else NOTHING
+    return "No running pod is terminated, and no pending pod starts" if rest or document.refusals else NOTHING
 
 
 def _because_of_quotas(document: ImpactDocument) -> str:
@@ -249,7 +249,7 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."
     if any(one.exceeded for one in document.quotas):
-        yield ("More is used than a quota allows. No running pod ends because of it, and no new one is accepted.")
+        yield "More is used than a quota allows. This terminates no running pod, but no new one is admitted."
     yield from _unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):
@@ -292,10 +292,10 @@ def _of_devices(document: ImpactDocument) -> Iterator[str]:
             stopping.setdefault((one.erring, pools, one.error), []).extend(users)
     for (number, pools, error), users in stopping.items():
         alone = len(users) == 1
-        said = f"The selector{'' if alone else 's'} of {listed(users, 4)} stop{'s' if alone else ''} with an error on"
+        said = f"The selector{'' if alone else 's'} of {listed(users, 4)} fail{'s' if alone else ''} with an error on"
         yield (
-            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of these,"
-            " the attempt ends, and the pod gets no node, not even another one."
+            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of them,"
+            " the attempt ends and the pod gets no node at all, even if another node would fit."
         )
 
 

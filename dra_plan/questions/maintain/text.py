@@ -70,9 +70,9 @@ def headline(document: MaintenanceDocument) -> str:
 def _changes(document: MaintenanceDocument) -> Iterator[str]:
     """Yield the temporary nodes, and the nodes that return changed."""
     if document.surge:
-        are, they = ("is", "it is") if len(document.surge) == 1 else ("are", "they are")
+        are = "is" if len(document.surge) == 1 else "are"
         names = listed(document.surge, 4)
-        yield (f"Surge: {names} {are} added before the first wave, {they} drained last, and removed.")
+        yield f"Surge: {names} {are} added before the first wave, drained last, and then removed."
     back = [node for wave in document.waves for node in wave.given_back]
     new = [node for node in back if node.slices]
     if new:

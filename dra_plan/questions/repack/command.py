@@ -39,7 +39,7 @@ def repack(
       dra-plan repack --live --for deploy/serve=5 --max-moves 10
       dra-plan repack cluster.json --most --movable bare -o script
 
-    The moves come in waves. Each wave was simulated with the scheduler and the controllers, and keeps disruption
+    The moves come in waves. Each wave is simulated with the scheduler and the controllers and respects disruption
     budgets. The answer also says how few moves are possible. -o script prints kubectl commands and runs none of
     them. PATH is a file, a directory, or - for standard input.
 

@@ -57,7 +57,7 @@ def schedule(
     output: options.Output = "table",
     report: options.Reports = None,
 ) -> Exit:
-    """Show where the scheduler puts each pod, and why not.
+    """Show where the scheduler puts each pod, or why it gets no node.
 
     Examples:
       dra-plan schedule cluster.json job.yaml

@@ -48,9 +48,10 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     parts += map(story, document.trace.attempts if document.trace else ())
     parts += _below(document, pods, [volume for volume in document.volumes if volume.pv or volume.provision])
     aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
-    told = [f"{aside.count(why)} {why}" for why in dict.fromkeys(filter(None, aside))]
+    told = {why: aside.count(why) for why in dict.fromkeys(filter(None, aside))}
     if told:
-        parts.append(f"Not shown: {', '.join(told)} (-o wide shows them).")
+        omitted = [f"{counted(number, 'pod')} {why}" for why, number in told.items()]
+        parts.append(f"Not shown: {', '.join(omitted)} (-o wide shows {'it' if sum(told.values()) == 1 else 'them'}).")
     return [*parts, target(document)]
 
 
@@ -67,7 +68,7 @@ def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
 def _aside(pod: ScheduledPod) -> str:
     """Return why a pod has no new result: it was already bound, or it was not selected; otherwise ""."""
     if pod.outcome == "Bound" and not pod.attempts:
-        return "bound before"
+        return "already bound"
     return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
 
 

@@ -85,7 +85,7 @@ class PodState:
 
     @property
     def waiting(self) -> list[ResourceClaim]:
-        """The user's claims that are not allocated in the API server, even if another pod is allocating them."""
+        """The user's claims that the API server does not show as allocated, even if another pod is allocating them."""
         return [claim for claim in self.claims if claim.allocation is None]
 
     @property

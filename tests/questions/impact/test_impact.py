@@ -221,7 +221,7 @@ def test_a_selector_that_stops_with_an_error_fails_though_it_matches_as_much() -
     found = of([reads, *bare, *named, pod("waits", templates={"gpu": "one"})], change)
     [selector] = found.document.selectors
     assert (selector.before, selector.after, selector.erring, selector.stops) == (2, 2, 1, True)
-    assert "stops with an error on 1 device of b (no such key: model)" in str(found)
+    assert "fails with an error on 1 device of b (no such key: model)" in str(found)
     assert fails(found)
     unused = of([reads, *bare, *named], change)
     assert not any(each.stops for each in unused.document.selectors)
