@@ -80,7 +80,7 @@ def test_pods_that_come_change_and_go() -> None:
 
 def test_events_and_later_states_exclude_each_other() -> None:
     cluster = Cluster.of([node("a")])
-    with pytest.raises(UsageError, match="events and then exclude each other"):
+    with pytest.raises(UsageError, match="events and then cannot be combined"):
         cluster.schedule(settle=True, then=[cluster], events=[{"wait": 1}])
 
 

@@ -110,7 +110,9 @@ ID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 
 @pytest.mark.parametrize(("fixture", "parts"), [("mig", True), ("gpu-fleet", False)])
 def test_that_parts_exclude_each_other_is_said(fixture: str, *, parts: bool) -> None:
-    assert ("Parts of one device exclude each other" in str(Cluster.load([f"fixtures/{fixture}"]).capacity())) is parts
+    assert (
+        "Partitions of one device exclude each other" in str(Cluster.load([f"fixtures/{fixture}"]).capacity())
+    ) is parts
 
 
 def test_parts_count_as_often_as_they_fit_side_by_side() -> None:

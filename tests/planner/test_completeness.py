@@ -160,10 +160,10 @@ def test_volumes_of_pods_that_are_to_be_scheduled():
     objects += [volume_claim("c", bound="v"), volume_claim("d")]
     assert lacks(answers(objects)[2])["volumes-missing"].endswith(
         "and the input has no PersistentVolume and no StorageClass: add the output of "
-        "`kubectl get persistentvolumes,storageclasses -A -o yaml`"
+        "`kubectl get persistentvolumes,storageclasses -o yaml`"
     )
     objects += [on_csi("v"), storage_class()]
-    assert "`kubectl get csinodes -A -o yaml`" in lacks(answers(objects)[2])["volumes-missing"]
+    assert "`kubectl get csinodes -o yaml`" in lacks(answers(objects)[2])["volumes-missing"]
     assert lacks(answers([*objects, csi_node("a")])[2]) == {}
 
 

@@ -54,7 +54,7 @@ def test_others_of_a_cluster_are_left_out_which_is_said() -> None:
     assert not len(plan)
     [(_, message)] = said(plan, "suspended-left-out")
     assert message.startswith("2 workloads are suspended and create no pods now (Job default/one, Job default/two): ")
-    assert message.endswith("name them to plan them as if they will be")
+    assert message.endswith("name them to plan them as if they were resumed")
     assert not said(Cluster.of([*BASE, job("one"), workload("Job", "two")]).schedule("job/two"), "suspended-left-out")
 
 

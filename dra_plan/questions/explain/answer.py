@@ -38,9 +38,6 @@ from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.notices import GroupSummary
 
-_MISSING = ("classes-missing", "slices-missing", "volumes-missing")
-"""Warnings about missing objects that a verdict also names, with the command that adds them."""
-
 
 @dataclass(frozen=True, repr=False)
 class Explanation(PrintedAnswer[ExplanationDocument]):
@@ -68,10 +65,7 @@ class Explanation(PrintedAnswer[ExplanationDocument]):
         return f"<Explanation for {self.plan.target.version} of {counted(len(self), 'claim set')}>"
 
     def _is_told(self, notice: Notice) -> bool:
-        """Return whether the verdicts take into account what the notice says is left out, or say the same."""
-        missing = {resource for one in self.verdicts or () for resource in one.missing}
-        if notice.code in _MISSING and notice.brings and missing.issuperset(notice.brings):
-            return True
+        """Return whether the verdicts take into account what the notice says is left out."""
         return self.verdicts is not None and notice.code == "extended-resources-not-evaluated"
 
     def _document(self) -> ExplanationDocument:
