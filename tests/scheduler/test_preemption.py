@@ -215,7 +215,7 @@ def test_a_pod_whose_victim_went_for_another_waits_on_and_that_is_said():
     assert where(document) == {"hi": "a", "hi2": None}
     [said] = [each for each in document["warnings"] if each["code"] == "evicted-for-another"]
     assert said["object"] == "Pod default/hi2"
-    assert "waits for the end of default/v" in said["message"]
+    assert "it is waiting for the end of default/v" in said["message"]
     assert document["evictions"] == [{"pod": "default/v", "node": "a", "preemptor": "default/hi"}]
 
 

@@ -106,8 +106,8 @@ def test_budgets_are_kept_wave_by_wave() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "say what room is wanted: one of --free, --for and --most"),
-        (["--most", "--free", "1xA"], "say what room is wanted: one of --free, --for and --most"),
+        ([], "give one of --free, --for and --most"),
+        (["--most", "--free", "1xA"], "give one of --free, --for and --most"),
         (["--free", "x"], "--free 'x' is not NxMODEL=K"),
         (["--free", "1xH999"], "--free: no device has the model 'H999'"),
         (["--for", "pod/ml/train=many"], "is not OWNER=N"),
