@@ -27,7 +27,9 @@ from .solver import Model, Solved, SolverEnd, solve
 MOST_COLUMNS = 6_000
 """The number of columns above which not all are created."""
 MOST_LOOKS = 2_000
-"""The number of combinations of pods on nodes examined for all columns, and on one node for the wanted pods alone."""
+"""The number of combinations of pods on nodes examined for all columns."""
+MOST_HELD = 2_000
+"""The number of combinations of pods on one node examined for the bound; with more, less is proved."""
 FEW_ROOMY = 24
 MOST_ROOMY = 60
 """The number of nodes examined in addition to those needed for the capacity, the cheapest first; more if few are not
@@ -91,6 +93,7 @@ class Repacker:
     _columns: dict[MoveColumn, int | None] = field(default_factory=dict)
     _cuts: list[frozenset[MoveColumn]] = field(default_factory=list)
     _leavings: dict[tuple[str, Combination], Leavings] = field(default_factory=dict)
+    _most_held: dict[tuple[str, int], int] = field(default_factory=dict)
     _roomy: list[str] = field(default_factory=list)
     _takes: dict[int, bool] = field(default_factory=dict)
     _round: int = 0
@@ -177,11 +180,14 @@ class Repacker:
             known |= leaving
             more = {shape for shape in leaving if not self._has_taker(shape)}
             is_many = (len(tight) + len(more)) * len(self.vacancies.residents) > MOST_TIGHT
-            if not more or is_many or self.time.is_over:
+            if not more or is_many or self.time.is_over or not self._is_counted(tight | more):
                 break
             tight |= more
         self._roomy = self._by_price(prices, tight)
-        return found
+        if self._is_counted(tight):
+            return found
+        self._room_columns = {}  # some are missing, so nothing is proved by them
+        return replace(found, least=0, most_rooms=sum(self.wanted.pods), possible=True)
 
     @cached_property
     def _stuck(self) -> frozenset[int]:
@@ -265,16 +271,24 @@ class Repacker:
 
     def _rooms_on(self, node: str, shapes: Collection[int]) -> Iterator[Combination]:
         """Yield the combinations of these shapes that the node can hold if all residents leave."""
-        number = len(self.wanted.pods)
-        most = [self.vacancies.most_of(node, i, self._demand[i]) if i in shapes else 0 for i in range(number)]
-        size = 1
-        for each in most:
-            size *= each + 1
-        if size > MOST_LOOKS:  # at most one of each shape, or all of one
+        most = self._most_on(node, shapes)
+        if math.prod(each + 1 for each in most) > MOST_HELD:
             most = [min(each, 1) for each in most]
         for comes in product(*(range(number + 1) for number in most)):
             if any(comes) and self.vacancies.fits(node, (), comes):
                 yield comes
+
+    def _most_on(self, node: str, shapes: Collection[int]) -> list[int]:
+        """Return for each shape how many pods the node can hold alone; 0 for those that are not given."""
+        for shape in shapes:
+            if (node, shape) not in self._most_held:
+                self._most_held[node, shape] = self.vacancies.most_of(node, shape, self._demand[shape])
+        return [self._most_held[node, i] if i in shapes else 0 for i in range(len(self.wanted.pods))]
+
+    def _is_counted(self, shapes: Collection[int]) -> bool:
+        """Return whether every combination of these shapes is examined on each node, so that they bound something."""
+        nodes = self.vacancies.residents
+        return all(math.prod(each + 1 for each in self._most_on(node, shapes)) <= MOST_HELD for node in nodes)
 
     @cached_property
     def _demand(self) -> list[int]:

@@ -46,6 +46,18 @@ def test_bounds_are_true_where_few_columns_are_made() -> None:
         check_shares(seed)
 
 
+def test_more_room_than_was_found_is_not_excluded() -> None:
+    """A node that holds many combinations: what is not examined is not proved to be impossible."""
+    check(264)
+
+
+def test_nothing_is_proved_by_combinations_that_were_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repacking, "MOST_HELD", 2)
+    for seed in range(100, 120):
+        check(seed)
+        check_shares(seed)
+
+
 @pytest.mark.long
 def test_bounds_of_many_clusters_are_true_where_few_columns_are_made() -> None:
     for seed in range(1_000):
