@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from dra_plan.allocator import View
 from dra_plan.api.core import Node, Pod
@@ -43,10 +42,6 @@ from dra_plan.scheduler.framework.status import (
 from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals, refusals_of
 from dra_plan.scheduler.simulate import Eviction, SimulationResult, simulate
 from dra_plan.scheduler.simulation import Simulation
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_ATTEMPTS = 2_000
 """The maximum number of scheduling attempts: later pods in the queue are not tried."""
