@@ -70,7 +70,7 @@ def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
     for at in strays:
         char = text[at]
         if char == "=" and text[at - 1 : at] not in ("=", "!", "<", ">"):
-            yield Meant(at, at + 1, "==", "= is not an operator; == compares", at)
+            yield Meant(at, at + 1, "==", "= is not an operator; use == to compare", at)
         elif char in "&|":
             yield Meant(at, at + 1, char * 2, f"{char} is not an operator; {char * 2} joins conditions", at)
         elif char in _QUOTES:

@@ -41,7 +41,7 @@ TOPICS = {
     },
     "Other": {
         "snapshot": "Save a cluster snapshot.",
-        "schema": "Print the JSON Schema of a document, or list them.",
+        "schema": "Print the JSON Schema of a document, or list all documents.",
         "completion": "Print the completion script of a shell.",
     },
 }

@@ -75,7 +75,7 @@ def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
     chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at].nodes))[:MOST_STORIES]
     rest = [story for at, story in enumerate(stories) if at not in chosen]
     others = counted(sum(len(story.nodes) for story in rest), "more node")
-    told = counted(len(rest), "other story", "other stories")
+    told = counted(len(rest), "other result", "other results")
     return [stories[at] for at in sorted(chosen)], (
         f"{others} with {told}: `-o json` lists them all, `--node NODE` shows one."
     )
@@ -218,7 +218,7 @@ def blocking_lines(story: NodeStory) -> Lines:
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
-        yield "Without any one of these, the others could be met."
+        yield "If any one of these is removed, the others can be met."
     else:
         yield "The set may be smaller: the search was cut short."
 
@@ -240,9 +240,9 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0 and room:
         why = causes(one for each in room for one in each.excluded_by)
         nodes = listed([node for each in room for node in each.nodes])
-        return f"No change was found to try. On nodes with room ({nodes}), the pod is refused: {why}."
+        return f"There is no change to try. On nodes with room ({nodes}), the pod is refused: {why}."
     if tried == 0:
-        return "No change was found to try."
+        return "There is no change to try."
     if tried == 1:
         return "One change was tried; it does not make the pod fit."
     return f"{tried} changes were tried, alone and in pairs; none makes the pod fit."

@@ -155,7 +155,7 @@ def unusable_pool(of: UnusablePool) -> str:
     elif of.code == "pool-invalid":
         why = f"is invalid: {of.problem}{slices}"
     else:
-        why = f"is obsolete here: generation {of.generation}, newer is {of.superseded_by}{slices}"
+        why = f"is obsolete here: generation {of.generation}, the newest is {of.superseded_by}{slices}"
     return f"pool {of.pool} {why}{devices}"
 
 
@@ -196,8 +196,8 @@ def defect(of: OwedToDefects) -> list[str]:
     for one in of.defects:
         issue = f" (kubernetes#{one.issue})" if one.issue else ""
         said.append(f"Known defect {one.id}{issue}: {one.title}.")
-    without = f"Without {'it' if len(of.defects) == 1 else 'them'}"
-    said.append(f"{without} {_PROMISED[of.promised]}.")
+    without = f"Without {'this defect' if len(of.defects) == 1 else 'these defects'}"
+    said.append(f"{without}, {_PROMISED[of.promised]}.")
     return said
 
 

@@ -23,8 +23,8 @@ _VERSION = re.compile(
 MAX_DOMAIN = 63
 MAX_IDENTIFIER = 32
 
-DNS_LABEL = "lower case letters, digits and '-', at most 63, starting and ending with a letter or digit"
-SUBDOMAIN = "lower case letters, digits, '-' and '.', at most 253, each part starting and ending with a letter or digit"
+DNS_LABEL = "lowercase letters, digits and '-', at most 63, starting and ending with a letter or digit"
+SUBDOMAIN = "lowercase letters, digits, '-' and '.', at most 253, each part starting and ending with a letter or digit"
 POOL = "DNS subdomains separated by slashes, at most 253 characters"
 DRIVER = "a DNS subdomain of at most 63 characters"
 QUALIFIED = "an identifier of at most 32 letters, digits and '_', not starting with a digit, optionally after DOMAIN/"

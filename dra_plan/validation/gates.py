@@ -166,7 +166,7 @@ def _lacking(version: str) -> list[str]:
 
 def _reason(gate: str, target: Target) -> str:
     if gate in target.gates:
-        return f"Kubernetes {target.version} drops the field, because feature gate {gate} is off"
+        return f"Kubernetes {target.version} drops the field because feature gate {gate} is off"
     return does_not_have(target.version)
 
 

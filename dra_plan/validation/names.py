@@ -17,7 +17,7 @@ BAD_NAME = refused(
     "DRA101",
     "name in the wrong format",
     "The API server refuses names that are not DNS names.",
-    "Use lower case letters, digits and dashes.",
+    "Use lowercase letters, digits and dashes.",
 )
 BAD_QUALIFIED_NAME = refused(
     "DRA102",

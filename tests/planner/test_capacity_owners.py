@@ -91,7 +91,7 @@ def test_where_nothing_else_helps_that_is_said() -> None:
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        (2, "2 of its 2 replicas have a node; the copies are additional."),
+        (2, "2 of its 2 replicas have a node; the copies are in addition to them."),
         (3, "Its pending replica is included in the 2."),
         (4, "Its 2 pending replicas are included in the 2."),
         (6, "2 of its 6 replicas have a node: of the 4 pending ones, 2 would get one."),

@@ -257,7 +257,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
         had = f"  Its 1 replica has {'a' if there else 'no'} node"
     missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}; the copies are additional."
+        yield f"{had}; the copies are in addition to {'it' if of.wanted == 1 else 'them'}."
     elif of.missing <= copies:
         pending = "Its pending replica is" if of.missing == 1 else f"Its {of.missing:,} pending replicas are"
         yield f"  {pending} included in the {copies:,}."
@@ -341,7 +341,7 @@ def lines(of: NextCopy) -> Iterator[str]:
     if len(of.obstacles) > MOST_OBSTACLES:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
-        yield f"  One more fits: {obstacles.suggestion(tried)}."
+        yield f"  To fit one more: {obstacles.suggestion(tried)}."
     if of.sought and not of.suggestions:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
 

@@ -50,14 +50,14 @@ def diff(
         ),
     ] = False,
     to_kubernetes_version: Annotated[
-        str | None, typer.Option("--to-kubernetes-version", metavar="VERSION", help=("Release of the state after."))
+        str | None, typer.Option("--to-kubernetes-version", metavar="VERSION", help=("Kubernetes release of the second state."))
     ] = None,
     to_feature_gates: Annotated[
         list[str] | None,
-        typer.Option("--to-feature-gates", metavar="A,B=false", help=("Feature gates of the state after.")),
+        typer.Option("--to-feature-gates", metavar="A,B=false", help=("Feature gates of the second state.")),
     ] = None,
     to_quirks: Annotated[
-        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help=("Quirks mode of the state after."))
+        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help=("Quirks mode of the second state."))
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",

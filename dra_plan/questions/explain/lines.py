@@ -53,7 +53,7 @@ def _details(of: RoomForPod) -> Iterator[str]:
 
 _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
     "Fits": lambda _of: "there is enough room; no pod has to move",
-    "Moves": lambda of: f"{counted(of.moved, 'running pod')} {_move(of.moved)}, and each of them gets another node",
+    "Moves": lambda of: f"enough if {counted(of.moved, 'running pod')} {_move(of.moved)} to {'another node' if of.moved == 1 else 'other nodes'}",
     "Preemption": lambda of: (
         f"enough if {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
         + (f" and {counted(of.moved, 'pod')} {_move(of.moved)}" if of.moved else "")
@@ -195,9 +195,9 @@ def _extended(of: AskedResource) -> Iterator[str]:
     elif "/" in of.name and of.nodes:
         has = "has" if of.nodes == 1 else "have"
         nodes = words.counted(of.nodes, "node")
-        yield f"no device class serves {of.name}; {nodes} {has} it from a device plugin."
+        yield f"No device class serves {of.name}; {nodes} {has} it from a device plugin."
     elif "/" in of.name:
-        yield f"no device class serves {of.name}, and no node has it."
+        yield f"No device class serves {of.name}, and no node has it."
 
 
 NO_OTHER = "They are tried only in this order."

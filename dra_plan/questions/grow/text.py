@@ -14,7 +14,7 @@ from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
 TIED = (
-    "If nodes scored the same, the first in node order was taken. In a real cluster the number depends on timing "
+    "Of nodes with the same score, the first in node order was chosen. In a real cluster, the number depends on timing "
     "and may differ."
 )
 """The note for answers that depend on ties between nodes."""
@@ -75,7 +75,7 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     pods = counted(document.pods, "pending pod")
     before = f"Without new nodes the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
-        yield f"{before}, and with the new ones {waiting}. {_least(document)}"
+        yield f"{before}, and {waiting} with the new ones. {_least(document)}"
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
     else:
@@ -108,7 +108,7 @@ def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
 
 
 def _least(document: GrowthDocument) -> str:
-    cost = f": these cost {document.at_most}" if _priced(document) else ""
+    cost = f"; these cost {document.at_most}" if _priced(document) else ""
     said = f"{'Nothing cheaper is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
     if document.exact:
         return f"{said}{cost}."

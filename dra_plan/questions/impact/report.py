@@ -25,7 +25,7 @@ RULES = {
     "device-lost": RuleText("A claim has a device that no longer exists", "Drain the node before its devices change."),
     "selector-lost": RuleText("A selector in use no longer matches any device", "dra-plan cel says what devices have."),
     "quota-exceeded": RuleText(
-        "More is used than a quota allows", "This terminates no running pod, but no new one is admitted."
+        "Usage exceeds a quota", "No running pod is terminated, but no new one is admitted."
     ),
     "unsettled": RuleText("The cluster never settles", "dra-plan schedule --settle says what repeats."),
     "undecided": claim_sets.RULES["undecided"],

@@ -94,7 +94,7 @@ def headline(document: ImpactDocument) -> str:
             (counts["Gone"], "not recreated"),
         )
         kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
-        said.append(f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {kinds}")
+        said.append(f"{counted(ending, 'running pod')} {'is' if ending == 1 else 'are'} terminated: {kinds}")
     words: dict[PodEffect, str] = {
         "Starts": "would start",
         "NoLongerStarts": "would no longer start",
@@ -249,7 +249,7 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."
     if any(one.exceeded for one in document.quotas):
-        yield "More is used than a quota allows. This terminates no running pod, but no new one is admitted."
+        yield "Usage exceeds a quota. No running pod is terminated, but no new one is admitted."
     yield from _unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):

@@ -253,7 +253,7 @@ def _priorities(document: PlacementDocument) -> Iterator[Part]:
         yield made
 
 
-_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: ("whether more fit is unknown.")}
+_MORE = {True: "no placement binds more.", False: "a placement that binds more exists.", None: ("whether more fit is unknown.")}
 _BETTER = {
     True: "no placement is better.",
     False: "a better one exists.",
@@ -268,7 +268,7 @@ def _scheduler(document: PlacementDocument) -> Iterator[str]:
     gangs = sum(level.groups for level in document.priorities)
     starts = f" and start {told.started} of {counted(gangs, 'group')}" if gangs else ""
     is_plain = not gangs and len(document.priorities) <= 1
-    yield f"kube-scheduler would bind {told.bound} of them{starts}: {(_MORE if is_plain else _BETTER)[told.is_best]}"
+    yield f"kube-scheduler would bind {told.bound} of them{starts}; {(_MORE if is_plain else _BETTER)[told.is_best]}"
 
 
 def _placed(document: PlacementDocument, *, wide: bool) -> Iterator[Part]:

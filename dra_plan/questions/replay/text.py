@@ -130,7 +130,7 @@ def _waited(run: ReplayRun, *, named: bool) -> str:
         )
     if not times.pods:
         waited = "No pod got a node"
-    return f"{who}{waited}. {100 * run.used:.1f}% of all devices were allocated on average over time."
+    return f"{who}{waited}. On average over time, {100 * run.used:.1f}% of all devices were allocated."
 
 
 def names(document: ReplayDocument) -> str:

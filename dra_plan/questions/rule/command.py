@@ -16,7 +16,7 @@ def rule(
         typer.Argument(
             autocompletion=completing.rules,
             metavar="CODE",
-            help="Codes or prefixes of codes; without any, all rules are listed.",
+            help="Codes or code prefixes; if none is given, all rules are listed.",
         ),
     ] = None,
     output: Annotated[

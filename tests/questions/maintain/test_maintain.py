@@ -368,7 +368,7 @@ def test_the_release_is_that_of_the_scheduler_at_once_and_of_each_kubelet() -> N
     found = Cluster.load(RACKS).maintain(nodes="rack=r1", to_kubernetes_version="1.37")
     assert found.target.release == "1.37.0"
     assert [each.kubelet_version for wave in found for each in wave.given_back] == ["1.37.0", "1.37.0"]
-    assert "Come back with kubelet 1.37.0: 2 nodes." in str(found)
+    assert "2 nodes come back with kubelet 1.37.0." in str(found)
 
 
 def test_what_is_not_of_one_node_is_refused() -> None:
