@@ -148,7 +148,7 @@ class Portion(NamedTuple):
 class Demand(NamedTuple):
     """A request's demand on a device by capacity, or the reason why the device cannot serve it, with relevant quirks.
 
-    A `problem`, in upstream's words, ends the allocation of the pod, so the refusal no longer matters.
+    A `problem`, in upstream's words, ends the allocation of the pod, so the rejection no longer matters.
     """
 
     portions: tuple[Portion, ...]

@@ -66,7 +66,7 @@ class Constraint:
         return False
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
-        """Forget what upstream loses when a later constraint refuses the device; return True if anything was lost."""
+        """Forget what upstream loses when a later constraint rejects the device; return True if anything was lost."""
         return False
 
 
@@ -76,7 +76,7 @@ class MatchAttribute(Constraint):
     __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
-        """Refuse a value that differs from that of earlier devices.
+        """Reject a value that differs from that of earlier devices.
 
         The first device fixes the value, even one that nothing can equal.
         """
@@ -114,7 +114,7 @@ class DistinctAttribute(Constraint):
     """Q2: only the last value of each request is remembered, and releasing any device forgets it."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """Refuse a value that an earlier device has, and a device whose list is not read."""
+        """Reject a value that an earlier device has, and a device whose list is not read."""
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)

@@ -251,7 +251,7 @@ class Search:
 
     @property
     def _unprunable(self) -> bool:
-        """Return whether any device may be refused late, which leaves too much behind for any proof (C1)."""
+        """Return whether any device may be rejected late, which leaves too much behind for any proof (C1)."""
         return self._quirks.capacity_of_wrong_device and self._features.consumable_capacity
 
     def _follow(self, walk: Walk, pause_at: int = 0) -> bool:

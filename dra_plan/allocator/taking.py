@@ -112,7 +112,7 @@ class Taker:
         return None
 
     def binding_refusal(self, _want: Want, device: PoolDevice) -> BindingConditionsOff | None:
-        """Return a refusal if the device has binding conditions and the feature is off."""
+        """Return a rejection if the device has binding conditions and the feature is off."""
         off = device.device.binding_conditions and not self.features.binding_conditions
         return BindingConditionsOff() if off else None
 
@@ -121,7 +121,7 @@ class Taker:
         return want.selector_refusal(device)
 
     def node_refusal(self, _want: Want, device: PoolDevice) -> OtherNode | None:
-        """Return a refusal if the device is only on other nodes."""
+        """Return a rejection if the device is only on other nodes."""
         return None if device_is_on(device, self._node) else OtherNode()
 
     def all_includes(self, want: Want, device: PoolDevice) -> bool:
@@ -228,7 +228,7 @@ class Taker:
         return taints.first_untolerated(device.taints, want.tolerations, self._rules)
 
     def counters_off(self, _want: Want, device: PoolDevice) -> CountersOff | None:
-        """Return a refusal if the device consumes counters and partitionable devices are off."""
+        """Return a rejection if the device consumes counters and partitionable devices are off."""
         off = device.device.consumes_counters and not self.features.partitionable_devices
         return CountersOff() if off else None
 
@@ -289,7 +289,7 @@ class Taker:
                 self.ledger.leak_charge(self.counters.key(device), device.consumption)
 
     def _roll_back(self, want: Want, device: PoolDevice, pays: bool, broken: ConstraintReason) -> None:
-        """Apply what upstream leaves behind when a constraint refuses. Raises AllocationError for All (Q11)."""
+        """Apply what upstream leaves behind when a constraint rejects. Raises AllocationError for All (Q11)."""
         if want.takes_all:
             self.sighted.add("all_with_constraint_fatal")
             if self.quirks.all_with_constraint_fatal:

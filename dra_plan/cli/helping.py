@@ -36,12 +36,12 @@ TOPICS = {
     },
     "Check": {
         "validate": "Check manifests.",
-        "rule": "Explain the rules of validate, with examples.",
+        "rule": "Explain the rules that validate checks, with examples.",
         "cel": "Check a selector expression, and evaluate it on devices.",
     },
     "Other": {
         "snapshot": "Save a cluster snapshot.",
-        "schema": "Print the JSON Schema of a document, or list all documents.",
+        "schema": "Print the JSON Schema of a document, or list the schemas.",
         "completion": "Print the completion script of a shell.",
     },
 }

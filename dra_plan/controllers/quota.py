@@ -51,7 +51,7 @@ Charges = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ExceededAmount:
-    """How much of a resource an object asks for that the API server refuses because of a quota."""
+    """How much of a resource an object asks for that the API server rejects because of a quota."""
 
     quota: str
     resource: str
@@ -69,7 +69,7 @@ class Quotas:
         self._hard: dict[str, Mapping[str, int]] = {}
         """The limits of each quota, in billionths."""
         self.exceeded: dict[str, list[ExceededAmount]] = {}
-        """The exceeded amounts by the message of the refusal."""
+        """The exceeded amounts by the message of the rejection."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()

@@ -504,7 +504,7 @@ class Settling:
         erring = [item.pod for item in self._simulation.scheduler.queue.erring]
         unsettled = self._unsettled
         if not unsettled and erring:
-            unsettled = "pods are tried again and again with the same error"
+            unsettled = "pods are retried indefinitely with the same error"
         return Settled(
             server=self._server,
             state=state,

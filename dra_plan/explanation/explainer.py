@@ -228,7 +228,7 @@ def _is_bare(group: NodeGroup) -> bool:
 
 
 def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:
-    """Return whether the node refuses although each request alone could be met."""
+    """Return whether the node rejects although each request alone could be met."""
     refuses = answer.outcome in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR)
     return refuses and offer is not None and not offer.failing()
 

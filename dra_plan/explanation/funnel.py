@@ -108,7 +108,7 @@ class Checks:
         except SelectorError as error:
             place = (error.cause.device_class or None, error.position, error.expression)
             return SelectorFailed(*place, str(error), error.device is not None, error.of_device)
-        except AllocationError:  # an unusable amount ends the attempt before anything is refused
+        except AllocationError:  # an unusable amount ends the attempt before anything is rejected
             return self._taker.demand(want, device).refusal
 
 
@@ -157,7 +157,7 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 
 @dataclass(slots=True)
 class Removal:
-    """Devices that one reason removes: the first refusal represents all of them, because they agree in their `key`."""
+    """Devices that one reason removes: the first rejection represents all of them, because their `key` is the same."""
 
     refusal: Refusal
     key: tuple[object, ...]

@@ -316,7 +316,7 @@ class Leading:
         return self._known[key]
 
     def _chosen(self, plan: ClaimSetPlan) -> list[int]:
-        """Return nodes that refuse and are not excluded, spread over all of them.
+        """Return nodes that reject and are not excluded, spread over all of them.
 
         Nodes with devices of their own come first.
         """

@@ -35,7 +35,7 @@ def schema(
         ),
     ] = None,
 ) -> Exit:
-    """Print the JSON Schema of a document, or list all documents.
+    """Print the JSON Schema of a document, or list the schemas.
 
     Examples:
       dra-plan schema

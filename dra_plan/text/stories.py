@@ -240,7 +240,7 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0 and room:
         why = causes(one for each in room for one in each.excluded_by)
         nodes = listed([node for each in room for node in each.nodes])
-        return f"There is no change to try. On nodes with room ({nodes}), the pod is refused: {why}."
+        return f"There is no change to try. On nodes with room ({nodes}), the pod is rejected: {why}."
     if tried == 0:
         return "There is no change to try."
     if tried == 1:
@@ -294,9 +294,9 @@ def room(claim_set: PlannedClaimSet) -> str:
     if not found:
         every = claim_set.outcome is Outcome.DOES_NOT_FIT and all(node.excluded_by for node in claim_set.nodes)
         why = causes(each for node in claim_set.nodes for each in node.excluded_by)
-        return f"all nodes refused: {why}" if every and why else ""
+        return f"all nodes rejected: {why}" if every and why else ""
     why = causes(each for node in found for each in node.excluded_by)
-    return f"only {listed([node.name for node in found])} would have room, but refused: {why}"
+    return f"only {listed([node.name for node in found])} would have room, but rejected: {why}"
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
@@ -305,9 +305,9 @@ def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
         why = causes(each.excluded_by)
         if each.has_room:
             has = "has" if len(each.nodes) == 1 else "have"
-            yield f"{listed(each.nodes)}: {has} room, but refused: {why}."
+            yield f"{listed(each.nodes)}: {has} room, but rejected: {why}."
         else:
-            yield f"{listed(each.nodes)}: refused before any device is checked: {why}."
+            yield f"{listed(each.nodes)}: rejected before any device is checked: {why}."
 
 
 MOST_NAMES = 3

@@ -40,13 +40,13 @@ NO_NAMESPACE = refused(
 NO_PRIORITY_CLASS = refused(
     "DRA218",
     "priority class that does not exist",
-    "The API server refuses pods that name a PriorityClass that does not exist.",
+    "The API server rejects pods that name a PriorityClass that does not exist.",
     "Correct the name, or add the PriorityClass.",
 )
 PRIORITY_CLASS_UNKNOWN = warning(
     "DRA219",
     "priority class that is not in the input",
-    ("The input has no PriorityClass at all. The API server refuses pods that name one that does not exist."),
+    ("The input has no PriorityClass at all. The API server rejects pods that name one that does not exist."),
     "Add the priority classes: `kubectl get priorityclasses -o yaml`.",
     refused_by="APIServer",
 )
@@ -55,7 +55,7 @@ PRIORITY = refused(
     "priority that differs from that of the class",
     (
         "The API server takes priority and preemptionPolicy from the PriorityClass that the pod names, "
-        "or from the default one. It refuses pods with other values."
+        "or from the default one. It rejects pods with other values."
     ),
     "Name a PriorityClass, and remove the two fields.",
 )
@@ -63,16 +63,16 @@ NO_ACCOUNT = refused(
     "DRA225",
     "service account that does not exist",
     (
-        "The API server refuses pods whose service account does not exist. Checked only if the input has "
+        "The API server rejects pods whose service account does not exist. Checked only if the input has "
         "the namespace `default` and, if that comes from a running cluster, service accounts too."
     ),
     "Correct the name, or add the ServiceAccount.",
 )
 REFUSED_PODS = error(
     "DRA226",
-    "workload whose pods the API server refuses",
+    "workload whose pods the API server rejects",
     (
-        "The workload is accepted, but its controller cannot create pods: the API server refuses each of "
+        "The workload is accepted, but its controller cannot create pods: the API server rejects each of "
         "them because of the pod template."
     ),
     "Correct the template, or add the objects that it names.",

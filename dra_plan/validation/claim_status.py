@@ -38,7 +38,7 @@ TAKE_AS_IT_IS = "Copy the status from a cluster unchanged, or remove it."
 
 CONDITION = refused(
     "DRA158",
-    "condition that the API server refuses",
+    "condition that the API server rejects",
     ("A condition needs a status (True, False or Unknown), a reason in one word, and the time of its last change."),
     TAKE_AS_IT_IS,
 )

@@ -222,8 +222,8 @@ MISPLACED = refused(
     "request with the fields of `exactly` next to its name",
     (
         "In v1beta1 a request has its class, selectors and so on directly; since v1beta2 they are in "
-        "`exactly`. kubectl refuses them elsewhere. If they are dropped, the request asks for nothing, "
-        "and the API server refuses it."
+        "`exactly`. kubectl rejects them elsewhere. If they are dropped, the request asks for nothing, "
+        "and the API server rejects it."
     ),
     "Move the fields into `exactly`, or write the object as v1beta1.",
 )

@@ -48,7 +48,7 @@ from .rule import Problem, info, refused, warning
 
 MAPPING = refused(
     "DRA160",
-    "mapping to node resources that the API server refuses",
+    "mapping to node resources that the API server rejects",
     (
         "A device can represent cpu, memory, ephemeral-storage and hugepages-SIZE of its node: a "
         "multiple of one of its capacities, or a fixed amount. The multiplier is greater than 0."
@@ -87,7 +87,7 @@ NODE_FIELDS = refused(
     (
         "A slice needs exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection. With "
         "perDeviceNodeSelection, each device needs exactly one of the other three. Empty and false "
-        "values count as set, and are refused."
+        "values count as set, and are rejected."
     ),
     "Keep the one that you mean.",
 )
@@ -142,7 +142,7 @@ POLICY = refused(
     "request policy that contradicts itself",
     (
         "The policy says how requests for a shared capacity are rounded and limited. The API server "
-        "refuses contradictions. It compares values and counts steps in whole units (fractions are "
+        "rejects contradictions. It compares values and counts steps in whole units (fractions are "
         "rounded up), and since 1.37 in thousandths."
     ),
     "Make default, values and range agree with each other and with the capacity.",
@@ -318,7 +318,7 @@ ATTRIBUTE = refused(
 )
 BINDING = refused(
     "DRA136",
-    "binding conditions that the API server refuses",
+    "binding conditions that the API server rejects",
     (
         "The scheduler waits until a binding condition or a binding failure condition is reported. Both "
         "lists must have entries, and no condition may be in both."

@@ -33,7 +33,7 @@ ALL_WAITS = warning(
     "request for all devices next to an incomplete pool",
     (
         "All means every matching device of every pool that the node can reach. If a pool is incomplete, "
-        "not all of them are known, so the node is refused."
+        "not all of them are known, so the node is rejected."
     ),
     "Complete the pool, or ask for a number of devices.",
 )
@@ -79,7 +79,7 @@ def _of_claim(given: Input, claim: PlacedClaim, broken: Sequence[PoolID]) -> Ite
         for request in options:
             if request.want.takes_all and broken:
                 pools = listed(broken)
-                message = f"the input lacks slices of {pools}: nodes that can reach the pool are refused"
+                message = f"the input lacks slices of {pools}: nodes that can reach the pool are rejected"
                 yield ALL_WAITS.at((*request.path, "allocationMode"), message)
     yield from _constraints(given, claim)
 

@@ -139,13 +139,11 @@ def count(number: int, noun: str) -> str:
 
 
 def none_of(number: int, noun: str, verb: str, whose: str = "") -> str:
-    """Return `none of the 3 devices of WHOSE VERBs`, also where there is only one."""
+    """Return `none of the 3 devices of WHOSE VERBs`, `neither of the 2 ...` or `the only device ... does not VERB`."""
     tail = f" of {whose}" if whose else ""
-    return (
-        f"the only {noun}{tail} does not {verb}"
-        if number == 1
-        else f"none of the {number} {noun}s{tail} {_third(verb)}"
-    )
+    if number == 1:
+        return f"the only {noun}{tail} does not {verb}"
+    return f"{'neither' if number == 2 else 'none'} of the {number} {noun}s{tail} {_third(verb)}"
 
 
 def _third(verb: str) -> str:

@@ -138,7 +138,9 @@ class StoredObject(NamedTuple):
         """Return the problem; if a field is missing because it was dropped, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
-                return with_changes(problem, message=f"{problem.message} ({path[-1]}: {reason})")
+                return with_changes(
+                    problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})"
+                )
         return problem
 
 

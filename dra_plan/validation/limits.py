@@ -13,13 +13,13 @@ from .rule import Problem, refused
 TOO_MANY = refused(
     "DRA110",
     "more entries than the API server accepts",
-    "Lists and maps have fixed limits in the API. The API server refuses the object.",
+    "Lists and maps have fixed limits in the API. The API server rejects the object.",
     "Split the object: a pool can have many slices, and a pod many claims.",
 )
 TOO_LONG = refused(
     "DRA111",
     "text longer than the API server accepts",
-    "Texts have fixed limits in the API. The API server refuses the object.",
+    "Texts have fixed limits in the API. The API server rejects the object.",
     "Shorten the text.",
 )
 RULES = (TOO_MANY, TOO_LONG)

@@ -16,7 +16,7 @@ from .schema import MISSING_FIELD
 
 METADATA = refused(
     "DRA157",
-    "metadata that the API server refuses",
+    "metadata that the API server rejects",
     (
         "Finalizers need a domain, and owner references need all their fields. Only one owner is the "
         "controller. A template can give its claims only labels and annotations."

@@ -16,8 +16,8 @@ from .schema import MISSING_FIELD
 BAD_NAME = refused(
     "DRA101",
     "name in the wrong format",
-    "The API server refuses names that are not DNS names.",
-    "Use lowercase letters, digits and dashes.",
+    "The API server rejects names that are not DNS names.",
+    "Use lowercase letters, digits and hyphens.",
 )
 BAD_QUALIFIED_NAME = refused(
     "DRA102",
@@ -37,7 +37,7 @@ NO_DOMAIN = refused(
 NOT_UNIQUE = refused(
     "DRA104",
     "name used twice in a list of unique names",
-    "Other fields refer to the entry by its name. The API server refuses the object.",
+    "Other fields refer to the entry by its name. The API server rejects the object.",
     "Rename or remove one of the entries.",
 )
 BAD_LABEL = refused(

@@ -42,7 +42,7 @@ EPHEMERAL = refused(
 )
 SCHEDULING = refused(
     "DRA171",
-    "scheduling field of a pod that the API server refuses",
+    "scheduling field of a pod that the API server rejects",
     (
         "The operators, effects, weights and numbers in tolerations, affinity, spread constraints, "
         "scheduling gates and ports have fixed values or limits. A pod with scheduling gates cannot have "

@@ -28,7 +28,7 @@ BEYOND_QUOTA = refused(
     "pod or claim that a quota never allows",
     (
         "The object alone needs more than a ResourceQuota of its namespace allows, or the quota requires "
-        "requests or limits that the pod does not set. The API server refuses the object even in an "
+        "requests or limits that the pod does not set. The API server rejects the object even in an "
         "empty namespace."
     ),
     "Request less, set the missing requests or limits, or raise the quota.",
@@ -38,7 +38,7 @@ NEVER_WHOLE = error(
     "workload that a quota never lets run completely",
     (
         "Its pods, with their generated claims, need more than a ResourceQuota of the namespace allows, "
-        "even if nothing else uses it. The API server refuses some of the pods or claims, so some pods "
+        "even if nothing else uses it. The API server rejects some of the pods or claims, so some pods "
         "never start."
     ),
     "Request less, or raise the quota.",

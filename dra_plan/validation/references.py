@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NO_CLASS = unschedulable(
     "DRA201",
     "device class that does not exist",
-    "The scheduler refuses every pod that uses the claim: `device class CLASS does not exist`.",
+    "The scheduler rejects every pod that uses the claim: `device class CLASS does not exist`.",
     "Correct the name, or add the class.",
 )
 NO_CLAIM = unschedulable(
@@ -44,14 +44,14 @@ NO_REQUEST = error(
 NO_ADMIN = refused(
     "DRA205",
     "admin access in a namespace that does not allow it",
-    "The API server refuses claims with admin access unless their namespace has the label "
+    "The API server rejects claims with admin access unless their namespace has the label "
     '`resource.kubernetes.io/admin-access: "true"`.',
     "Add the label to the namespace.",
 )
 ADMIN_UNKNOWN = warning(
     "DRA206",
     "admin access in a namespace that is not in the input",
-    "The API server refuses claims with admin access unless their namespace has the label "
+    "The API server rejects claims with admin access unless their namespace has the label "
     '`resource.kubernetes.io/admin-access: "true"`.',
     "Add the Namespace object, or check the label in the cluster.",
     refused_by="APIServer",

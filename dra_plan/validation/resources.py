@@ -42,7 +42,7 @@ LIMIT = refused(
 )
 POD_RESOURCES = refused(
     "DRA164",
-    "resources of the pod that the API server refuses",
+    "resources of the pod that the API server rejects",
     (
         "Pod-level resources can only be cpu, memory and huge pages, without claims. The requests must "
         "cover those of all containers together, and the limits that of each container."

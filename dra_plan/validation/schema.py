@@ -21,14 +21,14 @@ from .rule import Problem, Rule, info, refused, warning
 WRONG_TYPE = refused(
     "DRA001",
     "field of the wrong type",
-    "The API server cannot decode the object and refuses it.",
+    "The API server cannot decode the object and rejects it.",
     "Write a value of the type of the field.",
 )
 UNKNOWN_FIELD = refused(
     "DRA002",
     "field that the API version does not have",
     (
-        "kubectl refuses the field (`--validate=strict`). Otherwise the API server drops it, and the "
+        "kubectl rejects the field (`--validate=strict`). Otherwise the API server drops it, and the "
         "object no longer means what it says."
     ),
     "Correct the name, or move the field where it belongs.",
@@ -36,7 +36,7 @@ UNKNOWN_FIELD = refused(
 MISSING_FIELD = refused(
     "DRA003",
     "required field missing",
-    "The schema requires the field. The API server refuses the object, or reads the field as empty.",
+    "The schema requires the field. The API server rejects the object, or reads the field as empty.",
     "Set the field.",
 )
 UNKNOWN_VERSION = refused(
@@ -80,7 +80,7 @@ CLAIM_SOURCE = refused(
     "pod claim in the form before Kubernetes 1.31",
     (
         "`source` no longer exists. If it is dropped, the entry names neither a claim nor a template, "
-        "and the API server refuses the pod."
+        "and the API server rejects the pod."
     ),
     "Write resourceClaimName or resourceClaimTemplateName directly in the entry.",
 )
@@ -108,13 +108,13 @@ ZERO_BY_DEFAULT = info(
 UNDECODABLE = refused(
     "DRA013",
     "object that cannot be decoded",
-    "The API server refuses the object.",
+    "The API server rejects the object.",
     "See the message.",
 )
 UNREADABLE = refused(
     "DRA016",
     "document that cannot be read",
-    ("kubectl refuses the file. The rest of the input is checked without it, so its objects count as missing."),
+    ("kubectl rejects the file. The rest of the input is checked without it, so its objects count as missing."),
     "Correct the text, or remove the file.",
 )
 RULES = (

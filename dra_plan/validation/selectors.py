@@ -29,7 +29,7 @@ from .rule import Problem, refused, warning
 NO_CEL = refused(
     "DRA120",
     "selector without an expression",
-    "CEL is the only kind of selector; the API server refuses an entry without it.",
+    "CEL is the only kind of selector; the API server rejects an entry without it.",
     "Write `- cel: {expression: ...}`.",
 )
 DOES_NOT_COMPILE = refused(
@@ -37,7 +37,7 @@ DOES_NOT_COMPILE = refused(
     "selector that does not compile",
     (
         "The API server compiles every expression when the object is written, with the functions that "
-        "the release allows in new expressions. It refuses the object."
+        "the release allows in new expressions. It rejects the object."
     ),
     "Correct the expression at the caret.",
 )
@@ -111,7 +111,7 @@ def _without_excerpts(text: str) -> str:
 
 NODE_SELECTOR = refused(
     "DRA131",
-    "node selector that the API server refuses",
+    "node selector that the API server rejects",
     (
         "A slice's node selector must have exactly one term, with valid keys, operators and values. Gt "
         "and Lt take one value, In and NotIn at least one; for the field metadata.name they take exactly "
@@ -204,12 +204,12 @@ def _no_operator(path: FieldPath, operator: str, known: Sequence[str]) -> Proble
 TAINT = refused(
     "DRA137",
     "taint with an unknown effect",
-    "Only NoSchedule and NoExecute keep pods away; the API server refuses other effects than these and None.",
+    "Only NoSchedule and NoExecute keep pods away; the API server rejects other effects than these and None.",
     "Write None, NoSchedule or NoExecute.",
 )
 TOLERATION = refused(
     "DRA138",
-    "toleration that the API server refuses",
+    "toleration that the API server rejects",
     ("The operators are Equal, and Exists without a value. The effect is that of a taint, or empty for all effects."),
     "Correct the operator, value or effect.",
 )

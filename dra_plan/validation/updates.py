@@ -28,7 +28,7 @@ IMMUTABLE = refused(
     "change of an immutable field",
     (
         "Immutable are the spec of claims and templates, the driver, pool and node of slices, the claims "
-        "of pods and jobs, and an allocation until it is removed. The API server refuses the update. "
+        "of pods and jobs, and an allocation until it is removed. The API server rejects the update. "
         "Checked with --against."
     ),
     "Keep the old value, or delete the object and create it again.",
@@ -38,7 +38,7 @@ BEING_DELETED = refused(
     "addition to an object that is being deleted",
     (
         "An object with a deletionTimestamp cannot get more finalizers, and a claim cannot get more "
-        "users. The API server refuses the update. Checked with --against."
+        "users. The API server rejects the update. Checked with --against."
     ),
     "Wait until the object is gone, and create it again.",
 )

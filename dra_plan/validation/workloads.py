@@ -36,7 +36,7 @@ SELECTOR = refused(
 )
 NUMBER = refused(
     "DRA167",
-    "number that the API server refuses",
+    "number that the API server rejects",
     "Numbers of pods, retries and seconds must not be negative. Percentages are at most 100.",
     "Write 0 or a positive number.",
 )
@@ -58,7 +58,7 @@ BUDGET = refused(
 )
 PRIORITY_CLASS = refused(
     "DRA170",
-    "priority class that the API server refuses",
+    "priority class that the API server rejects",
     (
         "Names that begin with `system-` and values over 1,000,000,000 are reserved for Kubernetes. Only "
         "one class can be the default."

@@ -55,7 +55,7 @@ def plugin(number: int, name: str = "nvidia.com/gpu") -> list[Object]:
     return [{**container(), "resources": {"requests": {name: str(number)}, "limits": {name: str(number)}}}]
 
 
-# -- what the API server refuses of pods that are still to be made -----------------------------------------------------
+# -- what the API server rejects of pods that are still to be made -----------------------------------------------------
 
 
 @pytest.mark.parametrize(("there", "word"), [(0, "Refused"), (1, "Bound")])
@@ -67,7 +67,7 @@ def test_a_workload_of_a_cluster_whose_new_pods_are_refused(there: int, word: st
         objects[-1]["metadata"]["name"] = "w-1"
     assert verdict(objects, "deployment/w")["verdict"] == word
     if not there:
-        assert text(objects, "deployment/w").startswith("deployment/default/w: the API server refuses its pods.\n")
+        assert text(objects, "deployment/w").startswith("deployment/default/w: the API server rejects its pods.\n")
 
 
 STORAGE: Object = {"accessModes": ["ReadWriteOnce"], "storageClassName": "wait"}

@@ -127,7 +127,7 @@ def test_they_are_shown_apart():
     assert "pod/default/p   1/5     NodeUnschedulable   cordoned               a\n" in shown
     told = str(explain(objects))
     assert told.startswith("pod/default/p would be bound to c now.\n")
-    assert "a: has room, but refused: cordoned.\nb: has room, but refused: taint k=v:NoSchedule.\n" in told
+    assert "a: has room, but rejected: cordoned.\nb: has room, but rejected: taint k=v:NoSchedule.\n" in told
     nowhere = [*cluster(), pod("p", templates={"x": "t"}, nodeSelector={"zone": "nowhere"})]
     headline = str(explain(nowhere)).splitlines()[0]
     assert headline == "pod/default/p is Pending: no node can take it (0 of 5)."

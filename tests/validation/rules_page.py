@@ -21,7 +21,7 @@ GROUPS = {
         "Schema and versions",
         "These rules come from the schema of the API version. Of workloads, only the pod template has one.",
     ),
-    "1": ("API rules", "The API server refuses the object, or silently drops a field, when the object is written."),
+    "1": ("API rules", "The API server rejects the object, or silently drops a field, when the object is written."),
     "2": (
         "Rules across objects",
         "These rules depend on other objects. The input counts as one cluster, so include slices and classes.",
@@ -33,10 +33,10 @@ HEAD = """\
 # Rules of `dra-plan validate`
 <!-- Made from the code by `make golden`; a test fails when it is out of date. -->
 
-Each finding has the code of its rule. Codes are never reused. **error**: the API server or the scheduler refuses it, \
+Each finding has the code of its rule. Codes are never reused. **error**: the API server or the scheduler rejects it, \
 or the request cannot be met. **warning**: probably a mistake. **info**: worth knowing. `--fail-on` sets the lowest \
-severity that gives exit status 1 (default: error). The finding also says who refuses the object (`refusedBy` in the \
-document); kubectl's own refusals count as those of the API server. `dra-plan rule CODE` prints the text of a rule.
+severity that gives exit status 1 (default: error). The finding also says who rejects the object (`refusedBy` in the \
+document); kubectl's own rejections count as those of the API server. `dra-plan rule CODE` prints the text of a rule.
 
 `--select` and `--ignore` take codes or prefixes of codes: `--ignore DRA010,DRA2`. The longer one wins; if both are \
 equally long, `--ignore` wins. A project sets them in `.dra-plan.toml`, or in `[tool.dra-plan]` of `pyproject.toml`. \
@@ -60,7 +60,7 @@ to all rules. A comment with an unknown code, or in another form, gives the warn
 
 BASIS = """
 ## How the rules were checked
-The refusals of the API server were checked against Kubernetes 1.36.2. Some 40,000 ResourceClaims, templates, \
+The rejections of the API server were checked against Kubernetes 1.36.2. Some 40,000 ResourceClaims, templates, \
 ResourceSlices, DeviceClasses, DeviceTaintRules and Pods, in all served versions and with gates on and off, went \
 through its strict decoding, its defaults, and the validation of a create and of a first status write. Not recorded:
 
@@ -68,7 +68,7 @@ through its strict decoding, its defaults, and the validation of a create and of
 - other releases: 1.34, 1.35, 1.36.3 and 1.37 use the rules of 1.36.2 with their own versions, fields and gates, and \
 with known changes ([releases.md](releases.md));
 - parts of Pods other than metadata, `resourceClaims` and the claims of containers: requests and limits, priority, \
-service account and the fields of workloads were checked only against single refusals of a running API server. The \
+service account and the fields of workloads were checked only against single rejections of a running API server. The \
 same holds for PodGroups, Workloads, Nodes and volumes;
 - other admission steps, except for namespaces, priority classes and service accounts: other admission plugins and \
 policies, webhooks, quota usage, permissions, and the random names from `generateName`.
@@ -80,7 +80,7 @@ versions; its own option of that name changes this. `dra_plan.validate` in Pytho
 can serve, unless `runtime_config` is given.
 
 Selectors are evaluated on the devices of the input, once on each kind of device. A selector that the API server \
-refuses for its estimated cost is not evaluated. All evaluations that cost more than 1,000 units may cost 1,000,000 \
+rejects for its estimated cost is not evaluated. All evaluations that cost more than 1,000 units may cost 1,000,000 \
 together, the API server's limit for a single one. When that is used up, the warning `selectors-not-tried` says how \
 many selectors were skipped.
 """
@@ -103,7 +103,7 @@ and fails on a device, are reported and do not prevent it.
 """
 
 COLUMNS = """\
-| Code | Severity | Refused by | What |
+| Code | Severity | Rejected by | What |
 |---|---|---|---|
 """
 

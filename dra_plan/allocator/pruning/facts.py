@@ -151,7 +151,7 @@ class Facts:
 
     @property
     def may_exceed(self) -> bool:
-        """Return whether some claim can be refused for requesting too many devices."""
+        """Return whether some claim can be rejected for requesting too many devices."""
         return any(self.most(claim) > RESULTS_LIMIT for claim in range(len(self.first)))
 
     def _mask_of_shared(self) -> int:

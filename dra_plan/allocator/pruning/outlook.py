@@ -102,7 +102,7 @@ class Resources:
                     self._out &= ~(1 << position)
 
     def _find_failing(self, table: Hashable, ledger: Ledger) -> int | None:
-        """Return the devices that the counters refuse, or None while the table is not certain."""
+        """Return the devices that the counters reject, or None while the table is not certain."""
         out = 0
         for each in self.consumers[table]:
             known = self._taker.foreseen(each.device)

@@ -19,7 +19,7 @@ class AllocateOptions(ClaimSetOptions, total=False):
         bool,
         Flag("--together", ("Plan all pending claims, also of pods and workloads, as one set on one node.")),
     ]
-    explain: Annotated[bool, Flag("--explain", "Add reason codes: why each node refuses.")]
+    explain: Annotated[bool, Flag("--explain", "Add reason codes: why each node rejects.")]
     jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]
     competing: bool
     probe: Probe | None

@@ -93,7 +93,7 @@ def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
     if labels and without:
         said = "".join(f",{name}=N" for name in without)
         them = "it" if len(without) == 1 else "them"
-        yield f"Labels do not give the {' and '.join(without)} of a group; set {them} with --group NAME{said}."
+        yield f"Node labels do not specify the {' and '.join(without)} of a group; set {them} with --group NAME{said}."
         yield "Node groups without nodes cannot be detected; add them with --group."
 
 
@@ -114,7 +114,9 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     if len(up.options) > 1:
         yield from _choice(up)
     if up.needed is not None:
-        yield (f"kube-scheduler needs {counted(up.needed, 'new node')} of group {up.chosen} for these pods (see `grow`).")
+        yield (
+            f"kube-scheduler needs {counted(up.needed, 'new node')} in group {up.chosen} for these pods (see `grow`)."
+        )
     left = [pod for pod, outcome in up.then_bound.items() if outcome != "Bound"]
     if up.then_bound:
         bound = len(up.then_bound) - len(left)
@@ -123,7 +125,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         others = counted(up.others_bound, "pod")
         yield (f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes first.")
     if down.removable:
-        yield f"Could be removed if nothing on them changes: {listed(down.removable, 6)}."
+        yield f"Nodes that could be removed if nothing changes: {listed(down.removable, 6)}."
 
 
 def _choice(up: ScaleUpDocument) -> Iterator[str]:
@@ -133,11 +135,13 @@ def _choice(up: ScaleUpDocument) -> Iterator[str]:
     others = "; ".join(said)
     helping = f"{counted(len(up.options), 'group')} would help"
     if not up.expander:
-        yield f"{helping}; which one grows depends on the expander. The answer assumes the first, {up.chosen}: {others}."
+        yield (
+            f"{helping}; which one grows depends on the expander. The answer assumes the first, {up.chosen}; {others}."
+        )
     elif up.expander not in choices:
         yield (
             f"{helping}; the input does not say which one the expander {up.expander} takes. The answer assumes the"
-            f" first, {up.chosen}: {others}."
+            f" first, {up.chosen}; {others}."
         )
     elif len(choices[up.expander]) > 1:
         yield f"{helping}; {up.expander} takes {_or(choices[up.expander])} at random; the answer assumes {up.chosen}."

@@ -170,10 +170,10 @@ def _refused(expression: str, target: Target) -> str | None:
 
 def _notices(selector: Selector, refused: str | None) -> Iterator[Notice]:
     if refused is not None:
-        yield Notice("selector-refused", f"the API server refuses this expression on create: {refused}")
+        yield Notice("selector-refused", f"the API server rejects this expression on create: {refused}")
     elif selector.max_cost > COST_LIMIT:
         cost = f"estimated cost {selector.max_cost} exceeds {COST_LIMIT}"
-        yield Notice("selector-too-expensive", f"the API server refuses this expression on create: {cost}")
+        yield Notice("selector-too-expensive", f"the API server rejects this expression on create: {cost}")
 
 
 def _devices(inventory: Inventory, target: Target) -> Iterator[DeviceAsked]:

@@ -53,7 +53,10 @@ def _details(of: RoomForPod) -> Iterator[str]:
 
 _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
     "Fits": lambda _of: "there is enough room; no pod has to move",
-    "Moves": lambda of: f"enough if {counted(of.moved, 'running pod')} {_move(of.moved)} to {'another node' if of.moved == 1 else 'other nodes'}",
+    "Moves": lambda of: (
+        f"enough if {counted(of.moved, 'running pod')} {_move(of.moved)} to"
+        f" {'another node' if of.moved == 1 else 'other nodes'}"
+    ),
     "Preemption": lambda of: (
         f"enough if {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
         + (f" and {counted(of.moved, 'pod')} {_move(of.moved)}" if of.moved else "")
@@ -127,7 +130,7 @@ def unplanned_lines(of: UnplannedOwner, *, headed: bool = True) -> Lines:
 
 
 _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
-    "Bound": lambda of: f"already has a node: {of.node_name}",
+    "Bound": lambda of: f"already bound to {of.node_name}",
     "Finished": lambda of: f"has finished{f' ({of.phase})' if of.phase else ''} and holds no devices",
     "Deleting": lambda of: f"is being deleted{f', on {of.node_name}' if of.node_name else ''}",
     "Allocated": lambda of: f"already has its devices{_users(of)}",

@@ -40,7 +40,7 @@ def grow(
 
     The answer is the smallest number of nodes like those of --like (or the cheapest combination) with which
     kube-scheduler binds all pending pods. -n, -l and names (pod/train, deploy/serve) select pods. Pods that no
-    number of nodes would help are listed first, and make the exit status 1. PATH is a file, a directory, or - for
+    number of nodes would help are listed first, and set the exit status to 1. PATH is a file, a directory, or - for
     standard input.
 
     """

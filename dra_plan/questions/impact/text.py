@@ -23,9 +23,9 @@ from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, counted, listed, when
 
 EFFECTS: dict[PodEffect, str] = {
-    "Gone": "Ends for good",
-    "WithoutPlace": "Without a place",
-    "EvictedAgain": "Evicted again and again",
+    "Gone": "Not recreated",
+    "WithoutPlace": "Left pending",
+    "EvictedAgain": "Evicted repeatedly",
     "Moves": "Moves",
     "Restarts": "Restarts in place",
     "Starts": "Starts",
@@ -90,7 +90,7 @@ def headline(document: ImpactDocument) -> str:
         parts = (
             (placed, "rescheduled"),
             (counts["WithoutPlace"], "left pending"),
-            (counts["EvictedAgain"], "evicted again and again"),
+            (counts["EvictedAgain"], "evicted repeatedly"),
             (counts["Gone"], "not recreated"),
         )
         kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
@@ -99,7 +99,7 @@ def headline(document: ImpactDocument) -> str:
         "Starts": "would start",
         "NoLongerStarts": "would no longer start",
         "Elsewhere": "would start elsewhere",
-        "Refused": "would be refused",
+        "Refused": "would be rejected",
     }
     new = sum(pod.before is None for pod in document.pods if pod.effect == "Starts")
     if new or counts["Waits"]:
@@ -249,7 +249,7 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."
     if any(one.exceeded for one in document.quotas):
-        yield "Usage exceeds a quota. No running pod is terminated, but no new one is admitted."
+        yield "Usage exceeds a quota. Running pods are not terminated, but no new pod is admitted."
     yield from _unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):

@@ -28,7 +28,7 @@ def maintain(
     to: Annotated[
         list[str] | None,
         typer.Option(
-            "--to", metavar="PATH", help=("ResourceSlices and Nodes to use when nodes come back; repeatable.")
+            "--to", metavar="PATH", help=("ResourceSlices and Nodes to use when drained nodes return; repeatable.")
         ),
     ] = None,
     fail_on: options.FailOn = "error",

@@ -46,8 +46,8 @@ def named(document: MaintenanceDocument, node: str) -> str:
 def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     if document.outcome == "Possible":
         yield (
-            f"{headline(document)}, in this order. Every running pod has a node except while it "
-            "moves, and every PodDisruptionBudget is respected."
+            f"{headline(document)}, in this order. All evicted pods are rescheduled, "
+            "and every PodDisruptionBudget is respected."
         )
     else:
         yield no_order(document)

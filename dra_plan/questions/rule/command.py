@@ -30,7 +30,7 @@ def rule(
         ),
     ] = "text",
 ) -> Exit:
-    """Explain the rules of validate, with examples.
+    """Explain the rules that validate checks, with examples.
 
     Examples:
       dra-plan rule DRA230

@@ -46,7 +46,9 @@ def validate(
     ] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option("--against", metavar="OLD", help="Check objects as updates of those in OLD (files or directories)."),
+        typer.Option(
+            "--against", metavar="OLD", help="Check objects as updates to those in OLD (a file or directory)."
+        ),
     ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help=("Write certain corrections into the files, and report what is left."))

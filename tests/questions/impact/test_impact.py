@@ -328,7 +328,7 @@ def test_a_pod_that_is_evicted_endlessly_is_named_with_the_reason() -> None:
     found = of(objects, taint_rule("r", EVICTS, driver=GPU))
     assert effects(found) == {"back": "EvictedAgain", "bare": "Gone"}
     text = str(found)
-    assert text.startswith("2 running pods are terminated: 1 evicted again and again, 1 not recreated.")
+    assert text.startswith("2 running pods are terminated: 1 evicted repeatedly, 1 not recreated.")
     assert "pods are evicted and recreated endlessly (default/back)." in text
     assert "A pod that tolerates a taint for some seconds" in text
     assert fails(found)

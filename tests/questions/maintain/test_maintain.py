@@ -406,7 +406,7 @@ def test_the_driver_file_may_be_wrong() -> None:
 
 
 def test_a_place_that_is_not_known_is_no_proof() -> None:
-    """A class or a search that is missing refuses a pod as far as it was looked: that no order exists is not shown."""
+    """A class or a search that is missing rejects a pod as far as it was looked: that no order exists is not shown."""
     objects = [*one_full_rack(), node("c"), slice_("c", "gpu-0")]
     lacking = Cluster.of([each for each in objects if each["kind"] != "DeviceClass"]).maintain()
     assert (lacking.outcome, lacking.stop.reason) == ("Undecided", "NotKnown")
