@@ -66,7 +66,7 @@ _LEAST_PERCENTAGE = 5
 def nodes_to_find(total: int, percentage: int) -> int:
     """Return the number of feasible nodes that are enough.
 
-    That is all of up to 99, otherwise a percentage (0: the default), at least 100.
+    For up to 99 nodes, this is the number of nodes; otherwise it is a percentage (0: the default), but at least 100.
     """
     if total < LEAST_FEASIBLE:
         return total
@@ -111,8 +111,8 @@ def winner(best: Sequence[int]) -> int:
     """Return the index of the node that is taken among several best ones: the root of a binary heap.
 
     Go's container/heap builds the heap from below. Only a strictly greater element replaces another, and the left of
-    two equal children moves up; so the root is the best one that comes first when the tree of indices is walked from
-    the root, left before right. The binary digits of index + 1 after the first spell its way from the root.
+    two equal children moves up. So of the best elements, the root is the first one when the tree of indices is walked
+    from the root, left before right. The binary digits of index + 1, except the first, describe the path from the root.
     """
     return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
 
@@ -386,7 +386,7 @@ class Cycle:
 
 
 def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
-    """Describe a failure after a node was chosen; a rejection reads as if there were only that node."""
+    """Describe a failure after a node was chosen; a rejection is worded as if there were only that node."""
     result.best = ()
     if status.rejected:
         result.message = fit_error(1, {node: status})

@@ -59,10 +59,10 @@ class NodeAnswer(NamedTuple):
 class PodState:
     """The pod's claims as PreFilter read them; empty if PreFilter rejected the pod.
 
-    `special` is the claim for extended resources, `names` those that it may have to serve. `answers` are those of
-    nodes, by name and with the node's version, for cases in which `key` can't tell which pods they apply to. `chosen`
-    are the results for the reserved node, for the pending claims in order, the special one last; `uses` lists the
-    containers that use the special one's requests.
+    `special` is the claim for extended resources; `names` are the resources that it may have to serve. `answers` are
+    the answers for nodes, by name and with the node's version, for cases in which `key` does not determine the pods
+    that they apply to. `chosen` are the results for the reserved node, for the pending claims in order, the special one
+    last; `uses` lists the containers that use the special one's requests.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -96,7 +96,8 @@ class PodState:
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
         """Return the allocations of the waiting claims in their order; `found` are those that this pod found.
 
-        `mixed_up`: upstream puts those of shared claims after the new ones, and then uses the order of the claims.
+        `mixed_up` means that upstream puts the allocations of shared claims after the new ones, but then reads them in
+        the order of the claims.
         """
         if not self.shared:
             return list(found)
@@ -341,7 +342,7 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """Return everything besides the node that determines the answer for it; None if it can't be put into a key."""
+    """Return everything that determines the answer for a node, except the node; None if that cannot be a key."""
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None  # the node that is examined first decides for all; the pod's requirements for the node decide too
     if any(claims.conditional_results(claim) for claim in kept.allocated):

@@ -88,12 +88,12 @@ class DynamicResources(
 
     @property
     def undecided(self) -> dict[str, list[str]]:
-        """Pod to the nodes on which the step budget ran out."""
+        """A map from pods to the nodes on which the step budget ran out."""
         return self._check.undecided
 
     @property
     def lost_reservations(self) -> list[tuple[str, str]]:
-        """Return (claim, user) of reservations that a later write overwrote."""
+        """Return (claim, user) for each reservation that a later write has overwritten."""
         return self._binder.lost
 
     def _kept(self, state: CycleState) -> PodState | None:

@@ -22,8 +22,8 @@ from dra_plan.api.scheduling import PodGroup
 class ResourceShort(NamedTuple):
     """A resource of which the node has less left than the pod requests, in the units of `cluster.nodes.amounts`.
 
-    The number of pods is the resource `pods`; a pod requests one. The free amount is never negative. `room` is the
-    amount that an empty node would have; -1 if unknown.
+    The pod count is treated as the resource `pods`, of which each pod requests one. The free amount is never negative.
+    `room` is the amount that an empty node would have, or -1 if it is unknown.
     """
 
     resource: str
@@ -108,7 +108,7 @@ class SpreadUneven(NamedTuple):
 
 
 class VolumeUnfit(NamedTuple):
-    """A claim on a volume, and its volume if it has one, that can't be used on the node."""
+    """A claim on a volume that cannot be used on the node, with its volume if it has one."""
 
     claim: str
     volume: str
@@ -219,7 +219,7 @@ class Status:
         return self.code in _REJECTIONS
 
     def by(self, plugin: str) -> Status:
-        """Return the same status with the plugin's name, unless it has one already."""
+        """Return the same status with the plugin's name, unless it already has one."""
         if self.plugin:
             return self
         named = Status(self.code, plugin=plugin)
@@ -292,8 +292,8 @@ class StateNotFoundError(KeyError):
 class GroupCycleState:
     """The data that the pods of one cycle of a pod group share.
 
-    `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` says that
-    everything taken will be released: nothing that existed before may be lost then. `postponed` are evictions that wait
+    `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` means that
+    everything taken will be released, so nothing that existed before may be lost. `postponed` are evictions that wait
     for the group's outcome.
     """
 
