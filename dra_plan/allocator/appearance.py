@@ -139,8 +139,8 @@ _NOT_SEEN = _Row(None, (), consumes=False)
 class Observer:
     """A finder of node appearances for one set of claims.
 
-    `is_able` is false if appearances cannot answer these claims. With `exact`, the amounts that are left of a shared
-    device count exactly; otherwise only whether they are enough for one search.
+    `is_able` is false if appearances cannot answer these claims. With `exact`, appearances distinguish the exact
+    amounts that are left of a shared device; otherwise only whether they are enough for one search.
     """
 
     def __init__(
@@ -423,7 +423,7 @@ PLAIN_NODES = 3
 class Answer(NamedTuple):
     """The end of a search: for each claim `takes` by position in the appearance, None if no solution was found.
 
-    If the search is undecided, `gave_up` gives the reason.
+    If the search is undecided, `gave_up` is the reason.
     """
 
     takes: list[list[tuple[Take, int]]] | None
@@ -490,7 +490,7 @@ class Likeness:
         return self._answers.get(appearance.key)
 
     def remember(self, appearance: Appearance, search: Search, *, found: bool, gave_up: str = "") -> None:
-        """Store how the search on a node of that appearance ended."""
+        """Store the result of the search on a node of that appearance."""
         takes = None
         if found:
             positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(appearance.places)}

@@ -50,7 +50,7 @@ class Constraint:
         raise NotImplementedError
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Add a device that was not refused to those taken."""
+        """Add a device that was not rejected to those taken."""
         raise NotImplementedError
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
@@ -58,7 +58,7 @@ class Constraint:
         raise NotImplementedError
 
     def misreads(self, device: PoolDevice) -> bool:
-        """Return whether the device offers a list that the constraint should understand but does not (P11)."""
+        """Return whether the device offers a list that the constraint should support but does not (P11)."""
         return self.blind and self.value(device) is UNKNOWN
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base keeps everything
@@ -78,7 +78,7 @@ class MatchAttribute(Constraint):
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
         """Reject a value that differs from that of earlier devices.
 
-        The first device fixes the value, even one that nothing can equal.
+        The first device fixes the value, even if no other value can be equal to it.
         """
         offered = self.value(device)
         if offered is None:
@@ -101,7 +101,7 @@ class MatchAttribute(Constraint):
             ledger.pin(self, pinned if count else offered)
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - as in take
-        """Fix the first device's value permanently; a later device only counts."""
+        """Fix the first device's value permanently; for later devices, only increase the count."""
         count, pinned = ledger.pins.get(self, (0, None))
         ledger.leak_pin(self, pinned if count else self.value(device))
 

@@ -75,8 +75,8 @@ class Ledger:
     def settle(self) -> None:
         """Make everything taken permanent; it can no longer be undone.
 
-        Notes refer to the ledger, and so the ledger to itself. Without the notes it is freed as soon as it is unused,
-        and with it the search, which would otherwise not be collected for a while.
+        Notes refer to the ledger, so the ledger refers to itself. Without the notes, the ledger and the search are
+        freed as soon as they are unused; otherwise they would not be collected for a while.
         """
         self.trail.clear()
 
@@ -189,13 +189,13 @@ class Ledger:
         self.pins[constraint] = (count - 1, value)
 
     def remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """Note that a distinctAttribute constraint has seen `value` in `slot`."""
+        """Record that a distinctAttribute constraint has seen `value` in `slot`."""
         seen = self.remembered.setdefault(constraint, {})
         seen[slot] = value
         self.trail.append((self._forget, constraint, slot))
 
     def leak_remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """Note permanently that a distinctAttribute constraint has seen `value` in `slot` (Q21)."""
+        """Record permanently that a distinctAttribute constraint has seen `value` in `slot` (Q21)."""
         self.leaks += 1
         self.remembered.setdefault(constraint, {})[slot] = value
 
@@ -324,7 +324,7 @@ class AllocatedState:
         return self._sharing[pool] > 0
 
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
-        """Return whether the device's counters are spent."""
+        """Return whether the device's counters are used up."""
         return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
 
     def holder(self, device: DeviceID) -> str | None:

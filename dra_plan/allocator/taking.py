@@ -74,8 +74,8 @@ class Taker:
     def checks(self, want: Want) -> tuple[TakingCheck, ...]:
         """Return all checks that a device must pass, in the order in which the want meets them.
 
-        All lists the matching devices before it checks which are free. A check may raise AllocationError, and takes
-        nothing.
+        All lists the matching devices before it checks which are free. A check may raise AllocationError, and does not
+        take anything.
         """
         return _OF_ALL if want.takes_all else _OF_ONE
 
@@ -96,7 +96,7 @@ class Taker:
         return None
 
     def match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return why the device is not of the requested kind; cached, because it does not depend on what is taken."""
+        """Return why the device is not of the requested kind; cached, because it does not depend on taken devices."""
         known = self._matches.get(want)
         if known is None:
             known = self._matches[want] = {}
@@ -138,7 +138,7 @@ class Taker:
         return not self.quirks.all_drops_exhausted
 
     def demand(self, want: Want, device: PoolDevice) -> Demand:
-        """Return what the want takes of the device's capacity; cached."""
+        """Return the amounts of the device's capacity that the want takes; cached."""
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
@@ -203,7 +203,7 @@ class Taker:
     def never(self, want: Want, device: PoolDevice) -> bool:
         """Return whether the want cannot have the device even while nothing is taken; call this only in that state.
 
-        Checks that depend on the first use of counters count as passed.
+        Checks that depend on the first use of counters are treated as passed.
         """
         if device.device.consumes_counters:
             if not self.features.partitionable_devices:

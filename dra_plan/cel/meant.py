@@ -36,7 +36,7 @@ _QUOTES = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
 class Meant(NamedTuple):
     """One place to rewrite: characters from `start` to `end` become `text`.
 
-    `said` is the reason; the mistake is at `at`.
+    `said` is the reason, and `at` is the position of the mistake.
     """
 
     start: int

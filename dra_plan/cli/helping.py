@@ -42,7 +42,7 @@ TOPICS = {
     "Other": {
         "snapshot": "Save a cluster snapshot.",
         "schema": "Print the JSON Schema of a document, or list the schemas.",
-        "completion": "Print the completion script of a shell.",
+        "completion": "Print the completion script for a shell.",
     },
 }
 """The commands by purpose, in the order of `--help`, with the first sentence of their own help.

@@ -285,7 +285,7 @@ _LIFTS = {
 
 
 class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
-    """A request that a container does not make itself: a LimitRange makes it."""
+    """A request that a LimitRange adds to a container."""
 
     container: str
     resource: str

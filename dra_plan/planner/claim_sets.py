@@ -180,7 +180,7 @@ class PlannedSet(NamedTuple):
 
 
 class SetPlanner:
-    """The planning of claim sets, one after the other and each alone."""
+    """The planning of claim sets, one after the other and independently of each other."""
 
     def __init__(
         self, view: View, nodes: Sequence[Node], question: Question, deadline: float | None, total: int = 0

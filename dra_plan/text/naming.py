@@ -37,7 +37,7 @@ def why_undecided(document: PrintedDocument) -> str:
 
 
 def fits_nowhere(outcome: str) -> str:
-    """Return the wording for a claim set or pod that got no node, as far as this is certain."""
+    """Return the wording for a claim set or pod that got no node, depending on whether this is certain."""
     return {"Undecided": "undecided", "Unknown": "not known"}.get(outcome, "fits nowhere")
 
 

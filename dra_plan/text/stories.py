@@ -171,7 +171,7 @@ def cause_lines(story: NodeStory) -> Lines:
         yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
         devices = words.listed([f"{each.driver}/{each.pool}/{each.device}" for each in claim.devices])
-        them = "it" if len(claim.devices) == 1 else "them"
+        them = "that device" if len(claim.devices) == 1 else "these devices"
         yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}. This node cannot reach {them}."
     if story.outcome is Outcome.ERROR:
         if story.fault is not None and story.fault.code in obstacles.ABOUT_POOLS:
@@ -208,13 +208,13 @@ def blocking_lines(story: NodeStory) -> Lines:
     if blocking is None:
         return
     if not blocking.elements:
-        yield ("Each request could be met alone, but not all together. Which of them conflict is not known.")
+        yield ("Each request can be met on its own, but not all of them together. It is unknown which ones conflict.")
         return
     one = sum(isinstance(element, BlockingRequest) for element in blocking.elements) == 1
     yield (
-        "Enough devices pass every check one by one, but these cannot be met together:"
+        "Enough devices pass every check, but these cannot be met together:"
         if one
-        else "Each request could be met alone, but not these together:"
+        else "Each request can be met on its own, but not these together:"
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
@@ -398,7 +398,7 @@ def _same_answer(one: PlannedNode, other: PlannedNode) -> bool:
     )
 
 
-TOGETHER = "`dra-plan schedule`, with the same paths,"
+TOGETHER = "`dra-plan schedule` with the same paths"
 
 
 ALONE = "Each row is checked alone"
@@ -419,7 +419,7 @@ def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
-        yield f"Not checked here: {listed(found, len(found))} of {about}. {TOGETHER} checks all of it."
+        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} also checks these."
 
 
 def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:

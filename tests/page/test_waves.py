@@ -78,7 +78,7 @@ def test_a_maintenance_that_stops_shows_where() -> None:
 def test_moves_that_make_room_end_with_the_room() -> None:
     cluster = Cluster.load(ROOT / "fixtures" / "scattered")
     page = _page(cluster, cluster.repack(for_="pod/ml/train"))
-    assert page.headline == "Moving 2 pods in 1 wave makes room for pod/ml/train. Each of them gets another node"
+    assert page.headline == "Moving 2 pods to other nodes in 1 wave makes room for pod/ml/train"
     assert _said(page, "Wave 1")["gpu-1"] == (
         "cordoned, 2 pods leave",
         ["ml/embed goes to gpu-2", "ml/serve-a goes to gpu-3"],

@@ -210,7 +210,7 @@ class Memory:
         return self._shapes[start, end]
 
     def key(self, moment: Moment, horizon: int) -> Hashable | None:
-        """Return the state at a moment, or None if it cannot be known: within a request whose order matters (Q2)."""
+        """Return the state at a moment, or None if it is unknown: within a request whose order matters (Q2)."""
         option = moment.option
         if "R5" not in self._facts.rules:
             return None

@@ -116,7 +116,7 @@ Left = tuple[bool, tuple[tuple[str, int], ...]]
 
 
 class Facts:
-    """The masks of one search. The ledger must be empty when they are made."""
+    """The masks of one search. The ledger must be empty when the masks are created."""
 
     def __init__(self, space: SearchSpace, taker: Taker, rules: frozenset[PruningRule]) -> None:
         self.space, self.taker, self.rules = space, taker, rules

@@ -223,7 +223,7 @@ class _Visit(NamedTuple):
 
 
 class PrunedWalk(Walk):
-    """One pruned walk. The taker must have taken nothing; `steps` counts the steps of earlier walks."""
+    """One pruned walk. The taker must not have taken anything yet; `steps` counts the steps of earlier walks."""
 
     def __init__(
         self,

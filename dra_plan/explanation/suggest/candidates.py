@@ -232,8 +232,8 @@ def of_selector(
 ) -> Iterator[Change]:
     """Yield the changes to try with a selector that rejects or fails; `found` are the parts of it that decide.
 
-    A clause that names the driver is never dropped: other drivers mean other hardware. Nor are a class's clauses that
-    are true `nowhere`.
+    A clause that names the driver is never dropped: other drivers mean other hardware. Clauses of a class that are true
+    `nowhere` are not dropped either.
     """
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None

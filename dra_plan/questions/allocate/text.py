@@ -118,7 +118,7 @@ def _summary(groups: Groups) -> Table:
 
 
 def in_the_way(claim_set: PlannedClaimSet) -> str:
-    """Return why the set fits nowhere, in the length of a cell: an error, its devices' nodes, the rules against it."""
+    """Return why the set fits nowhere, short enough for a cell: an error, its devices' nodes, the rules against it."""
     if claim_set.outcome is Outcome.REFUSED:
         return REFUSED
     if claim_set.outcome is Outcome.UNKNOWN:

@@ -135,7 +135,7 @@ class Counting:
         return sum(copies.number for copies in found) > bound
 
     def daemons(self, workload: AnyWorkload, present: Sequence[Pod], own: OwnedAlready) -> Count:
-        """Return one pod for each node that may have one and has none: a DaemonSet creates no more."""
+        """Return one pod for each node that may have one but has none: a DaemonSet creates no more."""
         simulation = self._simulation(lambda _pod: False)
         simulation.start()
         copies = Copies()
@@ -325,7 +325,7 @@ def count_copies(
     mix: bool = False,
     seeks: bool | None = None,
 ) -> CapacityPlan:
-    """Count the copies of each pod alone, in addition to the bound pods; pending pods are left aside.
+    """Count the copies of each pod separately, in addition to the bound pods; pending pods are ignored.
 
     With `mix`, all pods are counted together, in proportion to their owners' replicas. With `seeks`, the best possible
     number is searched for thoroughly; by default for a few seconds, and not for a mix.

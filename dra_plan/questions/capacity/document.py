@@ -130,7 +130,7 @@ class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
 
 
 class CopiedGang(DocumentPart, frozen=True, kw_only=True):
-    """The gang that forms a copy: a new pod group with all its pods. It counts when all of them are bound."""
+    """The gang that forms a copy: a new pod group with all its pods. It is counted when all of them are bound."""
 
     pod_group: Annotated[Text, Meta(description="The group that is copied, in the owner's namespace.")]
     pods: Annotated[int, Meta(ge=1, description="How many pods a copy has.")]

@@ -59,7 +59,7 @@ def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every node of every claim set."""
+    """Return the same, with every node for every claim set."""
     made = Table(("WORKLOAD", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
     for one in document.claim_sets:
         for node in one.nodes:

@@ -21,7 +21,7 @@ GONE = "gone: nothing recreates it, or it makes room for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows for each node whose pods would have no node or be gone; the others by name."""
+    """Return rows for each node whose pods would be left pending or gone, and the names of the other nodes."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
     if not harmful and not any(node.undecided for node in document.nodes):
         return [f"{none_lost(document)}.", *_held_up(document), target(document)]

@@ -19,7 +19,7 @@ from dra_plan.text.devices import devices_of
 from dra_plan.text.naming import consumed, device_name, named
 from dra_plan.text.words import counted, listed, scheduler_says
 
-NOTHING = "Nothing to explain: the input has no pending claim, and no pod or workload that uses one."
+NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use any."
 
 
 def room_lines(of: RoomForPod) -> Lines:

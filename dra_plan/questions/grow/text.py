@@ -99,7 +99,7 @@ def _no_help(document: GrowthDocument) -> str:
 
 
 def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
-    """Return the addition to a sentence that is true only if ties between nodes are decided as they were here.
+    """Return the addition to a sentence that is true only if ties between nodes are broken in the same way.
 
     With `helpless`, the sentence is about the pods that no number of nodes helps.
     """
