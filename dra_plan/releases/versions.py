@@ -27,7 +27,7 @@ _MANY = 1_000_000_000
 
 
 class FoundRelease(NamedTuple):
-    """The recorded release that answers for a version: `known` unless outcomes of that exact version are missing.
+    """The recorded release used for a version: `known` unless outcomes of that exact version are missing.
 
     `asked` is the requested version without a vendor suffix; `minor` that of the release.
     """

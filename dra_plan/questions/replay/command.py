@@ -47,10 +47,10 @@ def replay(
       dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
-    Pods are created, end and are evicted, and nodes come and go, in simulated time, with the scheduler's own queue
-    and cycle. The answer has waiting times, and the devices that are allocated, or idle but not usable by the pods
-    of the run. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
-    time, action, object, name, count and duration. PATH has the cluster: a file, a directory, or - for standard
+    Pods are created, finish and are evicted, and nodes are added and removed, in simulated time, with the scheduler's
+    own queue and cycle. The answer has waiting times, and the devices that are allocated, or idle but not usable by the
+    pods of the run. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
+    time, action, object, name, count and duration. PATH contains the cluster: a file, a directory, or - for standard
     input.
 
     """

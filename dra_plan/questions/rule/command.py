@@ -37,8 +37,8 @@ def rule(
       dra-plan rule DRA1
       dra-plan rule -o json
 
-    Shows what a rule checks, why it matters and how to fix it, with a bad example, what validate prints for it, and
-    a good example. Without CODE, all rules are listed; docs/rules.md has them too.
+    Shows what a rule checks, why it matters and how to fix it, with a bad example, what validate prints for it, and a
+    good example. Without CODE, all rules are listed; docs/rules.md also lists them.
 
     """
     from dra_plan.cli.printing import print_document

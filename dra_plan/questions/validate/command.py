@@ -78,9 +78,9 @@ def validate(
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Objects are checked alone, by the rules of the API server, and together: references, selectors against the
-    devices in the input, and requests that no device can meet. docs/rules.md lists the rules; `# dra-plan:
-    ignore=CODE` in YAML ignores one for a field. PATH is a file, a directory, or - for standard input.
+    Objects are checked individually, by the rules of the API server, and together: references, selectors against the
+    devices in the input, and requests that no device can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE`
+    in YAML ignores one for a field. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests
