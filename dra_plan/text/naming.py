@@ -176,7 +176,7 @@ def _words(edit: AppliedEdit) -> str:
             name = edit.object.name if edit.object else ""
             told = f"pod/{name} on {edit.node}" if edit.node else f"pod/{name} evicted"
         case _:
-            told = f"without {edit.object.kind.lower()}/{edit.object.name}" if edit.object else ""
+            told = f"{_object(edit.object)} removed" if edit.object else ""
     effects = ", ".join(_effects(edit))
     return f"{told} ({effects})" if effects else told
 
@@ -194,7 +194,11 @@ def _applied(edit: AppliedEdit) -> str:
 
 def written(one: AppliedObject) -> str:
     """Return an applied object, and whether it is created or changed."""
-    return f"{one.kind.lower()}/{one.namespace}{'/' if one.namespace else ''}{one.name} {one.change.lower()}"
+    return f"{_object(one)} {one.change.lower()}"
+
+
+def _object(of: ObjectName) -> str:
+    return f"{of.kind.lower()}/{of.namespace}{'/' if of.namespace else ''}{of.name}"
 
 
 def _effects(edit: AppliedEdit) -> Iterator[str]:
@@ -202,7 +206,7 @@ def _effects(edit: AppliedEdit) -> Iterator[str]:
         yield f"{_count(len(edit.pending), 'pod')} pending again"
     kinds = [item.kind.lower() for item in edit.gone]
     for kind in dict.fromkeys(kinds):
-        yield f"{_count(kinds.count(kind), kind)} gone"
+        yield f"{_count(kinds.count(kind), kind)} deleted"
     if edit.deallocated:
         yield f"{_count(len(edit.deallocated), 'claim')} free"
 

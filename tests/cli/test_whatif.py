@@ -30,7 +30,7 @@ def test_edits_are_applied_in_the_order_given(command: str) -> None:
 
 def test_the_table_says_what_was_changed() -> None:
     ran = in_process("schedule", QUICKSTART, "--add-nodes", "2=gpu-a", "--without", "no/cpu-a")
-    assert ran.out.endswith("\nWhat if: 2 nodes like gpu-a added; without node/cpu-a. Kubernetes 1.36.3.\n")
+    assert ran.out.endswith("\nWhat if: 2 nodes like gpu-a added; node/cpu-a removed. Kubernetes 1.36.3.\n")
 
 
 @pytest.mark.parametrize(

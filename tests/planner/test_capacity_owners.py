@@ -91,7 +91,7 @@ def test_where_nothing_else_helps_that_is_said() -> None:
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        (2, "2 of its 2 replicas are scheduled; the copies are in addition to them."),
+        (2, "All 2 replicas are scheduled; the copies are in addition to them."),
         (3, "Its pending replica is included in the 2."),
         (4, "Its 2 pending replicas are included in the 2."),
         (6, "2 of its 6 replicas are scheduled; 2 of the 4 pending ones would fit."),

@@ -252,6 +252,7 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
         return
     there = of.wanted - of.missing
     number = f"{there:,} of its" if there else "None of its"
+    number = number if of.missing else "All"
     had = f"  {number} {of.wanted:,} replicas {'is' if there == 1 else 'are'} scheduled"
     if of.wanted == 1:
         had = f"  Its 1 replica is {'scheduled' if there else 'pending'}"

@@ -96,7 +96,7 @@ def _with(step: MoveStep) -> str:
 
 _REASONS: dict[str, Callable[[str], str]] = {
     "NoController": lambda pods: f"{pods} that no controller would recreate",
-    "DaemonSet": lambda pods: f"{pods} of DaemonSets",
+    "DaemonSet": lambda pods: f"{pods} of a DaemonSet",
     "Static": lambda pods: f"{pods} of the kubelet (static)",
     "DisruptionBudget": lambda pods: f"{pods} that a PodDisruptionBudget protects",
     "HigherPriority": lambda pods: f"{pods} of higher priority",

@@ -48,8 +48,8 @@ def replay(
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
     Pods are created, finish and are evicted, and nodes are added and removed, in simulated time, with the scheduler's
-    own queue and cycle. The answer has waiting times, and the devices that are allocated, or idle but not usable by the
-    pods of the run. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
+    own queue and cycle. The answer shows waiting times, allocated devices, and devices that are idle but not usable by
+    the run's pods. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
     time, action, object, name, count and duration. PATH contains the cluster: a file, a directory, or - for standard
     input.
 
