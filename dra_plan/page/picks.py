@@ -176,8 +176,8 @@ GOOD, BAD, OTHER = "good", "bad", "other"
 class Mark:
     """The mark of a pick at a place: a word and its tone, more text, its devices, and why others are not suitable.
 
-    `harms` has the devices in use whose holders suffer from the pick, with the effect on each. `others` has devices that
-    are not of the requested class, with the reason.
+    `harms` has the devices in use whose holders suffer from the pick, with the effect on each. `others` has the devices
+    that are not of the requested class, with the reason.
     """
 
     tone: str

@@ -196,7 +196,9 @@ export function makeFleet(model, drawing, told) {
     const devices = sum([...(hits?.values() || [])].map((each) => each.devices.length));
     const count = `${number(left.length)} of ${counted(places().length, "node")}`;
     const more = devices ? ", " + counted(devices, "device") : "";
-    part("count").textContent = hits && !left.length ? `Nothing found for “${view.wanted.trim()}”.` : count + more;
+    const cut = scenes[view.scene].keeps_ids ? "" : " Attributes such as UUIDs are left out of a page of this size.";
+    const none = hits && !left.length && `Nothing found for “${view.wanted.trim()}”.${cut}`;
+    part("count").textContent = none || count + more;
     /** @type {HTMLElement[]} */
     const lines = [];
     for (const [place, { named, devices }] of hits || []) {

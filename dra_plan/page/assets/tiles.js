@@ -6,6 +6,7 @@ import { sum } from "./model.js";
 const SIZES = [26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
 const BELOW_HEADING = 9;
 const LEAST = 14;
+const SOON = { timeout: 1000 };
 const gapOf = (/** @type {number} */ size) => (size > 14 ? 3 : size > 9 ? 2 : 1);
 
 /** @param {HTMLElement} holder @param {{ look: Of<Look>, name: Of<string>, href: Of<string> }} of */
@@ -52,7 +53,7 @@ export function makeTiles(holder, of) {
     };
   }
 
-  /** The largest tiles with which all groups are on the screen; says whether they are others than before, for those stay while they fit. */
+  /** The largest tiles with which all groups are on the screen; those that there are stay while they fit; says whether they changed. */
   function fit(anew = false) {
     const wide = holder.clientWidth || 600;
     const high = Math.max(200, window.innerHeight - holder.getBoundingClientRect().top - window.scrollY - 24);
@@ -75,16 +76,16 @@ export function makeTiles(holder, of) {
   }
 
   /** Paints all tiles as they look now. Whether they still fit, and what their links say, follows once that is seen. */
-  function repaint() {
+  function repaint(isSeen = false) {
     groups.forEach(paint);
     mark(current);
     holder.setAttribute("aria-busy", "true");
     cancelIdleCallback(timer);
     const work = words();
     timer = requestIdleCallback((deadline) => {
-      if (fit()) repaint();
+      if (!isSeen && fit()) repaint(true);
       else go(work, deadline);
-    });
+    }, SOON);
   }
 
   /** One shape for all tiles that look alike: backs, what is full, hatches, rings. */
@@ -130,7 +131,7 @@ export function makeTiles(holder, of) {
   /** @type {(work: Generator, deadline: IdleDeadline) => void} */
   function go(work, deadline) {
     while (deadline.timeRemaining() > 2 || deadline.didTimeout) if (work.next().done) return;
-    timer = requestIdleCallback((next) => go(work, next));
+    timer = requestIdleCallback((next) => go(work, next), SOON);
   }
 
   /** All words now, before anyone asks for them. */

@@ -53,6 +53,7 @@ interface Scene {
   layouts: Layout[];
   places: Place[];
   labels: string[];
+  keeps_ids: boolean;
   /** Filled in by the model. */
   byName: Map<string, Place>;
 }
