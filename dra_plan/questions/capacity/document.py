@@ -148,6 +148,18 @@ class CopiedGang(DocumentPart, frozen=True, kw_only=True):
     ] = None
 
 
+class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
+    """The devices of one driver and model that the copies of an owner use, and those that they could not use."""
+
+    driver: Text
+    model: ModelName = ""
+    profile: Annotated[str, Meta(description="The kind of partitions; they count as often as they fit.")] = ""
+    used: Annotated[Amount, Meta(description="In use by the copies.")]
+    stranded: Annotated[
+        Amount, Meta(description="Still idle although they match a request: one more copy was refused.")
+    ]
+
+
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     """The number of copies of one pod, of one workload's pods or of one gang that fit."""
 
@@ -165,6 +177,12 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     next_copy: Annotated[NextCopy | None, Meta(description="Null if the scheduler rejected no copy.")]
+    devices: Annotated[
+        list[OwnerDevices],
+        Meta(
+            description="Without kinds that no request matches; empty with --mix, and if the scheduler rejected no copy."
+        ),
+    ] = []
 
 
 PARTS = SHAPES
