@@ -213,6 +213,8 @@ class DynamicResources(
 
     def _freeable(self, kept: PodState, pod: Pod, statuses: Mapping[str, Status]) -> list[ResourceClaim]:
         """Return unavailable claims that only this pod uses. Only nodes on which the allocator succeeded count (P2)."""
+        if not kept.allocated:
+            return []
         blocked = [self._handle.snapshot[name] for name, status in statuses.items() if status is UNAVAILABLE]
         uid = self._handle.cluster.info(pod).uid
         found = []
