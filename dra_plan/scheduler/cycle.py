@@ -331,7 +331,7 @@ class Cycle:
         if framework.points["postFilter"]:
             result.nomination, status = framework.run_post_filter(state, pod, diagnosis.statuses)
             text = status.message if status is not None else ""
-        told = {(each.plugin, each.code is Code.PENDING) for each, n in counts_of(diagnosis.statuses).items() if n}
+        told = {(each.plugin, each.is_pending) for each, number in counts_of(diagnosis.statuses).items() if number}
         result.pending = frozenset(plugin for plugin, is_pending in told if is_pending)
         refusing = {plugin for plugin, is_pending in told if not is_pending}
         result.rejected_by = diagnosis.plugins - (result.pending - refusing) - {""}

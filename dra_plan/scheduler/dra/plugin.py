@@ -151,6 +151,7 @@ class DynamicResources(
             kept.shared = in_flight(claims, cluster.claims)
         if self._target.features.group_claims:
             reserve_for_group(kept, pod, entries, self._handle)
+        kept.is_plain = special is None and not kept.shared and not kept.allocated
         kept.key = answer_key(kept, pod, cluster.view)
         return None, None
 

@@ -62,7 +62,8 @@ class Tally:
     def of(self, answers: Sequence[Status | None]) -> Mapping[Rejection, int]:
         """Return the counts for these answers, one for each node; valid until the next call."""
         if len(self._counted) != len(answers):
-            self._counted, self._counts = [None] * len(answers), Counter()
+            self._counted = [*answers]
+            self._counts = Counter([status.rejection for status in answers if status is not None])
         before, counts = self._counted, self._counts
         for position in list(compress(range(len(answers)), map(is_not, before, answers))):
             for status, change in ((before[position], -1), (answers[position], 1)):
@@ -78,12 +79,15 @@ class Refused(CountedStatuses):
     def __init__(self, scan: Scan, number: int, tally: Tally) -> None:
         self._scan, self._number, self._tally = scan, number, tally
         self._found: dict[str, Status] | None = None
+        self._counts: Mapping[Rejection, int] | None = None
 
     def counts(self) -> Mapping[Rejection, int]:
         """Return the number of nodes of each rejection; valid until something changes in the cluster."""
-        if self._number == len(self._scan.answers) and not self._scan.others:
-            return self._tally.of(self._scan.answers)
-        return Counter(status.rejection for status in self._all().values())
+        if self._counts is None and self._number == len(self._scan.answers) and not self._scan.others:
+            self._counts = self._tally.of(self._scan.answers)
+        elif self._counts is None:
+            self._counts = Counter([status.rejection for status in self._all().values()])
+        return self._counts
 
     def _all(self) -> dict[str, Status]:
         if self._found is None:

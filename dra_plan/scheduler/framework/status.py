@@ -222,7 +222,8 @@ class Status:
     @property
     def rejection(self) -> Rejection:
         """The status without the subjects of its reasons."""
-        return Rejection(self.plugin, self.code, tuple([reason.text for reason in self.reasons]))
+        code, texts = self.code, tuple([reason.text for reason in self.reasons])
+        return Rejection(self.plugin, code is Code.UNSCHEDULABLE, code is Code.PENDING, texts)
 
     def by(self, plugin: str) -> Status:
         """Return the same status with the plugin's name, unless it has one already."""
@@ -234,10 +235,14 @@ class Status:
 
 
 class Rejection(NamedTuple):
-    """The part of a rejection that many nodes have in common: the plugin, the code, and the texts of the reasons."""
+    """The part of a rejection that many nodes have in common.
+
+    That is the plugin, whether preemption may cure it, whether it is Pending, and the texts of the reasons.
+    """
 
     plugin: str
-    code: Code
+    is_curable: bool
+    is_pending: bool
     texts: tuple[str, ...]
 
 

@@ -63,7 +63,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
             return None, unschedulable(refusal)
         cluster = self._handle.cluster
         if cluster.least_priority() >= cluster.info(pod).priority:  # no pod on any node is less important
-            number = sum(n for each, n in counts_of(statuses).items() if each.code is Code.UNSCHEDULABLE)
+            number = sum(n for each, n in counts_of(statuses).items() if each.is_curable)
             return self._no_candidates(Counter({NO_VICTIMS: number}), number)
         curable = [
             node
