@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
-from dra_plan.allocator import Allocator, Outcome
+from dra_plan.allocator import Outcome
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
@@ -131,23 +131,8 @@ class DeviceReasons:
         from dra_plan.explanation.document import absent
 
         view = attempt.cluster.with_claims(attempt.all_claims)
-        allocator = Allocator(attempt.claims, view, max_steps=self._max_steps)
         claim_set = ClaimSet(claims=attempt.claims, allocated=attempt.allocated)
-        answers = [allocator.allocate(node) for node in nodes]
-        refused = [
-            (node, answer)
-            for node, answer in zip(nodes, answers, strict=True)
-            if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
-        ]
-        told = explainer.explain(
-            view,
-            self._inventory,
-            claim_set,
-            [node for node, _ in refused],
-            [answer for _, answer in refused],
-            max_steps=self._max_steps,
-            suggests=False,
-        )
+        told = explainer.explain_refusing(view, self._inventory, claim_set, nodes, max_steps=self._max_steps).told
         if self._tells_absent:
             self.absent = absent(told)
         return told.groups
