@@ -95,7 +95,8 @@ class SpreadUneven(NamedTuple):
     """A spread constraint that one more pod in the node's domain would violate, compared with the emptiest domain.
 
     `domain` is None if the node lacks the topology key. `emptiest` is a domain with the `least` pods; "" if there are
-    fewer `domains` than `min_domains`, which counts as one without pods; otherwise these are 0.
+    fewer `domains` than `min_domains`, which counts as one without pods; otherwise these are 0. `selector` has the pods
+    that count.
     """
 
     topology_key: str
@@ -106,6 +107,7 @@ class SpreadUneven(NamedTuple):
     emptiest: str = ""
     domains: int = 0
     min_domains: int = 0
+    selector: str = ""
 
 
 class VolumeUnfit(NamedTuple):
