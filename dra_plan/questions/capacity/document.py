@@ -180,7 +180,7 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     devices: Annotated[
         list[OwnerDevices],
         Meta(
-            description="Without kinds that no request matches; empty with --mix, and if the scheduler rejected no copy."
+            description="Without kinds that no request matches; empty with --mix and if the scheduler rejected no copy."
         ),
     ] = []
 
