@@ -36,7 +36,7 @@ from .simulation import Simulation
 class Refusals:
     """The reasons that keep a pod from each node, by name in scheduling order; empty for a node that fits.
 
-    `claims` are those of the pod that wait for devices, `allocated` those that have theirs.
+    `claims` are the pod's claims that wait for devices, and `allocated` are those that already have theirs.
     """
 
     of_nodes: dict[str, tuple[Status, ...]]
