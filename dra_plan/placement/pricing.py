@@ -212,7 +212,7 @@ class _Sort:
         return isinstance(other, _Sort) and (self._selectors, self._rest) == (other._selectors, other._rest)
 
     def devices(self, shape: PodKind) -> int:
-        """Return the number of devices of the sort that a pod of the shape takes for certain."""
+        """Return the number of devices of the sort that a pod of the shape is certain to take."""
         return sum(
             request.count
             for request in _requests(shape)

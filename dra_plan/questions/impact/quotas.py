@@ -28,7 +28,7 @@ def stopping_quotas(
 ) -> Iterator[ExceededQuota]:
     """Yield the written quotas that allow less than is used, and all quotas that keep a pod from getting its claim.
 
-    `before` is the cluster right after the change is written, `end` the settled cluster.
+    `before` is the cluster right after the change is written, and `end` is the settled cluster.
     """
     refused = _refused(pods)
     sums = [_sums(inventory) for inventory in (before, end)]
