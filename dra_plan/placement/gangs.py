@@ -125,7 +125,7 @@ class PodShapes:
 
     @classmethod
     def of(cls, kinds: Sequence[PodKind], groups: Mapping[GroupKey, GroupToPlace]) -> PodShapes:
-        """Merge the kinds; kinds that are copied are shapes of their own."""
+        """Merge the kinds; kinds that are copied become separate shapes."""
         positions: dict[Hashable, int] = {}
         merged: list[PodKind] = []
         found = []

@@ -63,7 +63,7 @@ class Program:
 
     `nodes` has the number of nodes of each kind, and `wanted` has the number of pods of each kind.
 
-    `shapes` has the shape of each kind: pods of one shape have the same requirements, whatever their priority and
+    `shapes` has the shape of each kind: pods of one shape have the same requirements, regardless of their priority and
     group. The most important of the `goals` comes first: more of an earlier one is worth more than any number of a
     later one. With `mix`, pods are counted only in these proportions, as whole sets. The solver ends when the `time` is
     over.

@@ -349,7 +349,7 @@ class PlacementQuestion:
         return not best(program).is_possible
 
     def most_pods(self) -> int:
-        """Return the upper bound on the number of pods, whatever their priority, with complete gangs."""
+        """Return the upper bound on the number of pods, regardless of priority, with complete gangs."""
         every = goals_of(self.kinds)
         if self.is_coupled and self._budget is None:
             solution, _, _ = self._coupled(goals=every)

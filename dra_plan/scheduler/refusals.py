@@ -87,7 +87,7 @@ def _claims(
 
 @dataclass(frozen=True)
 class CopyTemplate:
-    """The content of one copy: a pod, or all pods of a gang, with different names and a pod group of their own."""
+    """The content of one copy: a pod, or all pods of a gang, with different names and their own pod group."""
 
     pods: tuple[Pod, ...]
     group: PodGroup | None = None
