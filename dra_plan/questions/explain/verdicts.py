@@ -461,7 +461,7 @@ class _Verdicts:
         return structs.replace(made, missing=missing) if is_certain else unknown
 
     def _is_refused_otherwise(self, record: PodRecord) -> bool:
-        """Return whether each node has a rejection that neither the missing objects nor preemption could lift."""
+        """Return whether each node has a refusal that neither the missing objects nor preemption could lift."""
         if record.refusals is None:
             return False
         unknown = {plugin_names.DYNAMIC_RESOURCES, *OF_VOLUMES}
