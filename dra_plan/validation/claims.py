@@ -71,7 +71,7 @@ ONE_FORM = refused(
     "DRA141",
     "request without exactly one of `exactly` and `firstAvailable`",
     "A request asks either for devices of one class, or for the first of several alternatives.",
-    "Keep one of the two. In v1beta1, the fields of `exactly` are directly in the request.",
+    "Keep one of the two. In v1beta1 the fields of `exactly` are directly in the request.",
 )
 MODE = refused(
     "DRA142",
