@@ -38,7 +38,7 @@ REFUSED = {
     r"\bis there already\b": "is listed twice",
     r"\bis not more than\b": "is not greater than",
     r"\ban error ends\b": "the scheduler stops with an error",
-    r"\b[Ee]xcluded by\b": "refused by",
+    r"\b[Ee]xcluded by\b": "rejected by",
     r"\b[Ii]n the way of\b": "why not",
     r"\bthat it is asked for\b": "leave it out",
     r"\bwhatever devices are there\b": "before any device is checked",
