@@ -124,7 +124,7 @@ class Defect(NamedTuple):
 
     @property
     def began(self) -> str:
-        """The first recorded release that has it; older ones may have had it, too."""
+        """The first recorded release that has it; older ones may also have it."""
         return self.releases[0]
 
     @property

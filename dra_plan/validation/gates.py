@@ -138,7 +138,9 @@ class StoredObject(NamedTuple):
         """Return the problem; if a field is missing because it was dropped, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
-                return with_changes(problem, message=f"{problem.message} ({path[-1]}: {reason})")
+                return with_changes(
+                    problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})"
+                )
         return problem
 
 
@@ -166,7 +168,7 @@ def _lacking(version: str) -> list[str]:
 
 def _reason(gate: str, target: Target) -> str:
     if gate in target.gates:
-        return f"Kubernetes {target.version} drops the field, because feature gate {gate} is off"
+        return f"Kubernetes {target.version} drops the field because feature gate {gate} is off"
     return does_not_have(target.version)
 
 

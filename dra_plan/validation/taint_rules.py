@@ -44,7 +44,7 @@ def check(given: Input) -> Iterator[tuple[Subject, Problem]]:
     """Check all taint rules of the input."""
     for subject, rule in given.of(DeviceTaintRule):
         if not given.target.features.device_taint_rules:
-            message = f"Kubernetes {given.target.version} ignores it: feature gate DRADeviceTaintRules is off"
+            message = f"Kubernetes {given.target.version} ignores this object: feature gate DRADeviceTaintRules is off"
             yield subject, IGNORED.at(("spec",), message)
         for problem in _reach(given, rule):
             yield subject, problem

@@ -147,7 +147,7 @@ def _not_told(stories: int, *, are_named: bool) -> str:
     if are_named:
         return f"{WHOLE} the devices of each kind of node, --node NODE those of one node."
     kinds = counted(stories, "more kind of node", "more kinds of nodes")
-    return f"{kinds}: {WHOLE} {'it' if stories == 1 else 'them'}, --node NODE shows one node."
+    return f"{kinds}: {WHOLE} {'it' if stories == 1 else 'them all'}, --node NODE shows a single node."
 
 
 FEW = 2
@@ -210,7 +210,7 @@ def _suggestion_lines(
 
 
 ANEW = (
-    "  Templates and claims cannot be edited. Delete and create the template, then delete the pod "
+    "  Templates and claims cannot be edited. Delete and recreate the template, then delete the pod "
     "(and create it again if it has no controller)."
 )
 

@@ -15,6 +15,7 @@ from dra_plan import Cluster
 from dra_plan.errors import UsageError
 from dra_plan.questions.maintain import answer
 from dra_plan.questions.maintain.given_back import GivenBack
+from dra_plan.questions.maintain.text import wide
 from tests.build import device_class, generated, manifest, node, owned, request, running, slice_, template
 from tests.build import pod as plain_pod
 from tests.cli.running import in_process
@@ -284,6 +285,8 @@ def test_a_surge_node_makes_the_room_and_is_drained_last() -> None:
         ("b", "a"),
         ("a-new-1", "b"),
     ]
+    assert found.document.waves[0].moved[0].name == found.document.waves[2].moved[0].name
+    assert any("under the names of the pods that they replace" in str(part) for part in wide(found.document, None))
     assert [wave.nodes for wave in cluster.maintain(surge=["2=a"], at_once=4)] == [["a", "b"], ["a-new-1", "a-new-2"]]
 
 
@@ -368,7 +371,7 @@ def test_the_release_is_that_of_the_scheduler_at_once_and_of_each_kubelet() -> N
     found = Cluster.load(RACKS).maintain(nodes="rack=r1", to_kubernetes_version="1.37")
     assert found.target.release == "1.37.0"
     assert [each.kubelet_version for wave in found for each in wave.given_back] == ["1.37.0", "1.37.0"]
-    assert "Come back with kubelet 1.37.0: 2 nodes." in str(found)
+    assert "2 nodes come back with kubelet 1.37.0." in str(found)
 
 
 def test_what_is_not_of_one_node_is_refused() -> None:
@@ -406,7 +409,7 @@ def test_the_driver_file_may_be_wrong() -> None:
 
 
 def test_a_place_that_is_not_known_is_no_proof() -> None:
-    """A class or a search that is missing refuses a pod as far as it was looked: that no order exists is not shown."""
+    """A class or a search that is missing rejects a pod as far as it was looked: that no order exists is not shown."""
     objects = [*one_full_rack(), node("c"), slice_("c", "gpu-0")]
     lacking = Cluster.of([each for each in objects if each["kind"] != "DeviceClass"]).maintain()
     assert (lacking.outcome, lacking.stop.reason) == ("Undecided", "NotKnown")
