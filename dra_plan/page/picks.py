@@ -168,8 +168,8 @@ def _same(before: ResourceClaim | None, now: ResourceClaim) -> bool:
     return before is now or (before.allocation if before is not None else None) == now.allocation
 
 
-GOOD, BAD, OTHER = "good", "bad", "other"
-"""The tone of a result, for its colour."""
+GOOD, BAD, OTHER, PLAIN = "good", "bad", "other", "plain"
+"""The tone of a result, for its colour; plain if nothing is judged."""
 
 
 @dataclass

@@ -79,7 +79,7 @@ def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
     return BarRow(
         " ".join(part for part in (of.model or of.driver, of.profile) if part),
         [
-            Segment(of.devices - of.idle - held, picks.OTHER, f"{of.devices - of.idle - held} {in_use}"),
+            Segment(of.devices - of.idle - held, "used", f"{of.devices - of.idle - held} {in_use}"),
             Segment(held, picks.OTHER, withheld(of)),
             Segment(of.idle - stranded - unwanted, picks.GOOD, f"{of.idle - stranded - unwanted} {of_use}"),
             Segment(unwanted, picks.OTHER, f"{unwanted} not asked for"),
@@ -97,7 +97,7 @@ def _own_bars(item: OwnerCapacity, document: CapacityDocument) -> Iterator[BarRo
         yield BarRow(
             " ".join(part for part in (own.model or own.driver, own.profile) if part),
             [
-                Segment(rest, picks.OTHER, f"{rest} in use, not available, or not for it"),
+                Segment(rest, "used", f"{rest} in use, not available, or not for it"),
                 Segment(own.used, picks.GOOD, f"{own.used} used by its copies"),
                 Segment(own.stranded, picks.BAD, f"{own.stranded} stranded"),
             ],
