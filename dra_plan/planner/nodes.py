@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from dra_plan.api.storage import StorageClass
     from dra_plan.scheduler.cluster.volumes import Claim
 
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-"""The provisioner of classes whose volumes administrators make."""
-
 
 def _no_nodes(inventory: Inventory) -> InputError:
     """Return the error for an input without nodes, with the command that fetches all missing objects."""
@@ -202,6 +199,8 @@ def _needs_volume(claim: Claim, classes: Mapping[str, StorageClass]) -> bool:
 
     A class that does not exist, while others do, is a fault that no volume is likely to repair.
     """
+    from dra_plan.scheduler.cluster.volumes import NO_PROVISIONER
+
     found = classes.get(claim.class_name)
     if claim.volume_name or not claim.class_name or not classes:
         return True

@@ -159,6 +159,8 @@ def _with_zones(terms: list[NodeSelectorTerm], key: str, zones: list[str]) -> li
 
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAITS = "WaitForFirstConsumer"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+"""The provisioner of classes whose volumes administrators make."""
 
 _NOTHING = parse("0")
 
