@@ -275,7 +275,7 @@ class LoadedCluster:
         return self.edited(TaintDevice.parse(meant, required(taint, str, "taint", "KEY=VALUE:EFFECT")))
 
     def applied(self, objects: LoadedCluster) -> Self:
-        """Return the cluster after `kubectl apply` of these objects; status and uid stay where they have none."""
+        """Return the cluster after `kubectl apply` of these objects; status and uid are kept if they have none."""
         from .whatif import Apply
 
         return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))

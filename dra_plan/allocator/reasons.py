@@ -1,4 +1,4 @@
-"""The reasons for refusing a device or a request, and the ways an allocation can end without an answer.
+"""The reasons for rejecting a device or a request, and the ways an allocation can end without an answer.
 
 Reasons come first: values, never sentences; `output` words them. Then the errors, of the three kinds that upstream
 distinguishes, and the step budget. An error's `cause` gives its kind and subject; its text is upstream's, to be shown
@@ -138,7 +138,7 @@ class TooManyDevices(NamedTuple):
 
 
 RequestReason = NothingMatches | TooManyDevices
-"""The reasons why a request was refused before any device was tried."""
+"""The reasons why a request was rejected before any device was tried."""
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------

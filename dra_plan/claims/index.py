@@ -134,7 +134,7 @@ class Index:
         return workload.metadata.controller is not None and self.controllers.of(workload.metadata) is not None
 
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
-        """Return whether the claim was made for a pod of the input, or for an earlier pod of the same name.
+        """Return whether the claim was created for a pod in the input, or for an earlier pod of the same name.
 
         A recreated pod gets new claims. Those of the old pod, whose uid they name, are unused.
         """
@@ -225,7 +225,7 @@ class Index:
 
     @cached_property
     def absent_pods(self) -> AbsentPods:
-        """The pods that claims are reserved for and that the input lacks."""
+        """The pods for which claims are reserved but that the input lacks."""
         return AbsentPods(self.inventory)
 
     def _uses(self) -> Iterator[tuple[Owner, str]]:

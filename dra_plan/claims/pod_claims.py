@@ -104,7 +104,7 @@ def _belongs_to_group(claim: ResourceClaim, group: str) -> bool:
 
 
 def check_not_deleted(claim: ResourceClaim) -> None:
-    """Raise `PodClaimError` for a claim that is being deleted: no pod may use it any more."""
+    """Raise `PodClaimError` for a claim that is being deleted, because no pod may use it any longer."""
     if claim.metadata.deletion_timestamp:
         raise PodClaimError(f'resourceclaim "{claim.metadata.name}" is being deleted')
 

@@ -81,10 +81,10 @@ def _options(
         bool, typer.Option("--live", help="Read the cluster of kubectl's current context; PATHs override its objects.")
     ] = False,
     context: Annotated[
-        str | None, typer.Option("--context", metavar="NAME", help="As --live, in this context of the kubeconfig.")
+        str | None, typer.Option("--context", metavar="NAME", help="Like --live, but with this kubeconfig context.")
     ] = None,
     kubeconfig: Annotated[
-        str | None, typer.Option("--kubeconfig", metavar="FILE", help="As --live, with this kubeconfig.")
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Like --live, but with this kubeconfig file.")
     ] = None,
     scheduler_metrics: SchedulerMetrics = None,
 ) -> None:

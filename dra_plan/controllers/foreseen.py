@@ -174,7 +174,7 @@ def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
 
 
 def newest_time(inventory: Inventory) -> float:
-    """Return the time when the input was written, if it can be found: a simulation of controllers begins then."""
+    """Return the time when the input was written, if it is known: a simulation of controllers starts at that time."""
     return latest(_times(inventory))
 
 

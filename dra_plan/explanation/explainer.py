@@ -116,8 +116,8 @@ def explain(
     Releasing one of the `kept` claims is never suggested. `known` are the findings for claims with the same requests in
     the earlier cluster.
 
-    After the `deadline`, in monotonic time, the allocator is not called any more: blocking sets are not proven then,
-    and nothing is suggested.
+    After the `deadline`, in monotonic time, the allocator is no longer called, so blocking sets are not proven and
+    there are no suggestions.
     """
     if claim_set.error is not None:
         return SetExplanation([], [], 0, errors.of_set(claim_set, inventory))
@@ -187,8 +187,8 @@ class _Explainer:
     def groups(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[NodeGroup]:
         """Return groups of nodes with the same findings, ordered by their first nodes.
 
-        Findings that decide about the set come first. Nodes without any device come last: there is nothing more to say
-        about them.
+        Findings that decide the result for the set come first. Nodes without any device come last: there is nothing
+        more to say about them.
         """
         grouped: dict[Key, NodeGroup] = {}
         for node, answer in zip(nodes, answers, strict=True):
@@ -265,7 +265,7 @@ def _is_bare(group: NodeGroup) -> bool:
 
 
 def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:
-    """Return whether the node refuses although each request alone could be met."""
+    """Return whether the node rejects although each request alone could be met."""
     refuses = answer.outcome in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR)
     return refuses and offer is not None and not offer.failing()
 

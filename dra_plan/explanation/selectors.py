@@ -359,9 +359,9 @@ def _with_other_value(clause: str, counted: Counter[tuple[str, Any]]) -> Iterato
 def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any]:
     """Return values that might have been meant; none if they are of another type."""
     values = [value for (kind, value), _ in counted.most_common() if kind == compared.type]
-    if isinstance(compared.value, str):
-        near = nearest(compared.value, values)
-        values.sort(key=lambda value: (*_smaller(compared.value, value), value != near))
+    if isinstance(wanted := compared.value, str):
+        near = nearest(wanted, values)
+        values.sort(key=lambda value: (*_smaller(wanted, value), value != near))
     return values[:MOST_VALUES]
 
 

@@ -92,7 +92,7 @@ def read_sources(
 
     Directories stand for the .yaml, .yml and .json files in them, in name order; a link out of the checkout among them
     is a fault; `-` is standard input. Files compressed with gzip are unpacked, whatever their name. A kustomization or
-    a chart is a fault, wherever it is: its files are not what a cluster gets.
+    a chart is always a fault, because its files are not the manifests that a cluster gets.
     """
     seen: set[str] = set()
     for given in paths:

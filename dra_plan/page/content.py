@@ -156,6 +156,8 @@ def _lines(place: ScenePlace, mark: Mark, made: Page) -> Iterator[str]:
             said = f"{made.harm_word}, {mark.harms[device.at]}"
         elif device.at in mark.notes:
             said = mark.notes[device.at]
+        elif device.at in mark.others:
+            said = mark.others[device.at]
         else:
             continue
         several = len(place.pools) > 1

@@ -95,7 +95,7 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
 def of_devices(inventory: Inventory) -> list[Notice]:
     """Return notices about claims of running pods, slices and classes that are needed and missing from the input.
 
-    They also cover pods that have their node, but not their devices: the scheduler has finished with them.
+    They also cover pods that have a node but no devices, because the scheduler does not handle them again.
     """
     return [*_claims(inventory), *_slices(inventory), *_classes(inventory), *_without_devices(inventory)]
 

@@ -60,7 +60,7 @@ class SettledOutcome:
         return found | {key: record for key, record in heirs.items() if record is not None}
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Return whether the pod has no node, and it is unknown whether there is one for it."""
+        """Return whether the pod has no node, and it is unknown whether one fits."""
         return self.result.is_undecided(record) or (not record.node and _key(record.pod) in self.lacking)
 
 
@@ -159,8 +159,8 @@ def simulation_of(
 ) -> Simulation:
     """Return the simulation of the chosen pods, for answers that call the scheduler more than once.
 
-    Of the question only the budgets count. `common` is shared with other questions, `view` is the target's view of the
-    inventory; with `explain` failed attempts are recorded.
+    Only the budgets of the question are used. `common` is shared with other questions, `view` is the target's view of
+    the inventory; with `explain` failed attempts are recorded.
     """
     simulation = Simulation(
         inventory,

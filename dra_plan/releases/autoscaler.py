@@ -75,11 +75,11 @@ _CORE, _NEW = "kubernetes/autoscaler", "kubernetes-sigs/cluster-autoscaler"
 AUTOSCALER_DEFECTS = (
     AutoscalerDefect("A1", "extended_devices_free", f"{_CORE}#8742, {_CORE}#10009", "devices behind extended resources never count as used, so any number of pods fits on a node with one device", "they are taken"),
     AutoscalerDefect("A2", "idle_claims_stay", "", "a claim that has devices but no running pod keeps its pods off every other node", "it is allocated again, as kube-scheduler does"),
-    AutoscalerDefect("A3", "full_claim_ends_loop", "", "a claim that is reserved for 256 pods is an internal error: no pod gets a node of the group, or in the whole loop", "only the pods above that number are refused"),
+    AutoscalerDefect("A3", "full_claim_ends_loop", "", "a claim that is reserved for 256 pods is an internal error: no pod gets a node of the group, or in the whole loop", "only the pods above that number are rejected"),
     AutoscalerDefect("A4", "daemon_devices_free", f"{_CORE}#7684", "devices of a DaemonSet whose pod is not on the copied node look free", "they are taken"),
     AutoscalerDefect("A5", "daemon_claim_ends_loop", f"{_CORE}#7684", "devices of a DaemonSet pod from another node end the loop for all groups", "the copy of the pod has no devices"),
     AutoscalerDefect("A6", "missing_claim_ends_loop", "", "a bound or nominated pod without its claim ends the loop", "the pod counts without devices"),
-    AutoscalerDefect("A7", "taint_rules_unread", f"{_CORE}#7947", "DeviceTaintRules are not read, so nodes are added whose devices kube-scheduler refuses", "they are read if they are on in the release"),
+    AutoscalerDefect("A7", "taint_rules_unread", f"{_CORE}#7947", "DeviceTaintRules are not read, so nodes are added whose devices kube-scheduler rejects", "they are read if they are on in the release"),
     AutoscalerDefect("A8", "any_full_pool_is_full_node", f"{_CORE}#7781, {_NEW}#119", "a node is as full as its fullest pool (even a single network card), and a share of a device counts as the whole device", "all devices of the node count together, and a shared device counts as one"),
     AutoscalerDefect("A9", "devices_hide_requests", f"{_CORE}#7781, {_CORE}#8053", "on a node with devices, cpu and memory do not count, nor do devices without counters in a pool with counters", "the highest utilization of devices, cpu and memory counts"),
     AutoscalerDefect("A10", "packs_without_devices", "", "pods are sorted only by cpu and memory. The order of equal pods is random, and so is the number of nodes", "pods with the most devices come first"),

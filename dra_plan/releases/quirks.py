@@ -124,7 +124,7 @@ class Defect(NamedTuple):
 
     @property
     def began(self) -> str:
-        """The first recorded release that has it; older ones may have had it, too."""
+        """The first recorded release that has it; older ones may also have it."""
         return self.releases[0]
 
     @property
@@ -142,12 +142,12 @@ _GROUPS = ("1.36.2", "1.36.3")
 DEFECTS = (
     Defect("Q1", "counters_by_pool_name", 140434, "counter totals are kept per pool name, so drivers that share a pool name share them", _TO_1_36_3),
     Defect("Q2", "distinct_remembers_last", 140438, "distinctAttribute remembers only the last value of each request", _TO_1_36_3),
-    Defect("Q4", "rejection_leaks_counters", 140436, "a device refused for a taint or a constraint keeps its counters", _TO_1_36_2),
+    Defect("Q4", "rejection_leaks_counters", 140436, "a device rejected for a taint or a constraint keeps its counters", _TO_1_36_2),
     Defect("Q5", "shared_undo_keeps_counters", 140436, "releasing a shared device does not release its counters", _TO_1_36_2),
     Defect("Q6", "duplicate_claim_config", 0, "a claim configuration for several requests appears several times", _TO_1_36_3),
     Defect("Q7", "negative_counter_blocks_pool", 0, "one over-committed counter blocks every counter-consuming device of the pool", RECORDED),
     Defect("Q8", "admin_pays", 140729, "admin access is charged counters and capacity", RECORDED),
-    Defect("Q9", "admin_take_blocks", 0, "a device taken with admin access is refused to a later claim", RECORDED),
+    Defect("Q9", "admin_take_blocks", 0, "a device taken with admin access is not available to a later claim", RECORDED),
     Defect("Q10", "all_drops_exhausted", 0, "a request for All devices skips an exhausted shared device instead of failing", _TO_1_36_3),
     Defect("Q11", "all_with_constraint_fatal", 0, "a request for All devices with a failing constraint stops the pod on all nodes", RECORDED),
     Defect("Q12", "all_with_broken_pool_fatal", 141829, "a request for All devices on a node with any broken pool stops the pod on all nodes", RECORDED),

@@ -220,7 +220,7 @@ _KINDS = {
     "constraint-unknown": "a constraint is empty, or of a kind that is unknown in this release",
     "capacity-request": "a capacity request is negative, or its steps cannot be counted",
     "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
-    "all-and-constraint": "a request for all devices includes a device that its constraint refuses",
+    "all-and-constraint": "a request for all devices includes a device that its constraint rejects",
     "invalid-pools": "no device was found, and an invalid pool was skipped",
     "invalid-pool": "the search reached an invalid pool",
     "node-selector-terms": (

@@ -377,10 +377,10 @@ def _refused(whose: _Whose) -> str:
         refused = of.forbidden or of.pods
         all_of_them = refused in (0, max(of.pods, of.wanted))
         which = "its pods" if all_of_them else f"{refused} of its {max(of.pods, of.wanted)} pods"
-        return f": the API server refuses {_CLAIM_OF if _is_about_claims(of) else ''}{which}."
+        return f": the API server rejects {_CLAIM_OF if _is_about_claims(of) else ''}{which}."
     if of.findings and all(one.code == _OF_ITS_PODS for one in of.findings):
-        return ": the API server refuses its pods."
-    return f": the API server refuses {'its claim' if whose.is_pod and _is_about_claims(of) else 'it'}."
+        return ": the API server rejects its pods."
+    return f": the API server rejects {'its claim' if whose.is_pod and _is_about_claims(of) else 'it'}."
 
 
 _OF_ITS_PODS = "DRA226"

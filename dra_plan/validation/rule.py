@@ -13,7 +13,7 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, Source
 
 
 class Severity(IntEnum):
-    """The severity of a finding; the order decides which ones `--fail-on` counts."""
+    """The severity of a finding; their order determines which ones `--fail-on` includes."""
 
     INFO = 1
     WARNING = 2

@@ -74,7 +74,7 @@ def drop_request(objects: Objects, change: dict[str, Any]) -> None:
 
 
 def of_requests(entries: Iterable[dict[str, Any]], names: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Constraints or configuration without the requests that are gone: the API server refuses a name that is not there.
+    """Constraints or configuration without the requests that are gone: the API server rejects a name that is not there.
 
     An entry that listed only such requests goes, as an empty list means all.
     """

@@ -80,7 +80,7 @@ def test_where_a_class_makes_volumes_is_said() -> None:
     assert "StorageClass only-d makes its volume on nodes with topology.kubernetes.io/zone=d.\n" in said
 
 
-# -- what the API server refuses ---------------------------------------------------------------------------------------
+# -- what the API server rejects ---------------------------------------------------------------------------------------
 
 
 def failing(replicas: int = 2) -> Object:
@@ -373,10 +373,10 @@ def test_amounts_are_compared_in_one_unit() -> None:
 
 
 def test_only_the_claim_is_refused() -> None:
-    """The pod is there; what the API server refuses is the claim that is to be made for it."""
+    """The pod is there; what the API server rejects is the claim that is to be made for it."""
     asks = template("admin", request("r", adminAccess=True))
     objects = [*gpus("a"), manifest("Namespace", "default"), asks, pod("p", templates={"g": "admin"})]
-    assert str(explain(objects, "pod/p")).startswith("pod/default/p: the API server refuses its claim.")
+    assert str(explain(objects, "pod/p")).startswith("pod/default/p: the API server rejects its claim.")
 
 
 def test_a_cause_with_a_holder_stands_apart_from_one_without() -> None:

@@ -28,7 +28,7 @@ LIKE: dict[str, set[str]] = {
     "Skipped": {"Finished", "Held"},
     "Unknown": {"Unknown"},
 }
-"""What `schedule` calls a pod, and the verdicts that say the same; an object may be refused before."""
+"""What `schedule` calls a pod, and the verdicts that say the same; an object may be rejected before."""
 
 
 @cache
@@ -54,7 +54,7 @@ def in_message(verdict: dict[str, Any], total: int) -> str:
 
 
 def is_certain(verdict: dict[str, Any]) -> bool:
-    """Whether each node refuses the pod for something that the kinds which the input lacks cannot change."""
+    """Whether each node rejects the pod for something that the kinds which the input lacks cannot change."""
     nodes = (verdict.get("freed") or {}).get("nodes") if verdict.get("ofAllNodes") else verdict["nodes"]
     about = [
         fact.get("devices", {})

@@ -91,10 +91,10 @@ def test_where_nothing_else_helps_that_is_said() -> None:
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        (2, "2 of its 2 replicas have a node; the copies are additional."),
+        (2, "All 2 replicas are scheduled; the copies are in addition to them."),
         (3, "Its pending replica is included in the 2."),
         (4, "Its 2 pending replicas are included in the 2."),
-        (6, "2 of its 6 replicas have a node: of the 4 pending ones, 2 would get one."),
+        (6, "2 of its 6 replicas are scheduled; 2 of the 4 pending ones would fit."),
     ],
 )
 def test_replicas_without_a_node_are_part_of_the_number(replicas: int, said: str) -> None:
@@ -114,16 +114,16 @@ def test_of_what_has_no_replicas_nothing_is_said() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"limit": 1}, "of the 4 pending ones, at least 1 would get one; more is unknown."),
-        ({"max_steps": 1}, "whether the 4 pending ones would get one is unknown."),
-        ({"max_steps": 1, "mix": True}, "whether the 4 pending ones would get one is unknown."),
+        ({"limit": 1}, "at least 1 of the 4 pending ones would fit."),
+        ({"max_steps": 1}, "whether the 4 pending ones would fit is unknown."),
+        ({"max_steps": 1, "mix": True}, "whether the 4 pending ones would fit is unknown."),
     ],
 )
 def test_of_replicas_of_a_count_that_was_ended_it_is_not_said_that_they_get_no_node(
     options: dict[str, Any], said: str
 ) -> None:
     told = Cluster.of([*gpus("a"), template("one"), web(4)]).capacity("sts/web", **options)
-    assert f"  None of its 4 replicas has a node: {said}\n" in str(told)
+    assert f"  None of its 4 replicas are scheduled; {said}\n" in str(told)
     assert "no copies fit" not in str(told)
 
 

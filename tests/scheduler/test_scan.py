@@ -1,4 +1,4 @@
-"""Nodes that were refused and have not changed cost nothing when the next pod of the same shape comes."""
+"""Nodes that were rejected and have not changed cost nothing when the next pod of the same shape comes."""
 
 from __future__ import annotations
 

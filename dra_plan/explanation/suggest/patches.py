@@ -68,7 +68,7 @@ def _leaves_little(told: SuggestedChange) -> bool:
 class Change:
     """One change.
 
-    `told` is its description in documents.
+    `told` is the description in documents.
 
     `size` is the amount still requested, if that is a number: of two changes that differ only in size, the larger one
     changes less.
@@ -119,7 +119,7 @@ def patches(
     """Return one patch for each object of `changed` that differs from `first`, with all changes `made`.
 
     `sources` are the objects that the claims come from; for generated claims `templates` are changed, too. Feature
-    gates are no objects: see `gates`.
+    gates are not objects: see `gates`.
     """
     found = [*_of_claims(first, changed, sources, templates), *_of_classes(first, changed), *_of_node(first, changed)]
     for change in made:

@@ -17,9 +17,9 @@ class AllocateOptions(ClaimSetOptions, total=False):
 
     together: Annotated[
         bool,
-        Flag("--together", ("Plan all pending claims, also of pods and workloads, as one set on one node.")),
+        Flag("--together", ("Plan all pending claims, including those of pods and workloads, as one set on one node.")),
     ]
-    explain: Annotated[bool, Flag("--explain", "Add reason codes: why each node refuses.")]
+    explain: Annotated[bool, Flag("--explain", "Add the reason codes for each node.")]
     jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]
     competing: bool
     probe: Probe | None

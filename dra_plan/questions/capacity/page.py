@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from msgspec import UNSET, structs
 
@@ -49,6 +50,8 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
         if best and made.scenes:
             article.summary.append(told.TextLine(_MARKED))
         article.blocks = blocks
+        if item.devices:
+            article.bars = Bars("Devices for this owner alone", list(_own_bars(item, document)))
         made.articles.append(article)
     if bars.rows:
         fleet = told.Article("fleet-bars", "all devices", picks.OTHER, "the fleet", "", bars=bars, always=True)
@@ -83,6 +86,22 @@ def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
             Segment(stranded, picks.BAD, f"{stranded} stranded ({why})"),
         ],
     )
+
+
+def _own_bars(item: OwnerCapacity, document: CapacityDocument) -> Iterator[BarRow]:
+    """Yield the devices of each kind that the owner asks for: in use before, in use by its copies, and stranded."""
+    kinds = {(kind.driver, kind.model, kind.profile): kind for kind in document.fleet.kinds}
+    for own in item.devices:
+        kind = kinds[own.driver, own.model, own.profile]
+        rest = kind.devices - own.used - own.stranded
+        yield BarRow(
+            " ".join(part for part in (own.model or own.driver, own.profile) if part),
+            [
+                Segment(rest, picks.OTHER, f"{rest} in use, not available, or not for it"),
+                Segment(own.used, picks.GOOD, f"{own.used} used by its copies"),
+                Segment(own.stranded, picks.BAD, f"{own.stranded} stranded"),
+            ],
+        )
 
 
 def _room(document: CapacityDocument) -> str:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _ENDS = {
     "EveryNode": "a DaemonSet has one pod on each node that may have one",
     "Limit": "the limit was reached (--limit)",
-    "OtherRefused": "a copy of another owner was refused",
-    "Refused": "the API server refuses one",
+    "OtherRefused": "a copy of another owner was rejected",
+    "Refused": "the API server rejects one",
     "Undecided": "undecided: the search was cut short (--max-steps)",
 }
 """The texts that replace a message if the scheduler rejected nothing."""
@@ -95,7 +95,7 @@ def _owners(document: CapacityDocument) -> Table:
     made = Table(("OWNER", "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4))
     for item in document.items:
         first = runs_out(item.next_copy) if item.next_copy is not None else ""
-        first = "refused when created" if _is_refused(item.scheduled) else first
+        first = "rejected when created" if _is_refused(item.scheduled) else first
         best = possible(item.possible)
         made.add(copied_owner(item.owner), _number(item), best, f"{len(item.scheduled.nodes):,}", first)
     return made
@@ -186,7 +186,7 @@ def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str
     elif of.waiting == of.pods and (scheduled.copies or scheduled.ended not in OPEN_ENDS):
         own = f"Its {counted(of.pods, 'pending pod')}"
         verb = "is" if of.pods == 1 else "are"
-        had = f"{verb} included in the {scheduled.copies:,}" if scheduled.copies else "would not get a node"
+        had = f"{verb} included in the {scheduled.copies:,}" if scheduled.copies else "would not be scheduled"
         yield f"  {own} {had}."
     elif 0 < of.waiting < of.pods:
         yield f"  {of.waiting:,} of its own {of.pods:,} pods are pending, and left out of the count."
@@ -252,24 +252,23 @@ def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[s
         return
     there = of.wanted - of.missing
     number = f"{there:,} of its" if there else "None of its"
-    had = f"  {number} {of.wanted:,} replicas {'have' if there > 1 else 'has'} a node"
+    number = number if of.missing else "All"
+    had = f"  {number} {of.wanted:,} replicas {'is' if there == 1 else 'are'} scheduled"
     if of.wanted == 1:
-        had = f"  Its 1 replica has {'a' if there else 'no'} node"
+        had = f"  Its 1 replica is {'scheduled' if there else 'pending'}"
     missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}; the copies are additional."
+        yield f"{had}; the copies are in addition to {'it' if of.wanted == 1 else 'them'}."
     elif of.missing <= copies:
         pending = "Its pending replica is" if of.missing == 1 else f"Its {of.missing:,} pending replicas are"
         yield f"  {pending} included in the {copies:,}."
     elif scheduled.ended in OPEN_ENDS:
-        some = (
-            f"of {missing}, at least {copies:,} would get one; more is"
-            if copies
-            else f"whether {missing} would get one is"
-        )
-        yield f"{had}: {some} unknown."
+        some = f"at least {copies:,} of {missing} would fit" if copies else f"whether {missing} would fit is unknown"
+        yield f"{had}; {some}."
+    elif copies:
+        yield f"{had}; {copies:,} of {missing} would fit."
     else:
-        yield f"{had}: of {missing}, {copies:,} would get one." if copies else f"{had}: {missing} would get none."
+        yield f"{had}; {missing} would not fit."
 
 
 def better(scheduled: ScheduledCopies, of: PossibleCopies | None, noun: str = "") -> Iterator[str]:
@@ -341,7 +340,7 @@ def lines(of: NextCopy) -> Iterator[str]:
     if len(of.obstacles) > MOST_OBSTACLES:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
-        yield f"  One more fits: {obstacles.suggestion(tried)}."
+        yield f"  To fit one more: {obstacles.suggestion(tried)}."
     if of.sought and not of.suggestions:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
 

@@ -56,9 +56,9 @@ AFTER = "the cluster after the change, with every pod that differs on its new no
 
 
 def placed(answer: ClusterDiff) -> State:
-    """Return the state after, with the pods that differ where they go.
+    """Return the second state, with the changed pods on their new nodes.
 
-    What becomes of other pods with or without the change is no difference: it is in neither picture.
+    Other pods are the same with and without the change, so they are in neither picture.
     """
     pods = answer.document.pods
     to = {device for pod in pods if pod.after is not None for device in pod.after.devices}

@@ -14,14 +14,14 @@ from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import NAMES, held, target, why_undecided
 from dra_plan.text.words import NOT_MADE, counted, listed
 
-HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "MESSAGE")
+HEADERS = ("NODE", "LEFT PENDING", "GONE", "MOVED", "PODS", "MESSAGE")
 
 
 GONE = "gone: nothing recreates it, or it makes room for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows for each node whose pods would have no node or be gone; the others by name."""
+    """Return rows for each node whose pods would be left pending or gone, and the names of the other nodes."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
     if not harmful and not any(node.undecided for node in document.nodes):
         return [f"{none_lost(document)}.", *_held_up(document), target(document)]
@@ -37,7 +37,7 @@ def _others(document: DrainsDocument) -> Iterator[str]:
     rest = [node for node in document.nodes if not node.lost and not node.gone]
     known = [node.name for node in rest if not node.absent and not node.undecided]
     if known:
-        yield f"{listed(known, NAMES + 1)} can be drained without a pod losing its place."
+        yield f"{listed(known, NAMES + 1)} can be drained without losing any pods."
     unknown = [node for node in rest if node.absent]
     if unknown:
         pods = list(dict.fromkeys(f"{pod.namespace}/{pod.name}" for node in unknown for pod in node.absent))

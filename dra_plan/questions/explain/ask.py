@@ -28,7 +28,9 @@ class ExplainOptions(ClaimSetOptions, total=False):
     ]
     together: Annotated[
         bool,
-        Flag("--together", ("Explain all pending claims, also of pods and workloads, as one set on one node.")),
+        Flag(
+            "--together", ("Explain all pending claims, including those of pods and workloads, as one set on one node.")
+        ),
     ]
     moves: Annotated[
         int | None, Flag("--moves", "Find up to N running pods to move to make room.", metavar="N", least=1)

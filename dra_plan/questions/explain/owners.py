@@ -147,7 +147,7 @@ def _not_told(stories: int, *, are_named: bool) -> str:
     if are_named:
         return f"{WHOLE} the devices of each kind of node, --node NODE those of one node."
     kinds = counted(stories, "more kind of node", "more kinds of nodes")
-    return f"{kinds}: {WHOLE} {'it' if stories == 1 else 'them'}, --node NODE shows one node."
+    return f"{kinds}: {WHOLE} {'it' if stories == 1 else 'them all'}, --node NODE shows a single node."
 
 
 FEW = 2

@@ -19,14 +19,12 @@ from dra_plan.text.reports.claim_sets import Origins
 from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
 
 RULES = {
-    "pod-ends": RuleText("A running pod loses its place", "dra-plan explain says why the replacement does not fit."),
+    "pod-ends": RuleText("A running pod loses its node", "dra-plan explain says why the replacement does not fit."),
     "no-longer-starts": RuleText("A pending pod would no longer get a node", "dra-plan explain says why."),
     "claims-lost": RuleText("Claims that fit would fit nowhere", "dra-plan explain says why."),
     "device-lost": RuleText("A claim has a device that no longer exists", "Drain the node before its devices change."),
     "selector-lost": RuleText("A selector in use no longer matches any device", "dra-plan cel says what devices have."),
-    "quota-exceeded": RuleText(
-        "More is used than a quota allows", "This terminates no running pod, but no new one is admitted."
-    ),
+    "quota-exceeded": RuleText("Usage exceeds a quota", "Running pods are not terminated, but no new pod is admitted."),
     "unsettled": RuleText("The cluster never settles", "dra-plan schedule --settle says what repeats."),
     "undecided": claim_sets.RULES["undecided"],
     refusals.CODE: refusals.RULE,

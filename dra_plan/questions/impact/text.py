@@ -23,9 +23,9 @@ from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, counted, listed, when
 
 EFFECTS: dict[PodEffect, str] = {
-    "Gone": "Ends for good",
-    "WithoutPlace": "Without a place",
-    "EvictedAgain": "Evicted again and again",
+    "Gone": "Not recreated",
+    "WithoutPlace": "Left pending",
+    "EvictedAgain": "Evicted repeatedly",
     "Moves": "Moves",
     "Restarts": "Restarts in place",
     "Starts": "Starts",
@@ -88,16 +88,16 @@ def headline(document: ImpactDocument) -> str:
         parts = (
             (placed, "rescheduled"),
             (counts["WithoutPlace"], "left pending"),
-            (counts["EvictedAgain"], "evicted again and again"),
+            (counts["EvictedAgain"], "evicted repeatedly"),
             (counts["Gone"], "not recreated"),
         )
         kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
-        said.append(f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {kinds}")
+        said.append(f"{counted(ending, 'running pod')} {'is' if ending == 1 else 'are'} terminated: {kinds}")
     new = Counter(pod.effect for pod in document.pods if pod.before is None)
     starting = (
         (new["Starts"], "gets a node" if new["Starts"] == 1 else "get a node"),
         (new["Waits"], f"without a node{_because_of_quotas(document, 'Waits')}"),
-        (new["Refused"], f"refused{_because_of_quotas(document, 'Refused')}"),
+        (new["Refused"], f"rejected{_because_of_quotas(document, 'Refused')}"),
     )
     kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
     said += [f"{counted(sum(number for number, _ in starting), 'new pod')}: {kinds}"] if kinds else []
@@ -106,7 +106,7 @@ def headline(document: ImpactDocument) -> str:
         "Starts": "would start",
         "NoLongerStarts": "would no longer start",
         "Elsewhere": "would start elsewhere",
-        "Refused": f"would be refused{_because_of_quotas(document, 'Refused')}",
+        "Refused": f"would be rejected{_because_of_quotas(document, 'Refused')}",
     }
     waiting = ((counts[effect], word) for effect, word in words.items())
     said += [f"{counted(number, 'pending pod')} {word}" for number, word in waiting if number]
@@ -247,7 +247,7 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."
     if any(one.exceeded for one in document.quotas):
-        yield "More is used than a quota allows. This terminates no running pod, but no new one is admitted."
+        yield "Usage exceeds a quota. Running pods are not terminated, but no new pod is admitted."
     yield from _unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):

@@ -147,7 +147,7 @@ def totals(pools: Iterable[ListedPool]) -> list[str]:
     available, whole = (sum(numbers) for numbers in zip(*map(whole_devices, pools), strict=True)) if pools else (0, 0)
     parted = sum(map(divided_devices, pools))
     told = [f"{available:,} of {counted(whole, 'device')} available"] if whole else []
-    return [*told, f"{counted(parted, 'device')} in parts"] if parted else told
+    return [*told, f"{counted(parted, 'partitioned device')}"] if parted else told
 
 
 def _available(devices: Iterable[ListedDevice]) -> int:

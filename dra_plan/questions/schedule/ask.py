@@ -52,7 +52,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
     ]
     requires_nodes: bool
     trace: Annotated[bool, Flag("--trace", ("Show the result of every plugin for every node, and what woke each pod."))]
-    explain: Annotated[bool, Flag("--explain", "Show why devices were refused to each pod without a node.")]
+    explain: Annotated[bool, Flag("--explain", "Show why each pod without a node got no devices.")]
     settle: Annotated[
         bool,
         Flag("--settle", "Also simulate controllers (evictions, replacements) until nothing changes."),

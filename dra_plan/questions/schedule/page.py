@@ -122,7 +122,7 @@ def _marks(pod: ScheduledPod, claims: Mapping[str, ResourceClaim], drawn: Scene)
 def _draw_failed(
     made: Page, beginning: Beginning, failed: Mapping[PodKey, FailedAttempt], why: Mapping[PodKey, ExplainedAttempt]
 ) -> None:
-    """Draw each pod that was refused devices: the picture at its last attempt, with the reasons on the devices."""
+    """Draw each pod that was rejected devices: the picture at its last attempt, with the reasons on the devices."""
     left = MOST_ASKED
     marks: dict[int, dict[int, Mark]] = {}
     moments: dict[frozenset[int], int] = {}

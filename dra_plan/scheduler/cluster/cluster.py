@@ -135,7 +135,7 @@ class KnownObjects:
         self._first = False
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
-        """Start a simulation of the cluster that the view shows, with these claims."""
+        """Start a simulation of the cluster in the view, with these claims."""
         in_use = {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
         self._first = self._view is None
         if self._view is None:
@@ -199,7 +199,7 @@ def by_name(nodes: Iterable[Node]) -> list[Node]:
 class SimulatedCluster:
     """The state of one simulation.
 
-    `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
+    `nodes` is in scheduling order; `pods` holds every pod that has not been deleted.
 
     `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, `workloads` by kind,
     namespace and name.
@@ -278,7 +278,7 @@ class SimulatedCluster:
     # Nodes
 
     def set_nodes(self, nodes: Iterable[Node]) -> None:
-        """Make these the nodes of the cluster; pods stay where they are."""
+        """Make these the nodes of the cluster; pods stay on their nodes."""
         old, self.nodes = self.nodes, {}
         for node in scheduling_order(self._arranged(nodes)):
             name = node.metadata.name
@@ -465,7 +465,7 @@ class SimulatedCluster:
     # Claims and devices
 
     def extended_names(self) -> Mapping[str, str]:
-        """Return extended resource name to the device class that serves it; empty if the feature gate is off."""
+        """Return a map from extended resources to the classes that serve them; empty if the feature gate is off."""
         if self._extended is None:
             target = self.view.target
             lost = target.quirks.losing_class_loses_implicit_name
@@ -518,7 +518,7 @@ class SimulatedCluster:
     def touch_pool(self, pool: str) -> None:
         """Invalidate the answers about nodes that reach a pool.
 
-        Only its name counts: upstream keeps counters by pool name.
+        Only its name is used: upstream keeps counters by pool name.
         """
         if self._pool_nodes is None:
             self._pool_nodes = pool_reach(self.view.slices)

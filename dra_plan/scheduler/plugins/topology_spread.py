@@ -79,7 +79,7 @@ class SpreadConstraint:
         return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
 
     def count(self, node: NodeInfo, namespace: str) -> int:
-        """Return the number of pods on the node that this constraint spreads; terminating pods don't count.
+        """Return the number of pods on the node that this constraint spreads, not counting terminating pods.
 
         Like upstream, an empty selector counts no pods, although it selects every pod.
         """
@@ -176,7 +176,7 @@ class SpreadCounts:
         self._totals: Remembered[Hashable, _Totals] = Remembered(most)
 
     def on_nodes(self, constraint: SpreadConstraint, namespace: str, nodes: Sequence[NodeInfo]) -> list[int]:
-        """Return the number of pods on each node that the constraint spreads, whether the node counts or not."""
+        """Return the number of pods on each node that the constraint spreads, even if the node is not counted."""
         known = self._on_nodes.of((namespace, _encoded(constraint))).answers
         return [_count(constraint, namespace, node, known) for node in nodes]
 

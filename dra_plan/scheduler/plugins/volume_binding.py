@@ -164,7 +164,7 @@ class _Wanted:
     def volume_on(self, labels: Mapping[str, str], taken: Mapping[str, Volume]) -> Volume | None:
         """Return the volume on a node with these labels, without those that other claims of the pod take there.
 
-        If a volume is reserved for the claim, only that volume counts.
+        If a volume is reserved for the claim, only that volume is considered.
         """
         if self._set_aside is not None:
             return self._set_aside if self._set_aside.affinity.matches(labels) else None

@@ -155,7 +155,7 @@ def test_what_changes_nothing_is_no_failure() -> None:
 def test_there_is_a_page(tmp_path: Path) -> None:
     page = tmp_path / "impact.html"
     assert ran("recall", "--report", f"html={page}").status == 1
-    assert "2 running pods end" in page.read_text()
+    assert "2 running pods are terminated" in page.read_text()
 
 
 UPGRADE = "fixtures/upgrade"
@@ -296,7 +296,7 @@ def test_pods_that_a_quota_stops_share_a_row_and_name_it() -> None:
     assert "d-0" not in text
     assert all(each.foreseen for each in found)
     assert fails(found)
-    assert "More is used than a quota allows" not in text
+    assert "Usage exceeds a quota" not in text
 
 
 def test_a_quota_that_loses_a_user_has_both_amounts() -> None:
@@ -328,7 +328,7 @@ def test_a_pod_that_is_evicted_endlessly_is_named_with_the_reason() -> None:
     found = of(objects, taint_rule("r", EVICTS, driver=GPU))
     assert effects(found) == {"back": "EvictedAgain", "bare": "Gone"}
     text = str(found)
-    assert text.startswith("2 running pods end: 1 evicted again and again, 1 not recreated.")
+    assert text.startswith("2 running pods are terminated: 1 evicted repeatedly, 1 not recreated.")
     assert "pods are evicted and recreated endlessly (default/back)." in text
     assert "A pod that tolerates a taint for some seconds" in text
     assert fails(found)
