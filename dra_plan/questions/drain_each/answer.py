@@ -55,7 +55,8 @@ class DrainList(PrintedAnswer[DrainsDocument]):
 
     def __repr__(self) -> str:
         harmful = sum(bool(node.lost) for node in self.nodes)
-        return f"<DrainList for {self.target.version}: {counted(len(self), 'group' if self.by else 'node')}, {harmful} with pods to lose>"
+        number = counted(len(self), "group" if self.by else "node")
+        return f"<DrainList for {self.target.version}: {number}, {harmful} with pods to lose>"
 
     def _document(self) -> DrainsDocument:
         return DrainsDocument(
