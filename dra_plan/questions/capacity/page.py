@@ -18,7 +18,13 @@ from dra_plan.page.scene import Scene
 from dra_plan.page.told import BarRow, Bars, Segment
 from dra_plan.questions.capacity import text as capacity
 from dra_plan.questions.capacity.answer import CapacityPlan
-from dra_plan.questions.capacity.document import CapacityDocument, IdleDevices, OwnerCapacity, PlacedCopy
+from dra_plan.questions.capacity.document import (
+    CapacityDocument,
+    IdleDevices,
+    OwnerCapacity,
+    PlacedCopy,
+    pending_copies,
+)
 from dra_plan.questions.capacity.text import FORMATS, copied_owner, why_stranded, withheld
 from dra_plan.text import words
 
@@ -120,7 +126,9 @@ def _room(document: CapacityDocument) -> str:
 
 def _copies(item: OwnerCapacity) -> str:
     noun = ("gang", "gangs") if item.gang is not None else ("copy", "copies")
-    return capacity.at_least([item]) + words.counted(item.scheduled.copies, *noun)
+    if pending_copies(item.gang, item.replicas):
+        noun = (f"more {noun[0]}", f"more {noun[1]}")
+    return capacity.at_least([item]) + words.counted(item.more, *noun)
 
 
 def _held(item: OwnerCapacity, number: int) -> str:
