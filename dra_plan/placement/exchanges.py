@@ -65,6 +65,8 @@ class NodeRoom:
 
     def free_beside(self, stay: Collection[int]) -> Amounts:
         """Return the amounts that are free once only these residents, given by their positions, are there."""
+        if len(stay) in (0, len(self.held)):
+            return self.free if stay else self.total
         if 2 * len(stay) > len(self.held):
             gone = [amounts for position, amounts in enumerate(self.held) if position not in stay]
             return tuple(map(sum, zip(self.free, *gone, strict=True)))
@@ -325,12 +327,15 @@ def single_exchanges(
     found: list[tuple[float, str, Combination, tuple[int, ...]]] = []
     sizes = _sizes(shapes, demand)
     needs = {shape: _needs(shapes, shape, sizes) for shape in demand}
+    least = [min(column) for column in zip(*needs.values(), strict=True)]
     for room in rooms:
         some = [shape for shape in demand if shape in room.shapes]
         for group in room.groups if some else ():
             if group.shape in demand:
                 continue
             free = room.left([(group, 1)], sizes)
+            if any(need > have for need, have in zip(least, free, strict=True)):
+                continue
             fitting = [s for s in some if all(need <= have for need, have in zip(needs[s], free, strict=True) if need)]
             for comes in _threes(fitting, needs, free):
                 gain = sum(worth[shape] * each for shape, each in comes.items()) - group.price

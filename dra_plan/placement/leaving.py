@@ -166,12 +166,14 @@ class Vacancies:
 
     def _is_in_numbers(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
         """Return whether these pods, with those that stay, need no more than the node has in total."""
-        needs = [(self.needed.needs[shape], number) for shape, number in enumerate(comes) if number]
-        return all(
-            have >= sum(number * need[sort] for need, number in needs)
-            for sort, have in enumerate(self.rooms_by_name[node].free_beside(stay))
-            if any(need[sort] for need, _ in needs)
-        )
+        left: Sequence[int] = self.rooms_by_name[node].free_beside(stay)
+        for shape, number in enumerate(comes):
+            if number:
+                needs = self.needed.needs[shape]
+                if any(number * need > have for need, have in zip(needs, left, strict=True) if need):
+                    return False
+                left = [have - number * need for need, have in zip(needs, left, strict=True)]
+        return True
 
     def _standing(self, node: str, stay: Sequence[int]) -> NodeInfo:
         """Return the node with the residents that stay; not to be changed."""

@@ -296,7 +296,6 @@ class Simulation:
         device_order: DeviceOrder | None = None,
     ) -> None:
         self._chosen = chosen
-        common = Common() if common is None else common
         if api_server not in API_SERVERS:
             raise UsageError(f"unknown API server {api_server!r}: use one of {', '.join(API_SERVERS)}")
         if order not in ORDERS:
@@ -314,6 +313,10 @@ class Simulation:
         self.tracer = Tracer() if trace else None
         self._admission = Admission(inventory, order, target.features, makes=makes, ordered=ordered)
         self.pods, claims = self._admission.claims(self._admission.pods())
+        if common is None:
+            common = Common()
+        else:
+            self.pods = [common.objects.admitted(pod) for pod in self.pods]
         self.groups = self._admission.groups
         self.ordered_sets = self._admission.ordered_sets
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)

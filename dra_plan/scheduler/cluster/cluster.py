@@ -127,6 +127,7 @@ class KnownObjects:
         self._view: View | None = None
         self._pods: dict[int, PodInfo] = {}
         """The derived pods by the identity of the pod, which is kept alive."""
+        self._admitted: dict[str, Pod] = {}
         self._nodes: dict[str, NodeInfo] = {}
         self._in_use: dict[ClaimKey, AllocationResult] = {}
         self._reach: dict[str, dict[str, None] | None] = {}
@@ -156,6 +157,13 @@ class KnownObjects:
                 return None
             names.update(reached)
         return names
+
+    def admitted(self, pod: Pod) -> Pod:
+        """Return the pod as the first simulation has it, if the two are equal.
+
+        Pods whose uid or priority the input lacks are created again for each simulation.
+        """
+        return pod if (known := self._admitted.setdefault(pod_uid(pod), pod)) != pod else known
 
     def pod(self, pod: Pod, *, devices_count: bool) -> PodInfo:
         """Return the pod with everything derived from it."""
