@@ -346,7 +346,7 @@ def test_pods_that_a_quota_keeps_from_being_created(resource: str) -> None:
     amounts = (over.resource, over.used, over.used_after, over.hard, over.exceeded, over.pods)
     assert amounts == (resource, "0", "2", "2", False, 2)
     text = str(found)
-    assert text.startswith("4 new pods: 2 get a node, 2 refused (quota default/q).")
+    assert text.startswith("4 new pods: 2 get a node, 2 rejected (quota default/q).")
     said = f"Refused: quota default/q allows 2 {resource}, 2 are used and 1 more is requested"
     assert text.count(said) == 1
     assert "pending" not in text
@@ -360,7 +360,7 @@ def test_a_quota_that_stops_a_scale_up_on_its_way() -> None:
     quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "1"}})
     found = of([*gpus("b", "a", each=2), template("one", request()), deployment("d", shape, 3)], quota)
     assert sorted(effects(found).values()) == ["Refused", "Refused"]
-    assert str(found).startswith("2 pending pods would be refused (quota default/q).")
+    assert str(found).startswith("2 pending pods would be rejected (quota default/q).")
 
 
 def test_pods_without_a_name_yet_are_named_after_their_owner(tmp_path: Path) -> None:
