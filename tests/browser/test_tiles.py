@@ -274,7 +274,9 @@ def test_no_loss_is_green(opens: Open) -> None:
 def test_the_fleet_has_one_bar_and_what_is_given_is_not_counted_as_free(opens: Open) -> None:
     cluster = Cluster.load(ROOT / "fixtures" / "gpu-fleet")
     page = opens(cluster.page(cluster.capacity())).page
-    assert page.locator(".bars").count() == 1
+    assert page.locator(".bars", has_text="when no more copies are bound").count() == 1
+    own = page.locator(".bars", has_text="for this owner alone").all_text_contents()
+    assert any("used by its copies" in each for each in own)
     placed = Cluster.load(ROOT / "fixtures" / "gpu-fleet")
     page = opens(placed.page(placed.place("pod/allreduce", "pod/finetune"))).page
     for card in page.locator(".card").all():
