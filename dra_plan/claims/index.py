@@ -18,7 +18,6 @@ from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.selectors import node_matches
 from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
-
 from dra_plan.near import the_nearest
 
 from .owners import DEPLOYMENT, MOST_OWNERS, Controllers, Dependents, deployment_of, is_waiting
