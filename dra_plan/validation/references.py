@@ -33,7 +33,8 @@ NOT_GIVEN = info(
     "DRA203",
     "reference that cannot be checked",
     "The input contains no objects of this kind, so the referenced object is probably defined elsewhere.",
-    ("Add the files that contain these objects, for example the output of `kubectl get deviceclasses -o yaml`."),
+    "Add the files that contain these objects. "
+    "`kubectl get deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml` prints the objects of a cluster.",
 )
 NO_REQUEST = error(
     "DRA204",
@@ -217,7 +218,9 @@ def _named(
         message = f"no {kind} {shown(name)} in namespace {namespace}, but in {listed(elsewhere)}"
         return NO_CLAIM.at((field,), message)
     here = [other for space, other in known if space == namespace]
-    return NO_CLAIM.at((field,), f"no {kind} {shown(name)} in namespace {namespace}", nearest(name, here) or "")
+    there = f", which has {listed(sorted(here))}" if here else ""
+    message = f"no {kind} {shown(name)} in namespace {namespace}{there}"
+    return NO_CLAIM.at((field,), message, nearest(name, here) or "")
 
 
 def _admin(given: Input) -> Found:
