@@ -220,7 +220,7 @@ class Observer:
         self._read = list(found)
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
-        """Return the appearance of a node with these pools, or None if the node needs a search of its own."""
+        """Return the appearance of a node with these pools, or None if the node needs a separate search."""
         key: list[Hashable] = []
         slices: list[tuple[PoolSlice, _Rows]] = []
         seen: dict[Hashable, int] = {}

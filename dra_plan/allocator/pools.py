@@ -358,7 +358,7 @@ class PoolGatherer:
 
     @property
     def node_names(self) -> Iterable[str]:
-        """The nodes that have slices of their own."""
+        """The nodes that have their own slices."""
         return self._local.keys()
 
     @property

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class View:
     """The classes, slices, claims and taint rules of a cluster under one target. Immutable: edits return new views.
 
-    `claims` are all claims of the cluster; the allocated ones make `state`. `given_rules` are all device taint rules,
-    `taint_rules` those that apply under the target. With a `device_order`, the devices of a node are tried in that
+    `claims` are all claims of the cluster; the allocated ones make `state`. `given_rules` are all device taint rules;
+    `taint_rules` are those that apply under the target. With a `device_order`, the devices of a node are tried in that
     order instead of the published one. Derived parts (pools, compiled selectors, the allocated state) are computed when
     first needed, and shared by views with the same underlying objects.
     """

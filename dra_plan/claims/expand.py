@@ -122,9 +122,9 @@ def expand(
     """Return the claim sets to plan: pods, workloads, then lone claims, each in input order.
 
     `namespace` and `selector` (on the labels of pod, workload or lone claim) select the objects to plan; or `named` are
-    the objects to plan, each by itself, whatever controls or uses it: pods without a node, workloads, pending claims.
-    With `together` there is exactly one set: the claims of all these sets, each once. `group_claims`: pod groups have
-    claims, which their pods share (gate DRAWorkloadResourceClaims).
+    the objects to plan, each by itself, regardless of what controls or uses it: pods without a node, workloads, pending
+    claims. With `together` there is exactly one set: the claims of all these sets, each once. `group_claims`: pod
+    groups have claims, which their pods share (gate DRAWorkloadResourceClaims).
     """
     index = Index(inventory)
     chosen = _Choice(namespace, selector, named)

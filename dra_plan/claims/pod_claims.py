@@ -118,7 +118,7 @@ def pod_claims(pod: Pod, find: FindClaim, *, of_groups: bool = False) -> list[Re
 def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
     """Return (name, uid) of the pod for whose extended resources the claim was made, or None for any other claim.
 
-    Upstream uses the claim's controller, whatever its kind.
+    Upstream uses the claim's controller, regardless of its kind.
     """
     if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) != "true":
         return None

@@ -149,7 +149,7 @@ def namespace(context: typer.Context) -> str | None:
 
 
 def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -> Snapshot:
-    """Read the cluster of the options, with a progress line on a terminal."""
+    """Read the cluster that the options select, with a progress line on a terminal."""
     from dra_plan.live import read_cluster
 
     name = f"the cluster of context {options.context}" if options.context else "the cluster"

@@ -74,7 +74,7 @@ def of_nodes(
     """Return the leading reasons on nodes, found with little work.
 
     A blocking set is searched on one node, for a short time. `answers` are those for `nodes`, in the same order. That
-    one node is the first by name, whatever the order of `nodes`.
+    node is the first by name, regardless of the order of `nodes`.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []

@@ -315,7 +315,7 @@ class ChoiceProbe(Probe):
         self.choices: list[DeviceChoice] = []
 
     def entered(self, want: Want, slot: int) -> None:
-        """Note that a slot is entered.
+        """Record that a slot is entered.
 
         Slots are entered in order, so anything at this position or after it has been given up.
         """
@@ -325,16 +325,16 @@ class ChoiceProbe(Probe):
         self.choices.append(DeviceChoice(want, slot))
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """Note that the device can't be used in this slot now."""
+        """Record that the device cannot be used in this slot now."""
         taken = isinstance(reason, InUse) and reason.claim is None
         self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Note that the device is tried."""
+        """Record that the device is tried."""
         self._choice(want, slot).device = device.id
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Note that the device led to no solution."""
+        """Record that the device led to no solution."""
         choice = self._choice(want, slot)
         choice.device = None
         choice.passed_over.append((device, None))

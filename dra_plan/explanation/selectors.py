@@ -52,7 +52,7 @@ _TYPES = (
 
 
 class Publications:
-    """The attributes and capacities that the given devices publish, for did-you-mean."""
+    """The attributes and capacities that the given devices publish, for suggestions of similar names."""
 
     def __init__(self, devices: Iterable[PoolDevice]) -> None:
         self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}

@@ -101,7 +101,7 @@ def script() -> str:
 
 
 def render_error(command: str, lines: Sequence[str]) -> str:
-    """Return a page that says why there is no answer."""
+    """Return a page with the reason why there is no answer."""
     return _template("error.html").render(command=command, lines=lines, style=_asset("page.css"), policy=policy())
 
 

@@ -90,7 +90,7 @@ class Moments:
         """Namespace and name of evicted pods, whose claims may still hold their devices."""
 
     def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
-        """Apply these claims (None: no devices any more) and these evicted pods, and return the changes."""
+        """Apply these claims (None: without devices) and these evicted pods, and return the changes."""
         self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
         made = PictureChange()
@@ -168,8 +168,8 @@ def _same(before: ResourceClaim | None, now: ResourceClaim) -> bool:
     return before is now or (before.allocation if before is not None else None) == now.allocation
 
 
-GOOD, BAD, OTHER = "good", "bad", "other"
-"""The tone of a result, for its colour."""
+GOOD, BAD, OTHER, PLAIN = "good", "bad", "other", "plain"
+"""The tone of a result, for its colour; plain if nothing is judged."""
 
 
 @dataclass

@@ -145,7 +145,7 @@ class NodeAmounts:
     def places(
         self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the amounts that claims take of devices, by the positions of these in a list."""
+        """Yield the amounts that claims take from devices, by the positions of the devices in a list."""
         for device, _, amounts in self.taken(claims):
             for name, amount in amounts.items():
                 if (device, name) in places:

@@ -32,7 +32,7 @@ _Price = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True)
 class ShapeNeeds:
-    """The needs of a pod of each shape in total, and from each of its devices: capacity, amount, number of devices."""
+    """The needs of a pod of each shape, in total and for each of its devices: capacity, amount, number of devices."""
 
     needs: Sequence[Amounts]
     parts: Sequence[Sequence[Part]]
@@ -113,7 +113,7 @@ def _needs(shapes: ShapeNeeds, shape: int, sizes: Sequence[tuple[str, int]]) -> 
 
 
 def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int]:
-    """Return the shapes that no node fits now, whatever devices it would choose."""
+    """Return the shapes that no node fits now, regardless of the chosen devices."""
     number = len(shapes.needs)
     return frozenset(
         shape
@@ -123,7 +123,7 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several worths of all shapes at which no exchange gains; only those of `stuck` shapes are above 0.
+    """Return several sets of values for all shapes at which no exchange gains; only `stuck` shapes have one above 0.
 
     They are proportional to the pods' needs of one sort, for each of two sorts that differ most between the shapes;
     their mean comes last.
@@ -244,7 +244,7 @@ class _Search:
     def lower(self) -> float | None:
         """Return a smaller factor, at which the exchange that was found does not gain.
 
-        None if none gains at this one.
+        None if no exchange gains at this factor.
         """
         free = [max(0, each) for each in self._room.free]
         values = [_dot(price, free) for price in self._prices]
@@ -318,9 +318,9 @@ def _dot(price: _Price, amounts: Sequence[int]) -> float:
 def single_exchanges(
     rooms: Sequence[NodeRoom], shapes: ShapeNeeds, demand: Sequence[int], worth: Sequence[float], most: int
 ) -> list[tuple[str, Combination, tuple[int, ...]]]:
-    """Return nodes where one resident leaves for at most three pods of these shapes, starting with the largest gain.
+    """Return nodes that one resident leaves for at most three pods of these shapes, largest gain first.
 
-    Of those for the same pods there are no more than `_ALIKE`.
+    There are at most `_ALIKE` exchanges for the same pods.
     """
     found: list[tuple[float, str, Combination, tuple[int, ...]]] = []
     sizes = _sizes(shapes, demand)

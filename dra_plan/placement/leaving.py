@@ -60,7 +60,7 @@ class Leavings:
 
 
 class Vacancies:
-    """Nodes with the pods that may leave them. `ground` is the cluster as if all of them had left."""
+    """Nodes with the pods that may leave them. `ground` is the cluster without all of them."""
 
     def __init__(self, ground: PlacementCluster, shapes: Sequence[PodKind], residents: Iterable[Resident]) -> None:
         self._ground, self.shapes = ground, shapes
@@ -144,7 +144,7 @@ class Vacancies:
         return tuple(number if i == shape else 0 for i in range(len(self.shapes)))
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
-        """Return whether these pods fit next to the residents that stay, given by their positions."""
+        """Return whether these pods fit together with the residents that stay, given by their positions."""
         coming = [shape for shape, number in enumerate(comes) if number]
         if any(self._is_refused(shape, node) for shape in coming):
             return False
@@ -330,7 +330,7 @@ class _DeviceLayout:
         return cls(parts, held, places)
 
     def shape_of(self, claim: ResourceClaim) -> tuple[object, ...]:
-        """Return the devices of the claim, the same for claims that take the same of nodes that are alike."""
+        """Return the devices of the claim, equal for claims that take the same from similar nodes."""
         results = claim.allocation.devices.results if claim.allocation is not None else ()
         return tuple(
             sorted(

@@ -61,7 +61,7 @@ class FailedAttempts:
         self.by_uid: dict[str, FailedAttempt] = {}
 
     def begin(self) -> None:
-        """Start an attempt: its own changes to claims do not count."""
+        """Start an attempt; its own changes to claims are ignored."""
         store = self._handle.cluster.claims
         if self._revision != store.revision:
             self._claims, self._revision = tuple(store.seen()), store.revision

@@ -151,7 +151,7 @@ class BindingCycle:
         self._bindings.append(binding)
 
     def run(self, binding: Binding) -> None:
-        """Bind the pod, or get as far as possible: announce the node, wait for permission, prepare, bind."""
+        """Bind the pod, as far as possible: announce the node, wait for permission, prepare, bind."""
         if binding.gang is not None and not binding.gang.settled:
             self._run_together(binding.gang)
         elif (binding.gang is None or binding in self._bindings) and self._prepare(binding):

@@ -36,7 +36,7 @@ from .simulation import Simulation
 class Refusals:
     """The reasons that keep a pod from each node, by name in scheduling order; empty for a node that fits.
 
-    `claims` are those of the pod that wait for devices, `allocated` those that have theirs.
+    `claims` are the pod's claims that wait for devices, and `allocated` are those that already have theirs.
     """
 
     of_nodes: dict[str, tuple[Status, ...]]
@@ -87,7 +87,7 @@ def _claims(
 
 @dataclass(frozen=True)
 class CopyTemplate:
-    """The content of one copy: a pod, or all pods of a gang, with different names and a pod group of their own."""
+    """The content of one copy: a pod, or all pods of a gang, with different names and their own pod group."""
 
     pods: tuple[Pod, ...]
     group: PodGroup | None = None

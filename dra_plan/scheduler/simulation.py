@@ -264,8 +264,8 @@ class Simulation:
 
     The input is not changed, and the same input gives the same outcome.
 
-    `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories in addition to those of installed
-    packages, `extenders` replace those of the configuration. `api_server` is one of `API_SERVERS`, and `order`, in
+    `config` is a decoded KubeSchedulerConfiguration; `plugins` are factories in addition to those of installed
+    packages; `extenders` replace those of the configuration. `api_server` is one of `API_SERVERS`, and `order`, in
     which the pods of the input arrive, is one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. Pods
     of workloads, and claims of pods, exist from the start unless other code `makes` them; `ordered` StatefulSets start
     with one pod. `common` is shared with simulations of related inputs, `view` is the target's view of the input, if it

@@ -158,7 +158,7 @@ class FixedSource:
 class FixedInput:
     """The result of fixing. `sources` are the changed ones, `made` counts the fixes, `reading` is the new input.
 
-    `before` is the judgement of the original input, `judgement` that of the new one.
+    `before` is the judgement of the original input, and `judgement` is that of the new one.
     """
 
     sources: list[FixedSource]

@@ -176,7 +176,7 @@ def wrong_version(rule: Rule, message: str, better: str) -> Problem:
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
-    """Check for an apiVersion and kind that the API server cannot know, whatever is installed."""
+    """Check for an apiVersion and kind that no API server can know, regardless of what is installed."""
     group = kinds.split_version(api_version)[0]
     home = _HOMES.get(kind)
     elsewhere = home is not None and group in _GROUPS and group != home.group

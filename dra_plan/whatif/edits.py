@@ -249,7 +249,7 @@ def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
 
 
 def pod_name(pod: Pod) -> ObjectName:
-    """Return the name of the pod for documents."""
+    """Return the pod's name for documents."""
     return ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name)
 
 

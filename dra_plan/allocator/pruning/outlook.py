@@ -140,8 +140,8 @@ class Resources:
 class Moment:
     """The position of the walk: at `slot` of a request (of one of its options, or of all), with the devices taken.
 
-    `taken` are the devices that are gone; `mine` those that each claim has, which matter for admin access; `candidates`
-    those that this slot may still try; `ledger` has the rest.
+    `taken` are the devices that are taken; `mine` are those that each claim has, which matter for admin access;
+    `candidates` are those that this slot may still try; `ledger` has the rest.
     """
 
     __slots__ = ("candidates", "ledger", "mine", "option", "request", "slot", "taken")

@@ -73,7 +73,7 @@ class Change:
     `size` is the amount still requested, if that is a number: of two changes that differ only in size, the larger one
     changes less.
 
-    `devices` is the number of devices that a released claim gives up.
+    `devices` is the number of devices that a released claim frees.
     """
 
     told: SuggestedChange
@@ -93,7 +93,7 @@ class Change:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The values that changes must agree on to count as one, whatever amount each leaves."""
+        """The values that changes must agree on to be treated as one, regardless of the amounts that they leave."""
         told = asdict(self.told).items()
         return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement"))
 

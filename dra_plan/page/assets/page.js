@@ -131,7 +131,8 @@ function start(/** @type {PageData} */ data) {
     linkNodes(id("brief"));
   }
 
-  /** Makes links of the names of nodes in an answer. */
+  const devices = new Set(scenes.flatMap(({ layouts }) => layouts.flatMap((layout) => layout.devices)));
+  /** Makes links of the names of nodes in an answer; not of those that are names of devices, too. */
   function linkNodes(/** @type {Element} */ answer) {
     if (!scenes.length || answer.hasAttribute("data-linked")) return;
     answer.setAttribute("data-linked", "");
@@ -140,7 +141,7 @@ function start(/** @type {PageData} */ data) {
     while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
     for (const text of texts.filter((each) => !each.parentElement?.closest("a, pre, code, summary, h3"))) {
       const words = text.data.split(/([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/);
-      const named = words.map((word) => shownScene().byName.get(word));
+      const named = words.map((word) => (devices.has(word) ? undefined : shownScene().byName.get(word)));
       if (!named.some(Boolean)) continue;
       text.replaceWith(
         ...words.map((word, at) => {

@@ -117,6 +117,7 @@ class MixCapacity(DocumentPart, frozen=True, kw_only=True):
 
     shares: list[MixedShare]
     sets: Annotated[Amount, Meta(description="Whole sets that the scheduler binds, created in turn.")]
+    more: Annotated[Amount, Meta(description="Whole sets of the copies beyond the owners' own pods.")]
     possible: PossibleCopies | None
 
 
@@ -168,6 +169,13 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     replicas: Annotated[
         OwnerReplicas | None, Meta(description="Null for a pod, a gang, and for kinds without replicas.")
     ]
+    more: Annotated[
+        Amount,
+        Meta(
+            description="The scheduled copies beyond the owner's own replicas or gang: without those that take the "
+            "place of pending ones."
+        ),
+    ]
     scheduled: ScheduledCopies
     possible: Annotated[
         PossibleCopies | None,
@@ -183,6 +191,13 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
             description="Without kinds that no request matches; empty with --mix and if the scheduler rejected no copy."
         ),
     ] = []
+
+
+def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
+    """Return the number of copies that the owner's own pods without a node take."""
+    if gang is not None:
+        return int(gang.waiting == gang.pods)
+    return replicas.missing if replicas is not None else 0
 
 
 PARTS = SHAPES

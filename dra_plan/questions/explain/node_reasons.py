@@ -63,7 +63,8 @@ class DeviceReason(NamedTuple):
     """The obstacle on a node.
 
     `taken_before`: the claims would fit, but earlier pods take the devices. `most` is the maximum number of devices for
-    the failing request if nothing were allocated. `request` is its own name, `offer` the devices of the node.
+    the failing request if nothing were allocated. `request` is its own name, and `offer` contains the devices of the
+    node.
     """
 
     leading: LeadingReason
@@ -73,7 +74,7 @@ class DeviceReason(NamedTuple):
     offer: NodeOffer | None = None
 
     def removed(self) -> list[RemovedDevices]:
-        """Return the devices that the failing request could have, if they were not allocated or short of something."""
+        """Return the devices that the failing request could get if they were not allocated and had enough left."""
         from dra_plan.explanation.parts import removal
 
         offer, request = self.offer, self.request

@@ -53,7 +53,7 @@ ONE_MORE = "  The following is about one more pod like these."
 
 
 class Telling(NamedTuple):
-    """The level of detail: every story of nodes, owners at length."""
+    """The level of detail: every story of nodes, and owners in full."""
 
     verbose: bool = False
     details: bool = False
@@ -72,7 +72,7 @@ def one_line(block: OwnerBlock) -> str:
 
 
 def is_told_by_what_it_has(block: OwnerBlock) -> bool:
-    """Return whether the state of the owner says more than its verdict: its node, its devices, its end."""
+    """Return whether the state of the owner contains more than its verdict: its node, devices, or end."""
     unplanned = block.unplanned
     return block.verdicts[0].verdict in UNTOLD and unplanned is not None and unplanned.state != "WithoutClaims"
 

@@ -66,8 +66,8 @@ class RunQuestion:
 class DeviceAttempt:
     """The failed claims of a pod, and the cluster at that time.
 
-    `nodes` are those that reject the pod for devices, `claims` those that waited for devices; `has_more` means that one
-    of them is for extended resources, which the pod's claim set does not have.
+    `nodes` are those that reject the pod for devices; `claims` are those that waited for devices; `has_more` means that
+    one of them is for extended resources, which the pod's claim set does not have.
     """
 
     nodes: tuple[Node, ...]
@@ -168,7 +168,7 @@ class VerdictRun:
             self._victims.setdefault(eviction.preemptor, []).append(eviction)
 
     def is_made(self, pod: Pod) -> bool:
-        """Return whether no quota and no limit keeps the pod from being created."""
+        """Return whether neither a quota nor a limit prevents the creation of the pod."""
         return pod.key not in self._kept_out
 
     def _is_chosen(self, pod: Pod) -> bool:

@@ -23,7 +23,7 @@ MOST_VALUES = 4
 def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
     """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
 
-    A claim that is not in the input is omitted if none of its namespace is: they may not have been listed.
+    A claim that is not in the input is omitted if no claim of its namespace is: they may not have been listed.
     """
     namespace = pod.metadata.namespace
     claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}

@@ -32,7 +32,7 @@ def stopping_quotas(
 ) -> Iterator[ExceededQuota]:
     """Yield written quotas that allow less than is used, and all that keep a pod or its claim from being created.
 
-    `before` is the cluster right after the change is written, `end` the settled cluster.
+    `before` is the cluster right after the change is written, and `end` is the settled cluster.
     """
     refused = _refused(pods)
     sums = [_sums(inventory) for inventory in (before, end)]

@@ -158,7 +158,7 @@ def is_placeholder(pod: AffectedPod) -> bool:
 
 
 def when_it_ends(pod: AffectedPod) -> str:
-    """Return the time of the end, and its cause; an empty text for a pod that does not end."""
+    """Return when and why the pod is terminated; an empty text if it is not."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
 
@@ -305,7 +305,7 @@ _TAINTED = {
 
 
 def lost_selectors(document: ImpactDocument) -> str:
-    """Return that selectors match nothing any more, without the full stop; "" if none is lost."""
+    """Return that selectors no longer match anything, without the full stop; "" if none is lost."""
     lost = sum(one.lost for one in document.selectors)
     return f"{counted(lost, 'selector')} in use would match no device" if lost else ""
 

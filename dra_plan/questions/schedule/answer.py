@@ -154,7 +154,7 @@ def schedule_pods(
     `extenders` replace those of the configuration. The question's `owners` name the pods, and workloads whose pods, are
     scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are. With
     `requires_nodes`, raises InputError for input without nodes; otherwise that is a cluster without nodes. With
-    `settle`, the controllers act afterwards, and the `events` happen, until nothing changes any more; `never_ready`
+    `settle`, the controllers act afterwards, and the `events` happen, until nothing changes any longer; `never_ready`
     pods (NAMESPACE/NAME) start and do not become ready; with more `patience` (seconds), later changes happen, too.
     Raises UsageError for invalid options.
     """

@@ -201,8 +201,8 @@ class SimulatedCluster:
 
     `nodes` is in scheduling order; `pods` holds every pod that has not been deleted.
 
-    `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, `workloads` by kind,
-    namespace and name.
+    `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, and `workloads` are by
+    kind, namespace and name.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ from .types import QueuedPod
 class ScorePhase(ProfilePlugins):
     """The runs of the plugins that rank nodes.
 
-    `weights` are the profile's, `scores` the remembered ones.
+    `weights` are the profile's, and `scores` are the remembered ones.
 
     `scores_of_objects` are the scores of plugins that read only the node's object.
     """

@@ -21,7 +21,7 @@ from dra_plan.api.scheduling import PodGroup
 
 
 class ResourceShort(NamedTuple):
-    """A resource of which the node has less left than the pod requests, in the units of `cluster.nodes.amounts`.
+    """A resource that the node has too little left of for the pod, in the units of `cluster.nodes.amounts`.
 
     The pod count is treated as the resource `pods`, of which each pod requests one. The free amount is never negative.
     `room` is the amount that an empty node would have, or -1 if it is unknown.

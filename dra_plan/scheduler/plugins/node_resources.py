@@ -211,7 +211,7 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score by the strategy."""
+        """Return the score according to the strategy."""
         counted: tuple[int, ...] = state.read(f"{self.name}/score")
         return self._strategy.score(usage(node, self._strategy, counted, scored=True, devices=self._devices))
 

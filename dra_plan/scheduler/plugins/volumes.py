@@ -85,7 +85,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Reject a pod whose claim is missing; Skip one with neither disks nor claims of its own."""
+        """Reject a pod whose claim is missing; Skip one that has neither disks nor claims."""
         volumes = self._handle.cluster.info(pod).volumes
         namespace = pod.metadata.namespace
         exclusive = set()
