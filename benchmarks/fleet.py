@@ -143,10 +143,11 @@ class Cost(NamedTuple):
     megabytes: float
 
 
-def cost(*arguments: str) -> Cost:
-    """The cost of one run of the interpreter."""
-    process = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
+def cost(*arguments: str, output: Path = Path(os.devnull)) -> Cost:
+    """The cost of one run of the interpreter, which prints into a file."""
+    with output.open("wb") as printed:
+        process = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdout=printed)
+        _, status, usage = os.wait4(process.pid, 0)
     assert os.waitstatus_to_exitcode(status) in (0, 1), arguments
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 

@@ -220,6 +220,12 @@ def _add(
 
 _NONE: frozenset[str] = frozenset()
 
+DeviceUse = tuple[bool, tuple[tuple[str, int], ...] | None]
+"""Whether a device is assigned whole, and the capacity that its shares consume; None if it has no shares."""
+
+FREE: DeviceUse = (False, None)
+_WHOLE: DeviceUse = (True, None)
+
 
 @dataclass(slots=True)
 class AllocatedState:
@@ -239,6 +245,10 @@ class AllocatedState:
     _given_twice: set[DeviceID] = field(default_factory=set, init=False, repr=False, compare=False)
     """Devices that several claims have whole; once one is removed, only the full list of claims shows which one has it.
     """
+    _uses: dict[tuple[str, str], dict[Hashable, tuple[DeviceUse, ...]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """The known answers of `uses`, by pool."""
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
@@ -258,6 +268,7 @@ class AllocatedState:
             if result.admin_access:
                 continue
             pool = result.driver, result.pool
+            self._uses.pop(pool, None)
             device = DeviceID(*pool, result.device)
             if result.share_id is not None and consumable_capacity:
                 self._add_share(device, result, key)
@@ -292,6 +303,7 @@ class AllocatedState:
             if not known or device in self._given_twice:
                 return False
         for result, device, is_share in zip(results, devices, shared, strict=True):
+            self._uses.pop((device.driver, device.pool), None)
             if is_share:
                 if not self._remove_share(device, result, key):
                     return False
@@ -322,6 +334,21 @@ class AllocatedState:
     def shares_in(self, pool: PoolID) -> bool:
         """Return whether any device of the pool is allocated in shares."""
         return self._sharing[pool] > 0
+
+    def uses(self, pool: PoolID, owner: Hashable, devices: Callable[[], Iterable[DeviceID]]) -> tuple[DeviceUse, ...]:
+        """Return the use of each device of a slice, the `owner`, in this pool."""
+        known = self._uses.get(pool)
+        if known is None:
+            known = self._uses[pool] = {}
+        found = known.get(owner)
+        if found is None:
+            found = known[owner] = tuple([self._use(device) for device in devices()])
+        return found
+
+    def _use(self, device: DeviceID) -> DeviceUse:
+        if device in self.shared:
+            return device in self.dedicated, tuple(self.aggregate.get(device, {}).items())
+        return _WHOLE if device in self.dedicated else FREE
 
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
         """Return whether the device's counters are used up."""

@@ -110,6 +110,10 @@ class PoolSlice:
             )
         return self._devices
 
+    def device_ids(self) -> list[DeviceID]:
+        """Return the names of the devices in manifest order."""
+        return [device.id for device in self.devices]
+
     @property
     def has_rules(self) -> bool:
         """True if device taint rules may add taints."""

@@ -152,6 +152,11 @@ class StorageClass(Object, frozen=True):
     volume_binding_mode: str | None = None
     allowed_topologies: list[TopologySelectorTerm] = []
 
+    @property
+    def provisions(self) -> bool:
+        """Return whether the class creates volumes; administrators create those of the others."""
+        return self.provisioner not in ("", "kubernetes.io/no-provisioner")
+
 
 class VolumeNodeResources(Object, frozen=True):
     """The number of volumes of a driver that fit on a node; no count means no limit."""

@@ -129,10 +129,12 @@ class Settled:
         return {(each.namespace, each.name): each.message for each in self._failed_claims}
 
     @property
-    def claims_over_quota(self) -> Mapping[PodKey, list[ExceededAmount]]:
-        """The quota amounts because of which claims of pods could not be created."""
+    def over_quota(self) -> Mapping[PodKey, list[ExceededAmount]]:
+        """The quota amounts because of which pods, or claims of pods, could not be created."""
         exceeded = self.server.quotas.exceeded
-        return {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
+        claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
+        pods = {(pod.metadata.namespace, pod.metadata.name): exceeded.get(said, []) for pod, said in self.not_made}
+        return claims | pods
 
     @property
     def _failed_claims(self) -> list[Happening]:

@@ -24,6 +24,7 @@ from .base import (
     one_of,
 )
 from .devices import RemovedDevices, TaintName
+from .stories import AbsentName
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -121,7 +122,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         str,
         Meta(
             description="A similar resource, key or value that nodes of the cluster have; for a taint, what the pod "
-            "tolerates of that key."
+            "tolerates of that key; for the node's name, the DaemonSet that pins the pod to it."
         ),
     ] = ""
     protocol: str = ""
@@ -135,7 +136,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     max_skew: Amount = 0
     domains: Annotated[Amount, Meta(description="How many domains there are, where minDomains asks for more.")] = 0
     min_domains: Annotated[Amount, Meta(description="What minDomains asks for, where there are fewer.")] = 0
-    selector: Annotated[str, Meta(description="The pods that a term of affinity selects, as -l would.")] = ""
+    selector: Annotated[str, Meta(description="The pods that a term of affinity or spread selects, as -l would.")] = ""
     elsewhere: Annotated[list[str], Meta(description="Other namespaces in which there are such pods.")] = []
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
@@ -264,6 +265,9 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     storage_class: str = ""
     class_missing: Annotated[bool, Meta(description="The StorageClass is not in the input, which has others.")] = False
     near: Annotated[str, Meta(description="A StorageClass, or a claim, with a similar name.")] = ""
+    classes: Annotated[
+        list[str], Meta(description="The existing StorageClasses, if that of the claim is missing.")
+    ] = []
     waits: Annotated[
         bool, Meta(description=("The volume is provisioned once the pod has a node (WaitForFirstConsumer)."))
     ] = False
@@ -334,6 +338,9 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         Meta(description=("The nodes that were checked; for a pod group with a topology key, those of one domain.")),
     ] = 0
     nodes: Annotated[list[RefusingNodes], Meta(description="Why each node rejects; the closest nodes come first.")] = []
+    absent: Annotated[
+        list[AbsentName], Meta(description="Values that no device has, if `claimSets` does not list them.")
+    ] = []
     volume_claims: Annotated[
         list[VolumeClaimNeeds], Meta(description="Its volume claims, if volumes keep it off nodes.")
     ] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, View
+from dra_plan.allocator import AllocationError, Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.reasons import InUse
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
@@ -136,6 +136,43 @@ def explain(
     if suggests:
         search.seek()
     return SetExplanation(groups, search.found(), search.tried, absent=absent)
+
+
+@dataclass(slots=True, frozen=True)
+class RefusingExplanation:
+    """The explanation of the nodes that refuse the claims, with their answers."""
+
+    told: SetExplanation
+    answers: Sequence[tuple[Node, NodeOutcome]]
+
+
+def explain_refusing(
+    view: View,
+    inventory: Inventory,
+    claim_set: ClaimSet,
+    nodes: Sequence[Node],
+    *,
+    max_steps: int | None,
+    suggests: bool = False,
+    kept: Sequence[ResourceClaim] = (),
+) -> RefusingExplanation:
+    """Ask the allocator about the nodes, and explain those that refuse the claims, or that allocated ones exclude."""
+    allocator = Allocator(claim_set.claims, view, max_steps=max_steps)
+    answers = [(node, allocator.allocate(node)) for node in nodes]
+    refusing = [
+        (node, answer) for node, answer in answers if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
+    ]
+    told = explain(
+        view,
+        inventory,
+        claim_set,
+        [node for node, _ in refusing],
+        [answer for _, answer in refusing],
+        max_steps=max_steps,
+        suggests=suggests,
+        kept=kept,
+    )
+    return RefusingExplanation(told, refusing)
 
 
 class _Explainer:

@@ -107,6 +107,15 @@ def read_sources(
                 yield source
 
 
+def first_file(paths: Iterable[str], *, recursive: bool) -> str:
+    """Return the first file that is read for the paths, or `-`; "" if there is none, as for the names of workloads."""
+    for name in paths:
+        files = [name] if name == STDIN else _files(name, [], recursive=recursive)
+        if files:
+            return files[0]
+    return ""
+
+
 def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:
     path = Path(name)
     if not name:

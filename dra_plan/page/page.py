@@ -34,7 +34,7 @@ PACKED = "application/gzip"
 """The media type of compressed data: gzip, encoded as base64."""
 
 
-SCRIPTS = ("model.js", "draw.js", "tiles.js", "fleet.js", "page.js")
+SCRIPTS = ("model.js", "draw.js", "tiles.js", "fleet.js", "left.js", "page.js")
 """The modules of the script, each after the modules that it imports."""
 
 

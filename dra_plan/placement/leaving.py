@@ -93,6 +93,11 @@ class Vacancies:
         """The nodes in numbers, with the pods that may leave them."""
         return [self._room(node) for node in self.residents]
 
+    @cached_property
+    def rooms_by_name(self) -> dict[str, NodeRoom]:
+        """The same by the names of the nodes."""
+        return {room.name: room for room in self.rooms}
+
     def _room(self, name: str) -> NodeRoom:
         node, here, amounts = self._ground.cluster.nodes[name], self.residents[name], self._amounts
         layout = self._layout(node)
@@ -124,6 +129,7 @@ class Vacancies:
                 and not self._is_refused(shape, name)
             ),
             devices=tuple((capacity, amount) for (_, capacity), amount in devices.items()),
+            held=tuple(held),
             takes=tuple(takes),
         )
 
@@ -142,6 +148,8 @@ class Vacancies:
         coming = [shape for shape, number in enumerate(comes) if number]
         if any(self._is_refused(shape, node) for shape in coming):
             return False
+        if coming and not self._is_in_numbers(node, stay, comes):
+            return False
         pods = [pod for shape in coming for pod in self.shapes[shape].take(comes[shape])]
         here = self.residents[node]
         trial = self._standing(node, stay)
@@ -155,6 +163,15 @@ class Vacancies:
             return False
         claims = self._ground.joint_claims(pods, trial)
         return not claims or self._has_devices(trial, [here[position] for position in stay], claims)
+
+    def _is_in_numbers(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
+        """Return whether these pods, with those that stay, need no more than the node has in total."""
+        needs = [(self.needed.needs[shape], number) for shape, number in enumerate(comes) if number]
+        return all(
+            have >= sum(number * need[sort] for need, number in needs)
+            for sort, have in enumerate(self.rooms_by_name[node].free_beside(stay))
+            if any(need[sort] for need, _ in needs)
+        )
 
     def _standing(self, node: str, stay: Sequence[int]) -> NodeInfo:
         """Return the node with the residents that stay; not to be changed."""

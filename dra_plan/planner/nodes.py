@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
@@ -16,6 +17,10 @@ from dra_plan.documents.base import bringing, listing
 from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest
+
+if TYPE_CHECKING:
+    from dra_plan.api.storage import StorageClass
+    from dra_plan.scheduler.cluster.volumes import Claim
 
 
 def _no_nodes(inventory: Inventory) -> InputError:
@@ -178,14 +183,26 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
 
     known = {(claim.metadata.namespace, claim.metadata.name): Claim(claim) for claim in inventory.volume_claims}
     claims = [known[key] for key in wanted if key in known]
+    classes = {one.metadata.name: one for one in inventory.storage_classes}
     drivers = any(volume.spec.csi is not None for volume in inventory.volumes)
     lacking = {
         "PersistentVolumeClaim": bool(wanted) and not known,
-        "PersistentVolume": bool(claims) and not inventory.volumes,
+        "PersistentVolume": not inventory.volumes and any(_needs_volume(claim, classes) for claim in claims),
         "StorageClass": any(claim.class_name for claim in claims) and not inventory.storage_classes,
         "CSINode": bool(claims) and drivers and not inventory.csi_nodes,
     }
     return [name for name, lacks in lacking.items() if lacks and not was_listed(inventory, name)]
+
+
+def _needs_volume(claim: Claim, classes: Mapping[str, StorageClass]) -> bool:
+    """Return whether only a volume can serve the claim: it is bound, or no class makes a volume for it.
+
+    A class that does not exist, while others do, is a fault that no volume is likely to repair.
+    """
+    found = classes.get(claim.class_name)
+    if claim.volume_name or not claim.class_name or not classes:
+        return True
+    return found is not None and not found.provisions
 
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:

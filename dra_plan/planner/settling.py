@@ -22,8 +22,8 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import Simulation
 
+from .certainty import Certainty, keep_refusals, may_lack
 from .creation import as_created, has_quotas
-from .nodes import deciding
 from .question import Chosen, Question
 
 if TYPE_CHECKING:
@@ -68,11 +68,12 @@ def _key(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
 
 
-def lacking(inventory: Inventory, result: SimulationResult) -> frozenset[PodKey]:
-    """Return the pods that do not get devices, or would not, because the input has no class or no slice at all."""
-    if not deciding(inventory):
+def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulation) -> frozenset[PodKey]:
+    """Return the pods without a node that may get one from objects of kinds that the input lacks entirely."""
+    if not may_lack(inventory):
         return frozenset()
-    return frozenset(_key(each.pod) for each in result.unbound if each.message and each.pod.spec.resource_claims)
+    certainty = Certainty(inventory, lambda pod: simulation.cluster.info(pod).priority)
+    return frozenset(_key(each.pod) for each in result.unbound if each.message and certainty.is_open(each))
 
 
 def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ...]:
@@ -135,13 +136,13 @@ def settle_chosen(
         simulation = simulation_of(inventory, target, question, chosen, common, view, ordered=ordered)
         result = simulate(simulation)
         if not outlook_of(simulation, result):
-            return SettledOutcome(result, lacking=lacking(inventory, result))
+            return SettledOutcome(result, lacking=lacking(inventory, result, simulation))
     given, beyond = as_created(inventory)
     makes = not has_quotas(inventory)
     simulation = simulation_of(given, target, question, chosen, common, view, ordered=ordered, makes=makes)
     result, settled = settled_result(simulation, chosen, patience=FOR_EVER)
     result.pods += [each.record for each in beyond if chosen(each.pod)]
-    return SettledOutcome(result, settled, lacking(inventory, result))
+    return SettledOutcome(result, settled, lacking(inventory, result, simulation))
 
 
 def simulation_of(
@@ -161,7 +162,7 @@ def simulation_of(
     Only the budgets of the question are used. `common` is shared with other questions, `view` is the target's view of
     the inventory; with `explain` failed attempts are recorded.
     """
-    return Simulation(
+    simulation = Simulation(
         inventory,
         target=target,
         max_steps=question.max_steps,
@@ -173,6 +174,8 @@ def simulation_of(
         view=view,
         explain=explain,
     )
+    keep_refusals(simulation)
+    return simulation
 
 
 def with_successors(chosen: Chosen, pods: Iterable[Pod]) -> Chosen:

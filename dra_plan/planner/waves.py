@@ -43,15 +43,18 @@ def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
 
     A pod under several budgets is never evicted. A pod that is not ready is not counted for any budget.
     """
-    budgets = [counted(budget, index) for budget in index.inventory.disruption_budgets]
-    left = {(each.metadata.namespace, each.metadata.name): each.status.disruptions_allowed for each in budgets}
+    budgets, left = index.inventory.disruption_budgets, dict[str, int]()
     going, kept = [], ""
     for pod in leaving:
-        over = [(each.metadata.namespace, each.metadata.name) for each in budgets if covers(each, pod)]
-        if len(over) > 1 or any(left[key] <= 0 for key in over):
-            kept = kept or "/".join(over[0])
+        over = [each for each in budgets if covers(each, pod)]
+        keys = [f"{each.metadata.namespace}/{each.metadata.name}" for each in over]
+        for key, each in zip(keys, over, strict=True):
+            if key not in left:
+                left[key] = counted(each, index).status.disruptions_allowed
+        if len(over) > 1 or any(left[key] <= 0 for key in keys):
+            kept = kept or keys[0]
             continue
-        for key in over:
+        for key in keys:
             left[key] -= is_ready(pod)
         going.append(pod)
     return going, kept

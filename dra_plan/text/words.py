@@ -122,7 +122,8 @@ def absent(of: AbsentName) -> str:
     there = wording.values(((one.value, one.count) for one in of.values), of.other_values)
     name = "driver" if of.kind == "driver" else of.name
     whose = class_selector(of.class_) if of.class_ else f"the selector in {request(of)}"
-    return f"No device on any node has {name} {value(of.wanted)}, which {whose} requires; found: {', '.join(there)}."
+    said = f"No device on any node has {name} {value(of.wanted)}, which {whose} requires; found: {', '.join(there)}."
+    return f"{said} Check that this driver runs on the nodes." if of.kind == "driver" else said
 
 
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:

@@ -43,8 +43,8 @@ from .rule import Problem, warning
 DROPPED = warning(
     "DRA152",
     "field that is dropped because its feature gate is off",
-    ("The API server silently drops the fields of disabled features. The object that remains means something else."),
-    "Enable the gate in the cluster and pass it with --feature-gates, or remove the field.",
+    ("The API server silently drops fields whose features are disabled. The remaining object has a different meaning."),
+    "Enable the feature gate in the cluster and pass it with `--feature-gates`, or remove the field.",
 )
 RULES = (DROPPED,)
 

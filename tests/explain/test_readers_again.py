@@ -377,7 +377,7 @@ def test_a_misspelt_class_is_corrected_in_the_template_of_a_generated_claim() ->
     assert ", generated from template t, request gpu: device class gpu.exmple.com does not exist." in said
     assert "Correct the class in the template, and recreate template and pod.\n" in said
     assert "  1. use class gpu.example.com in request gpu of template t (it then fits on a)\n" in said
-    assert "  Templates and claims cannot be edited. Delete and create the template," in said
+    assert "  Templates and claims cannot be edited. Delete and recreate the template," in said
 
 
 def test_a_correction_that_does_not_help_is_not_suggested() -> None:

@@ -20,7 +20,7 @@ def _said(page: ReadPage, name: str, scene: int = 0) -> dict[str, tuple[str, lis
             sorted(texts[said] for said in harms.values()),
             sorted(texts[said] for said in gets.values()),
         )
-        for at, (_, label, _, gets, _, harms) in pick["marks"][scene].items()
+        for at, (_, label, _, gets, _, harms, _) in pick["marks"][scene].items()
     }
 
 

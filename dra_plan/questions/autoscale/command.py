@@ -8,6 +8,7 @@ import typer
 
 from dra_plan.cli import options
 from dra_plan.cli.declared import given, takes
+from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit, of_document
 from dra_plan.cli.whatif import Edits
 from dra_plan.options import ReleaseOptions, ServedVersions
@@ -24,6 +25,7 @@ def autoscale(
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
+    report: options.Pages = None,
 ) -> Exit:
     """Show what the Cluster Autoscaler would do, and why.
 
@@ -46,10 +48,14 @@ def autoscale(
     from dra_plan.questions.autoscale.gate import JUDGE
     from dra_plan.questions.autoscale.text import parse
 
-    form, gate = parse(output), options.gate(fail_on=fail_on)
-    asked = opened(context)
-    if asked.owners:
-        raise UsageError(f"{asked.owners[0]}: no such file. autoscale takes no pods; it always plans all pending ones")
-    found = ask.autoscale(asked.cluster, **node_groups(context) | given(context, ask.AutoscaleOptions))
-    print_document(found.document, form)
-    return of_document(found.document, JUDGE, gate)
+    with Reporting(context, report, pages_only=True) as reports:
+        form, gate = parse(output), options.gate(fail_on=fail_on)
+        asked = opened(context)
+        if asked.owners:
+            raise UsageError(
+                f"{asked.owners[0]}: no such file. autoscale takes no pods; it always plans all pending ones"
+            )
+        found = ask.autoscale(asked.cluster, **node_groups(context) | given(context, ask.AutoscaleOptions))
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(found.document, form)
+        return of_document(found.document, JUDGE, gate)

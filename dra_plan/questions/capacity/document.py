@@ -117,6 +117,7 @@ class MixCapacity(DocumentPart, frozen=True, kw_only=True):
 
     shares: list[MixedShare]
     sets: Annotated[Amount, Meta(description="Whole sets that the scheduler binds, created in turn.")]
+    more: Annotated[Amount, Meta(description="Whole sets of the copies beyond the owners' own pods.")]
     possible: PossibleCopies | None
 
 
@@ -148,6 +149,18 @@ class CopiedGang(DocumentPart, frozen=True, kw_only=True):
     ] = None
 
 
+class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
+    """The devices of one driver and model that the copies of an owner use, and those that they could not use."""
+
+    driver: Text
+    model: ModelName = ""
+    profile: Annotated[str, Meta(description="The kind of partitions; they count as often as they fit.")] = ""
+    used: Annotated[Amount, Meta(description="In use by the copies.")]
+    stranded: Annotated[
+        Amount, Meta(description="Still idle although they match a request: one more copy was refused.")
+    ]
+
+
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     """The number of copies of one pod, of one workload's pods or of one gang that fit."""
 
@@ -155,6 +168,13 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     gang: Annotated[CopiedGang | None, Meta(description="Null if each pod is scheduled alone.")] = None
     replicas: Annotated[
         OwnerReplicas | None, Meta(description="Null for a pod, a gang, and for kinds without replicas.")
+    ]
+    more: Annotated[
+        Amount,
+        Meta(
+            description="The scheduled copies beyond the owner's own replicas or gang: without those that take the "
+            "place of pending ones."
+        ),
     ]
     scheduled: ScheduledCopies
     possible: Annotated[
@@ -165,6 +185,19 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
         ),
     ]
     next_copy: Annotated[NextCopy | None, Meta(description="Null if the scheduler rejected no copy.")]
+    devices: Annotated[
+        list[OwnerDevices],
+        Meta(
+            description="Without kinds that no request matches; empty with --mix and if the scheduler rejected no copy."
+        ),
+    ] = []
+
+
+def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
+    """Return the number of copies that the owner's own pods without a node take."""
+    if gang is not None:
+        return int(gang.waiting == gang.pods)
+    return replicas.missing if replicas is not None else 0
 
 
 PARTS = SHAPES

@@ -27,12 +27,12 @@ from dra_plan.questions.diff.document import (
     ChangedPod,
     ChangedPool,
     ChangedValue,
-    ClaimOverQuota,
     ComparedPod,
     ComparedSet,
     DiffReason,
     HeldDevice,
     HeldDeviceChange,
+    OverQuota,
     PodChange,
     PodEnding,
     SetChange,
@@ -415,7 +415,7 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
     states, settled = pod_states(plan.document), plan.settled
     if settled is None:
         return states
-    over = settled.claims_over_quota
+    over = settled.over_quota
     told = {
         key: _refused(state, settled.claims_refused.get(key, ""), over.get(key, ())) for key, state in states.items()
     }
@@ -447,7 +447,9 @@ _GONE = ComparedPod(outcome="Ended", node_name=None, devices=[], message=None)
 
 
 def _refused(state: ComparedPod, message: str, over: Iterable[ExceededAmount]) -> ComparedPod:
-    """Return a pod without a node after the rejection of one of its claims, with the API server's message."""
-    if not message or state.node_name is not None:
+    """Return a pod without a node after its rejection, or that of a claim of it, with the API server's message."""
+    if state.node_name is not None or not (message or over):
         return state
-    return structs.replace(state, message=message, over_quota=[ClaimOverQuota(**asdict(each)) for each in over])
+    return structs.replace(
+        state, message=message or state.message, over_quota=[OverQuota(**asdict(each)) for each in over]
+    )

@@ -147,8 +147,8 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
     endless: Annotated[bool, Meta(description="Its replacements are evicted, too, again and again.")] = False
 
 
-class ClaimOverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that makes the API server reject a claim of the pod."""
+class OverQuota(DocumentPart, frozen=True, kw_only=True):
+    """A quota that makes the API server reject the pod, or a claim of it."""
 
     quota: Text
     resource: Text
@@ -170,7 +170,7 @@ class ComparedPod(DocumentPart, frozen=True, kw_only=True):
     ] = False
     undecided: Annotated[bool, Meta(description="It is not bound, and a search for it was cut short.")] = False
     over_quota: Annotated[
-        list[ClaimOverQuota], Meta(description="Quotas that keep a claim of the pod from being created.")
+        list[OverQuota], Meta(description="Quotas that keep the pod, or a claim of it, from being created.")
     ] = []
     ended: Annotated[
         PodEnding | None,

@@ -104,7 +104,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     if made.opens_on is None and not any(pick.tone == picks.BAD for pick in made.picks):
         made.opens_on = next(others, None)
     made.harm_word = "has it" if document.held_devices else ""
-    made.gets_word = "has or gets" if document.pods else made.gets_word
+    made.gets_word = "its device" if document.pods else made.gets_word
     for held in _by_claim(document.held_devices):
         said = {f"{one.driver}/{one.pool}/{one.device}": diff.HELD[one.change] for one in held}
         marks = [holding(said, drawn, _TONES[held[0].change]) for drawn in scenes]

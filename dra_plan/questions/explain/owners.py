@@ -210,7 +210,7 @@ def _suggestion_lines(
 
 
 ANEW = (
-    "  Templates and claims cannot be edited. Delete and create the template, then delete the pod "
+    "  Templates and claims cannot be edited. Delete and recreate the template, then delete the pod "
     "(and create it again if it has no controller)."
 )
 

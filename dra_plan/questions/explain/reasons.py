@@ -23,6 +23,7 @@ from dra_plan.documents.verdicts import (
     ChangedReason,
     LastMessage,
 )
+from dra_plan.planner.certainty import may_lack
 from dra_plan.planner.creation import not_created
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
@@ -130,6 +131,7 @@ class VerdictRun:
         Pods that quotas and limits keep from being created are never tried.
         """
         self._explained, self._chosen = explained, chosen
+        self._lacks = may_lack(about.inventory)
         self.simulation = Simulation(
             about.inventory,
             target=about.view.target,
@@ -176,7 +178,7 @@ class VerdictRun:
         if not self._explained(pod):
             return None
         self._seen_by[pod_uid(pod)] = self._state
-        found = refusals_of(framework, state, pod, diagnosis)
+        found = refusals_of(framework, state, pod, diagnosis, besides=self._lacks)
         self.attempts[pod_uid(pod)] = self._devices_asked_for(framework, state, pod, found)
         return found
 

@@ -13,6 +13,13 @@ from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
+FEWER = (
+    "This is the number that the scheduler needs with its own choice of nodes. With the best choice, fewer may be "
+    "enough: see `dra-plan place` with --add-nodes NUMBER=LIKE."
+)
+"""The note that the number is that of the scheduler."""
+
+
 TIED = (
     "Of nodes with the same score, the first in node order was chosen. In a real cluster, the number depends on timing "
     "and may differ."
@@ -76,6 +83,7 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
     before = f"Without new nodes, the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
         yield f"{before}; with them, it binds {waiting}. {_least(document)}"
+        yield FEWER
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,7 @@ def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Pag
     made = begin(document, "impact", FORMATS)
     made.headline = "; ".join(said for said in (impact.headline(document), impact.lost_selectors(document)) if said)
     made.picks_title, made.answers_title = "What changes", "The change"
-    made.gets_word, made.harm_word = "has or gets", "loses it"
+    made.gets_word, made.harm_word = "its device", "loses it"
     before, after = answer.difference.before, answer.difference.after
     if inventory is not None:
         settled = replace(after.inventory, claims=list(answer.difference.end.claims))
@@ -47,10 +47,11 @@ def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Pag
     now = Moments(Beginning(made.scenes[0], before.view)) if made.scenes else None
     if len(document.pods) > 1:
         _add_all(made, document, now)
-    for pod in document.pods:
-        name, tone = f"pod/{pod.namespace}/{pod.name}", _tone(pod)
-        _add(made, name, tone, EFFECTS[pod.effect], _of(document, pods=[pod]))
-        _draw(made, [pod], now)
+    for pods in _together(document.pods):
+        first = pods[0]
+        name = impact.row_name(pods) if impact.is_placeholder(first) else f"pod/{first.namespace}/{first.name}"
+        _add(made, name, _tone(first), EFFECTS[first.effect], _of(document, pods=pods))
+        _draw(made, pods, now)
     for one in document.claim_sets:
         tone = picks.BAD if one.change == "Lost" else picks.OTHER
         _add(made, claim_set_name(one), tone, CHANGES.get(one.change, one.change), _of(document, claim_sets=[one]))
@@ -75,6 +76,15 @@ def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Pag
         name = f"resourcequota/{quota.namespace}/{quota.name}"
         _add(made, name, picks.BAD, f"{quota.resource}: {quota.used} of {quota.hard}", _of(document, quotas=[quota]))
     return made
+
+
+def _together(pods: Sequence[AffectedPod]) -> Iterable[list[AffectedPod]]:
+    """Return the pods one by one; those of one owner that have no name yet together, by effect."""
+    found: dict[tuple[str, ...], list[AffectedPod]] = {}
+    for pod in pods:
+        own = (pod.owner, pod.effect) if impact.is_placeholder(pod) else (pod.name,)
+        found.setdefault((pod.namespace, *own), []).append(pod)
+    return found.values()
 
 
 def _tone(pod: AffectedPod) -> str:
@@ -135,4 +145,5 @@ def _move(pod: AffectedPod) -> DrawnMove:
     now = pod.after
     lost = {"lost": EFFECTS[pod.effect].lower()} if pod.effect in LOSSES else {}
     node, devices = (now.node_name or "", now.devices) if now is not None else ("", [])
-    return DrawnMove(f"{pod.namespace}/{pod.name}", was or "", node, devices, **lost)
+    name = impact.row_name([pod]) if impact.is_placeholder(pod) else f"{pod.namespace}/{pod.name}"
+    return DrawnMove(name, was or "", node, devices, **lost)

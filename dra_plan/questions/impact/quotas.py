@@ -1,32 +1,36 @@
-"""Quotas that allow less than is used, or that keep pods from getting their claims."""
+"""Quotas that allow less than is used, or that keep pods or their claims from being created."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 from dra_plan.api.inventory import Inventory
 from dra_plan.claims.owners import ended
 from dra_plan.controllers.quota import DEVICES, Quotas
-from dra_plan.questions.diff.document import ClaimOverQuota
+from dra_plan.questions.diff.document import ComparedPod
 from dra_plan.questions.impact.document import AffectedPod, ExceededQuota, PodEffect
 
 _STOPPED: tuple[PodEffect, ...] = ("WithoutPlace", "NoLongerStarts", "Refused", "Waits")
 
 
-def in_words(amounts: Sequence[ClaimOverQuota], namespace: str) -> str:
-    """Return `Waits for its claim: quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
+def in_words(state: ComparedPod, namespace: str) -> str:
+    """Return `Waits for its claim: quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`.
+
+    A pod that cannot be created itself is Refused.
+    """
+    amounts, kept = state.over_quota, "Refused" if state.outcome == "Refused" else "Waits for its claim"
     limits = []
     for one in amounts:
         what = f"{one.resource.removesuffix(DEVICES)} devices" if one.resource.endswith(DEVICES) else one.resource
         are, is_ = ("is" if amount == "1" else "are" for amount in (one.used, one.requested))
         limits.append(f"{one.hard} {what}, {one.used} {are} used and {one.requested} more {is_} requested")
-    return f"Waits for its claim: quota {namespace}/{amounts[0].quota} allows {'; '.join(limits)}"
+    return f"{kept}: quota {namespace}/{amounts[0].quota} allows {'; '.join(limits)}"
 
 
 def stopping_quotas(
     before: Inventory, end: Inventory, written: Collection[tuple[str, str, str]], pods: Iterable[AffectedPod]
 ) -> Iterator[ExceededQuota]:
-    """Yield the written quotas that allow less than is used, and all quotas that keep a pod from getting its claim.
+    """Yield written quotas that allow less than is used, and all that keep a pod or its claim from being created.
 
     `before` is the cluster right after the change is written, and `end` is the settled cluster.
     """

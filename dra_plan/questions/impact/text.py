@@ -64,8 +64,6 @@ def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
     tables = [_pods(document, whole=whole), _claim_sets(document), _selectors(document), _quotas(document)]
     parts: list[Part] = [*refusals.paragraphs(document.refusals), f"{headline(document)}."]
     parts += [made for made in tables if made.rows]
-    placeholders = whole and any(_is_placeholder(pod) for pod in document.pods)
-    parts += ["The names of pods that do not exist yet are placeholders."] if placeholders else []
     return [*parts, *_sentences(document), *_releases(document)]
 
 
@@ -95,21 +93,21 @@ def headline(document: ImpactDocument) -> str:
         )
         kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
         said.append(f"{counted(ending, 'running pod')} {'is' if ending == 1 else 'are'} terminated: {kinds}")
+    new = Counter(pod.effect for pod in document.pods if pod.before is None)
+    starting = (
+        (new["Starts"], "gets a node" if new["Starts"] == 1 else "get a node"),
+        (new["Waits"], f"without a node{_because_of_quotas(document, 'Waits')}"),
+        (new["Refused"], f"rejected{_because_of_quotas(document, 'Refused')}"),
+    )
+    kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
+    said += [f"{counted(sum(number for number, _ in starting), 'new pod')}: {kinds}"] if kinds else []
+    counts -= new
     words: dict[PodEffect, str] = {
         "Starts": "would start",
         "NoLongerStarts": "would no longer start",
         "Elsewhere": "would start elsewhere",
-        "Refused": "would be rejected",
+        "Refused": f"would be rejected{_because_of_quotas(document, 'Refused')}",
     }
-    new = sum(pod.before is None for pod in document.pods if pod.effect == "Starts")
-    if new or counts["Waits"]:
-        starting = (
-            (new, "gets a node" if new == 1 else "get a node"),
-            (counts["Waits"], f"without a node{_because_of_quotas(document)}"),
-        )
-        kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
-        said.append(f"{counted(new + counts['Waits'], 'new pod')}: {kinds}")
-        counts["Starts"] -= new
     waiting = ((counts[effect], word) for effect, word in words.items())
     said += [f"{counted(number, 'pending pod')} {word}" for number, word in waiting if number]
     said += [f"{counted(counts['Undecided'], 'pod')} undecided"] if counts["Undecided"] else []
@@ -120,11 +118,11 @@ def headline(document: ImpactDocument) -> str:
     return "No running pod is terminated, and no pending pod starts" if rest or document.refusals else NOTHING
 
 
-def _because_of_quotas(document: ImpactDocument) -> str:
-    """Return the quotas, in brackets, if every new pod without a node waits because of one."""
+def _because_of_quotas(document: ImpactDocument, effect: PodEffect) -> str:
+    """Return the quotas, in brackets, if every pod with this effect has it because of one."""
     quotas: dict[str, None] = {}
     for pod in document.pods:
-        if pod.effect == "Waits":
+        if pod.effect == effect:
             over = pod.after.over_quota if pod.after is not None else []
             if not over:
                 return ""
@@ -142,19 +140,19 @@ def _pods(document: ImpactDocument, *, whole: bool) -> Table:
             alike.setdefault(key, []).append(pod)
     for (_, _, _, moment, *_), pods in list(alike.items())[: None if whole else MOST_ROWS]:
         cells = [_state([getattr(pod, side) for pod in pods], pods[0], whole=whole) for side in ("before", "after")]
-        made.add(_names(pods, whole=whole), EFFECTS[pods[0].effect], moment, *cells)
+        made.add(row_name(pods), EFFECTS[pods[0].effect], moment, *cells)
     return made
 
 
-def _names(pods: Sequence[AffectedPod], *, whole: bool) -> str:
+def row_name(pods: Sequence[AffectedPod]) -> str:
     """Return the pods of a row; pods with placeholder names as a number of pods of their owner."""
-    if whole or not _is_placeholder(pods[0]):
+    if not is_placeholder(pods[0]):
         return listed([f"{pod.namespace}/{pod.name}" for pod in pods])
     owner = pods[0].owner.partition("/")[2]
     return f"{pods[0].namespace}/{owner} ({counted(len(pods), 'new pod')})"
 
 
-def _is_placeholder(pod: AffectedPod) -> bool:
+def is_placeholder(pod: AffectedPod) -> bool:
     """Return whether the pod's name differs from the one that its controller would choose."""
     return pod.foreseen and pod.owner.partition("/")[0] not in ("", "StatefulSet")
 
@@ -174,7 +172,7 @@ def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
 def _message(state: ComparedPod, pod: AffectedPod, *, whole: bool) -> str:
     """Return the message for a pod without a node; for a quota a short one, without the names of missing claims."""
     if state.over_quota and not whole:
-        return in_words(state.over_quota, pod.namespace)
+        return in_words(state, pod.namespace)
     return (state.message or "") if whole else without(state.message or "")
 
 
@@ -318,10 +316,22 @@ def applied(document: ImpactDocument) -> str:
 
 
 def names(document: ImpactDocument) -> str:
-    """Return `pod/NAMESPACE/NAME EFFECT`, then claim sets with changed results."""
-    pods = [f"pod/{pod.namespace}/{pod.name} {pod.effect}" for pod in document.pods]
+    """Return `pod/NAMESPACE/NAME EFFECT`, then claim sets with changed results, lost selectors and exceeded quotas.
+
+    For pods that have no name yet, the line names their owner.
+    """
+    pods = [f"{_real_name(pod)} {pod.effect}" for pod in document.pods]
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
-    return "".join(f"{shown.line(line)}\n" for line in (*pods, *sets))
+    users = (user for one in document.selectors if one.lost or one.stops for user in one.used_by)
+    lost = [f"{user.kind.lower()}/{'/'.join(filter(None, (user.namespace, user.name)))} Lost" for user in users]
+    quotas = [f"resourcequota/{one.namespace}/{one.name} Exceeded" for one in document.quotas]
+    return "".join(f"{shown.line(line)}\n" for line in dict.fromkeys((*pods, *sets, *lost, *quotas)))
+
+
+def _real_name(pod: AffectedPod) -> str:
+    """Return the pod; for a placeholder its owner."""
+    kind, name = pod.owner.split("/", 1) if is_placeholder(pod) else ("Pod", pod.name)
+    return f"{kind.lower()}/{pod.namespace}/{name}"
 
 
 def markdown(document: ImpactDocument, screen: Screen | None) -> str:

@@ -14,6 +14,7 @@ from dra_plan.planner.waves import AtRest, come_to_rest, devices_of, pod_key, wi
 from dra_plan.questions.maintain.document import MovedPod, PodAndNode, Stop
 from dra_plan.questions.maintain.given_back import GivenBack
 from dra_plan.releases import Target
+from dra_plan.scheduler.cluster.common import Common
 from dra_plan.whatif.edits import belongs_to_node, cordoned, replaced
 
 
@@ -26,6 +27,11 @@ class DrainRules:
     allows: Callable[[Index, Sequence[Pod]], tuple[list[Pod], str]]
     """Returns the pods that budgets allow to evict now, and the budget that blocks the first of the others."""
     back: GivenBack = field(default_factory=GivenBack)
+    common: Common = field(default_factory=Common)
+
+    def at_rest(self, inventory: Inventory) -> AtRest:
+        """Return the cluster after scheduler and controllers have come to rest."""
+        return come_to_rest(inventory, self.target, self.question, common=self.common)
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done 
         going, budget = given.allows(index, left)
         if not going:
             return Stop(node=left[0].spec.node_name, done=[], pod=left[0].key, reason="Budget", budget=budget)
-        after = come_to_rest(replaced(now, going, index).inventory, given.target, given.question)
+        after = given.at_rest(replaced(now, going, index).inventory)
         lost = next(without_place(now, after), None)
         if lost is not None:
             pod, reason, message = lost
@@ -76,7 +82,7 @@ def _given_back(given: DrainRules, drained: Inventory, names: Sequence[str], mov
     staying = list(_without_devices(drained, now, set(names)))
     if not staying:
         return Done(now, tuple(moved))
-    after = come_to_rest(replaced(now, staying, Index(now)).inventory, given.target, given.question)
+    after = given.at_rest(replaced(now, staying, Index(now)).inventory)
     for pod, reason, message in without_place(now, after):
         node = next((each.spec.node_name for each in staying if each.key == pod), names[0])
         stays = reason == "NoPlace" and any(each.key == pod for each in staying)

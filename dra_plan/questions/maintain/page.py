@@ -118,7 +118,7 @@ def _add_end(made: Page, document: MaintenanceDocument) -> None:
     made.picks.append(pick)
     sentences = [part for part in maintain.table(document, None) if isinstance(part, str)]
     article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentences[0])
-    article.summary = [told.TextLine(each) for each in sentences[1:-1]]
+    article.summary = [told.TextLine(each) for each in (*sentences[1:-1], *maintain.recreated(document))]
     made.articles.append(article)
 
 

@@ -35,7 +35,14 @@ def wide(document: MaintenanceDocument, _screen: Screen | None) -> list[Part]:
                 made.add(str(number), named(document, name), f"{pod.namespace}/{pod.name}", pod.to_node, devices)
             if not moved:
                 made.add(str(number), named(document, name), "", "", "")
-    return [*([made] if made.rows else []), *_sentences(document), target(document)]
+    return [*([made] if made.rows else []), *_sentences(document), *recreated(document), target(document)]
+
+
+def recreated(document: MaintenanceDocument) -> Iterator[str]:
+    """Yield which names pods have that are recreated more than once."""
+    moved = [(pod.namespace, pod.name) for wave in document.waves for pod in wave.moved]
+    if len(set(moved)) < len(moved):
+        yield "Recreated pods are listed under the names of the pods that they replace."
 
 
 def named(document: MaintenanceDocument, node: str) -> str:

@@ -69,6 +69,13 @@ def replay(
     are scheduled. After `timeout` seconds it ends. Raises UsageError for invalid options, InputError for events that
     cannot be decoded or applied.
     """
+    return replayed(cluster, events, options)
+
+
+def replayed(
+    cluster: LoadedCluster, events: Iterable[Mapping[str, Any]], options: ReplayOptions, *, for_page: bool = False
+) -> Replay:
+    """Return the answer; `for_page` keeps what its page needs, which is otherwise simulated again."""
     from dra_plan.arguments import at_least_one, list_of, optional, seconds
     from dra_plan.controllers.events import read_steps, serves_taint_rules
     from dra_plan.questions.replay.answer import replay_cluster
@@ -93,6 +100,7 @@ def replay(
         seconds=[_second(each) for each in list_of(options.get("at", ()), "at", "seconds")],
         every=seconds(options.get("every"), "every"),
         plugins=optional(options.get("plugins"), Mapping, "plugins", "a Registry"),
+        for_page=for_page,
     )
     return cluster.with_edits(answer)
 

@@ -31,6 +31,7 @@ from dra_plan.errors import UsageError
 from dra_plan.planner import nodes, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
+from dra_plan.planner.certainty import keep_refusals
 from dra_plan.planner.claim_sets import SetPlanner
 from dra_plan.planner.creation import as_created, has_quotas
 from dra_plan.planner.nodes import with_nodes
@@ -187,6 +188,7 @@ def schedule_pods(
         ordered=True,
         chance=chance,
     )
+    keep_refusals(simulation)
     settled: Settled | None = None
     if settle:
         outcome, settled = settled_result(
@@ -210,7 +212,7 @@ def schedule_pods(
         tuple(told) if told is not None else None,
         settled,
         next_,
-        lacking(inventory, outcome),
+        lacking(inventory, outcome, simulation),
         tuple(refused.values()),
     )
 

@@ -94,7 +94,7 @@ def validate(
         sources = [*(params["paths"] or ()), *(params["filenames"] or ())]
         if not sources:
             raise no_manifests(f"{OBJECTS} | dra-plan validate -")
-        from dra_plan import releases
+        from dra_plan.arguments import target_of
         from dra_plan.cli import settings
         from dra_plan.cli.inputs import keep_until_exit, note_links
         from dra_plan.errors import UsageError
@@ -123,9 +123,7 @@ def validate(
             recursive = params["recursive"]
             reading = read(sources, recursive=recursive)
             keep_until_exit(reading)
-        target = releases.target(
-            release["kubernetes_version"] or releases.NEWEST, release["feature_gates"], release["quirks"]
-        )
+        target = target_of(reading.cluster(), **release)
         selection = _selection(found, rules["select"], rules["ignore"])
         passed_over = bool(found.ignore_unknown) if rules["ignore_unknown"] is None else rules["ignore_unknown"]
         serves = rules["runtime_config"]

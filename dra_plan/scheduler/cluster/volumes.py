@@ -159,7 +159,6 @@ def _with_zones(terms: list[NodeSelectorTerm], key: str, zones: list[str]) -> li
 
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAITS = "WaitForFirstConsumer"
-
 _NOTHING = parse("0")
 
 ClaimKey = tuple[str, str]

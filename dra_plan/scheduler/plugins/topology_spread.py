@@ -13,7 +13,7 @@ import msgspec
 
 from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
-from dra_plan.api.selectors import labels_match
+from dra_plan.api.selectors import labels_match, selector_text
 from dra_plan.api.well_known import HOSTNAME, ZONE
 from dra_plan.api.workloads import ReplicationController, Workload
 from dra_plan.remembered import Remembered
@@ -363,9 +363,9 @@ class PodTopologySpread(
                 domains = counted.totals[index]
                 emptiest = min((name for name, there in domains.items() if there == least), default="")
                 too_few = (len(domains), constraint.min_domains) if len(domains) < constraint.min_domains else (0, 0)
-                return (
-                    SpreadUneven(constraint.key, domain, pods, least, skew, "" if all(too_few) else emptiest, *too_few),
-                )
+                selector = selector_text(constraint.selector)
+                least_in = "" if all(too_few) else emptiest
+                return (SpreadUneven(constraint.key, domain, pods, least, skew, least_in, *too_few, selector),)
         return ()
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:

@@ -332,3 +332,55 @@ def test_a_pod_that_is_evicted_endlessly_is_named_with_the_reason() -> None:
     assert "pods are evicted and recreated endlessly (default/back)." in text
     assert "A pod that tolerates a taint for some seconds" in text
     assert fails(found)
+
+
+@pytest.mark.parametrize("resource", ["pods", "count/pods", "requests.cpu"])
+def test_pods_that_a_quota_keeps_from_being_created(resource: str) -> None:
+    """The controller creates what the quota lets it, and the API server refuses the rest of the scale-up."""
+    shape = pod(templates={"gpu": "one"}, cpu="1", metadata={"labels": {"app": "d"}})
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {resource: "2"}})
+    fleet = [*gpus("b", "a", each=2), template("one", request()), quota, deployment("d", shape, 0)]
+    found = of(fleet, deployment("d", shape, 4))
+    assert sorted(effects(found).values()) == ["Refused", "Refused", "Starts", "Starts"]
+    [over] = found.quotas
+    amounts = (over.resource, over.used, over.used_after, over.hard, over.exceeded, over.pods)
+    assert amounts == (resource, "0", "2", "2", False, 2)
+    text = str(found)
+    assert text.startswith("4 new pods: 2 get a node, 2 refused (quota default/q).")
+    said = f"Refused: quota default/q allows 2 {resource}, 2 are used and 1 more is requested"
+    assert text.count(said) == 1
+    assert "pending" not in text
+    assert fails(found)
+    assert effects(of(fleet, deployment("d", shape, 2))) == {"d-0": "Starts", "d-1": "Starts"}
+
+
+def test_a_quota_that_stops_a_scale_up_on_its_way() -> None:
+    """Before, the controller would have created the pods that are missing; the written quota lets it no more."""
+    shape = pod(templates={"gpu": "one"}, metadata={"labels": {"app": "d"}})
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "1"}})
+    found = of([*gpus("b", "a", each=2), template("one", request()), deployment("d", shape, 3)], quota)
+    assert sorted(effects(found).values()) == ["Refused", "Refused"]
+    assert str(found).startswith("2 pending pods would be refused (quota default/q).")
+
+
+def test_pods_without_a_name_yet_are_named_after_their_owner(tmp_path: Path) -> None:
+    shape = pod(templates={"gpu": "one"}, metadata={"labels": {"app": "d"}})
+    fleet = [*gpus("b", "a", each=2), template("one", request()), limited(2), deployment("d", shape, 0)]
+    cluster, change, page = (tmp_path / name for name in ("cluster.json", "change.json", "page.html"))
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": fleet}))
+    change.write_text(json.dumps(deployment("d", shape, 4)))
+    ran = in_process("impact", "-f", str(change), str(cluster), "-o", "name", "--report", f"html={page}")
+    assert ran.out.splitlines() == [
+        "deployment/default/d Starts",
+        "deployment/default/d Waits",
+        "resourcequota/default/q Exceeded",
+    ]
+    assert "default/d (2 new pods)" in page.read_text()
+    assert "d-0" not in page.read_text()
+    wide = in_process("impact", "-f", str(change), str(cluster), "-o", "wide").out
+    assert wide.count("default/d (1 new pod)") == 4
+
+
+def test_selectors_that_are_lost_have_a_line_of_their_name() -> None:
+    ran = in_process("impact", "-f", str(CHANGES / "driver-2.yaml"), FIXTURE, "-o", "name")
+    assert (ran.status, ran.out) == (1, "deviceclass/gpu Lost\n")

@@ -15,6 +15,7 @@ from dra_plan import Cluster
 from dra_plan.errors import UsageError
 from dra_plan.questions.maintain import answer
 from dra_plan.questions.maintain.given_back import GivenBack
+from dra_plan.questions.maintain.text import wide
 from tests.build import device_class, generated, manifest, node, owned, request, running, slice_, template
 from tests.build import pod as plain_pod
 from tests.cli.running import in_process
@@ -284,6 +285,8 @@ def test_a_surge_node_makes_the_room_and_is_drained_last() -> None:
         ("b", "a"),
         ("a-new-1", "b"),
     ]
+    assert found.document.waves[0].moved[0].name == found.document.waves[2].moved[0].name
+    assert any("under the names of the pods that they replace" in str(part) for part in wide(found.document, None))
     assert [wave.nodes for wave in cluster.maintain(surge=["2=a"], at_once=4)] == [["a", "b"], ["a-new-1", "a-new-2"]]
 
 
