@@ -140,13 +140,13 @@ def _choice(up: ScaleUpDocument) -> Iterator[str]:
         )
     elif up.expander not in choices:
         yield (
-            f"{helping}; the input does not say which one the expander {up.expander} takes. The answer assumes the"
+            f"{helping}; the input does not say which one the expander {up.expander} picks. The answer assumes the"
             f" first, {up.chosen}; {others}."
         )
     elif len(choices[up.expander]) > 1:
-        yield f"{helping}; {up.expander} takes {_or(choices[up.expander])} at random; the answer assumes {up.chosen}."
+        yield f"{helping}; {up.expander} picks {_or(choices[up.expander])} at random; the answer assumes {up.chosen}."
     else:
-        yield f"{helping}; {up.expander} takes {up.chosen}."
+        yield f"{helping}; {up.expander} picks {up.chosen}."
 
 
 _USUAL = {"least-waste": " (the default)"}
