@@ -55,7 +55,8 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
 
     nodes, notices = infer_nodes(inventory)
     if not nodes:
-        raise InputError("the input has no Node objects, and its slices name no node")
+        lacks = "its slices name no node" if inventory.slices else "no ResourceSlices from which to create them"
+        raise InputError(f"the input has no Node objects, and {lacks}")
     return replace(inventory, nodes=nodes), notices
 
 
