@@ -168,7 +168,7 @@ _FRAMES_PER_STEP = 5
 
 
 class Search:
-    """One search on one node. Create it, call `run` once, read `ledger.results` and `chosen`.
+    """One search on one node. Create it, call `run` once, then read `ledger.results` and `chosen`.
 
     `steps` counts the steps of all walks: those of the plain walk, and after an escalation also those of the pruned
     one.

@@ -44,7 +44,7 @@ def inequality(left: Value, right: Value) -> int:
 
 
 def pattern_cost(text: int, pattern: int) -> int:
-    """Return the cost of searching for a pattern, by the sizes of both."""
+    """Return the cost of searching a text for a pattern, given the sizes of the text and the pattern."""
     return math.ceil((1.0 + text) * _PER_CHARACTER) * math.ceil(pattern * _PER_PATTERN_CHARACTER)
 
 

@@ -214,7 +214,7 @@ FIELDS = {"attribute": "attributes", "capacity": "capacity"}
 
 
 def of_kind(text: str, reference: Reference, kind: str) -> str:
-    """Return the expression with this name read from capacities instead of attributes, or the other way round."""
+    """Return the expression with this name looked up in capacities instead of attributes, or vice versa."""
     field, places = FIELDS[reference.kind], []
     for mention in mentions(text):
         before = mention.domain or mention.name

@@ -36,7 +36,7 @@ TOPICS = {
     },
     "Check": {
         "validate": "Check manifests.",
-        "rule": "Explain the rules that validate checks, with examples.",
+        "rule": "Explain the rules of `validate`, with examples.",
         "cel": "Check a selector expression, and evaluate it on devices.",
     },
     "Other": {

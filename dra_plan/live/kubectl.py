@@ -122,7 +122,7 @@ class _Processes:
         self._lock, self._running, self._over = threading.Lock(), set[subprocess.Popen[bytes]](), False
 
     def start(self, command: list[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
-        """Start a process. Raises RequestError after `stop`, OSError for a program that does not start."""
+        """Start a process. Raises RequestError after `stop`, and OSError if the program does not start."""
         with self._lock:
             if self._over:
                 raise RequestError(Refusal.FAILED, "stopped")

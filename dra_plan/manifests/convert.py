@@ -185,7 +185,7 @@ def class_from_v1alpha3(document: Plain) -> Plain:
 
 
 def taint_rule(document: Plain) -> Plain:
-    """Return the rule itself, if its selector has no field that was withdrawn in 1.35 (class and CEL selectors)."""
+    """Return the rule unchanged if its selector has no field that was removed in 1.35 (class and CEL selectors)."""
 
     def check(spec: Plain) -> Plain:
         if not _mapping(spec.get("deviceSelector") or {}).keys() <= {"driver", "pool", "device"}:

@@ -44,7 +44,7 @@ class _Node:
 
 
 def fits(value: dict[str, Any], kind: Kind, version: str) -> bool:
-    """Return whether nothing in the document is wrong, unknown, missing or to be converted; if in doubt False."""
+    """Return whether nothing in the document is wrong, unknown, missing or in need of conversion; False if in doubt."""
     try:
         return _fits(value, _compiled(kind, version))
     except RecursionError:

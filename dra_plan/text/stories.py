@@ -240,9 +240,9 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0 and room:
         why = causes(one for each in room for one in each.excluded_by)
         nodes = listed([node for each in room for node in each.nodes])
-        return f"There is no change to try. On nodes with room ({nodes}), the pod is rejected: {why}."
+        return f"There are no changes to try. On nodes with room ({nodes}), the pod is rejected: {why}."
     if tried == 0:
-        return "There is no change to try."
+        return "There are no changes to try."
     if tried == 1:
         return "One change was tried; it does not make the pod fit."
     return f"{tried} changes were tried, alone and in pairs; none makes the pod fit."

@@ -45,7 +45,7 @@ class PlacedRequest:
 
     @property
     def written(self) -> ExactDeviceRequest | DeviceSubRequest | None:
-        """Return the request or alternative as written; None if it has neither form."""
+        """Return the request or alternative as written, or None if it uses neither form."""
         request = self.want.claim.spec.devices.requests[self.want.request_index]
         return request.first_available[self.want.option_index] if request.first_available else request.exactly
 

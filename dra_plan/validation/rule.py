@@ -13,7 +13,7 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, Source
 
 
 class Severity(IntEnum):
-    """The severity of a finding; their order determines which ones `--fail-on` includes."""
+    """The severity of a finding. The order of the values determines which findings `--fail-on` includes."""
 
     INFO = 1
     WARNING = 2
@@ -101,7 +101,7 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault and its position. Lines and columns count from 1, the end is not included; 0 means unknown.
+    """A fault and its position. Lines and columns are counted from 1, and the end is exclusive; 0 means unknown.
 
     `file` is as the user named it (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, and `field` is the path
     as in the manifest; `suggestion` is the corrected text, or empty if there is none.

@@ -300,7 +300,7 @@ def upper_ascii(text: str) -> str:
 
 
 def replace(text: str, old: str, new: str, limit: int = -1) -> str:
-    """Return the text with `old` replaced, at most `limit` times unless negative.
+    """Return the text with `old` replaced at most `limit` times, or everywhere if `limit` is negative.
 
     An empty `old` is found between all characters.
     """

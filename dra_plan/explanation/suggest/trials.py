@@ -308,7 +308,10 @@ class SuggestionSearch:
         return self._trials.found()
 
     def seek(self) -> None:
-        """Try changes where they might help; if some node ends the attempt with an error, only there."""
+        """Try changes on the nodes where they might help.
+
+        If a node ends the attempt with an error, try them only on that node.
+        """
         if not self._needed:
             return
         told = (self._errors or [group for group in self._groups if not group.elsewhere])[:MOST_TRIED]

@@ -57,7 +57,7 @@ class KarpenterRun:
 
 
 def provision(inventory: Inventory, target: Target, file: GroupsFile) -> KarpenterRun:
-    """Return the result of Karpenter for the pods that kube-scheduler has found unschedulable."""
+    """Return Karpenter's result for the pods that kube-scheduler found unschedulable."""
     return _Provisioner(inventory, target, file).run()
 
 

@@ -196,11 +196,11 @@ def _extended(of: AskedResource) -> Iterator[str]:
         also = f" (a device plugin on {words.counted(of.nodes, 'node')} has precedence)" if of.nodes else ""
         yield f"{of.name} is served by devices of class {of.device_class}{also}."
     elif "/" in of.name and of.nodes:
-        has = "has" if of.nodes == 1 else "have"
+        verb = "advertises" if of.nodes == 1 else "advertise"
         nodes = words.counted(of.nodes, "node")
-        yield f"No device class serves {of.name}; {nodes} {has} it from a device plugin."
+        yield f"No device class serves {of.name}; {nodes} {verb} it through a device plugin."
     elif "/" in of.name:
-        yield f"No device class serves {of.name}, and no node has it."
+        yield f"No device class serves {of.name}, and no node advertises it."
 
 
 NO_OTHER = "They are tried only in this order."

@@ -55,7 +55,7 @@ def impact(
     effect of an upgrade, with or without objects. CLUSTER is a file or directory that describes the cluster;
     alternatively, use --live. The answer shows which pods are terminated and when, where their replacements go, which
     pods get no node, which would start, and which selectors no longer match a device, once controllers and scheduler
-    have settled. The exit status is 1 if a running pod loses its node, or anything else is lost.
+    have settled. The exit status is 1 if a running pod would lose its node or any other allocation would be lost.
 
     """
     from dra_plan.cli.inputs import load_cluster, loaded, namespace_of, refuse_missing_files, selected, tell_apart

@@ -30,7 +30,7 @@ def rule(
         ),
     ] = "text",
 ) -> Exit:
-    """Explain the rules that validate checks, with examples.
+    """Explain the rules of `validate`, with examples.
 
     Examples:
       dra-plan rule DRA230

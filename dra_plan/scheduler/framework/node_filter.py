@@ -139,7 +139,7 @@ class _Run:
     def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
         """The plugins in order, with their answers by position.
 
-        Plugins that read only the node's object share answers.
+        Plugins that read only the Node object share their results.
         """
         if self._made is None:
             self._made, remembered = [], self._remembered
