@@ -437,3 +437,31 @@ def test_who_took_the_room_and_who_is_in_the_way_is_told() -> None:
     assert [(each.name, each.node) for each in found.stop.not_made_anew] == [("bare", "b")]
     assert "pending pods were scheduled: default/waits (on a)" in str(found)
     assert "No order can drain default/bare (on b): no controller recreates it." in str(found)
+
+
+@pytest.mark.parametrize(
+    ("hard", "said"),
+    [
+        ({"pods": "1"}, "quota default/q allows 1 pods, 1 is used"),
+        ({"limits.memory": "1Gi"}, "must specify limits.memory"),
+    ],
+)
+def test_pods_that_are_created_again_are_subject_to_quotas(hard: dict[str, str], said: str) -> None:
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": hard})
+    names = ["a", "b", "c"]
+    fleet = [
+        device_class(),
+        template("one", request()),
+        *(each for at in names for each in (node(at), slice_(at, "gpu-0"))),
+    ]
+    for at in ("a", "b"):
+        own = f"serve-{at}"
+        metadata = {"uid": f"u-{own}", **owned("ReplicaSet", "serve")}
+        fleet.append(running(own, at, f"{own}-gpu-x7k2p", templates={"gpu": "one"}, metadata=metadata))
+        fleet.append(generated(own, "gpu", at, "gpu-0"))
+    assert Cluster.of(fleet).maintain(nodes=["a"]).outcome == "Possible"
+    found = Cluster.of([*fleet, quota]).maintain(nodes=["a"])
+    assert (found.outcome, found.stop.pod, found.stop.reason) == ("Impossible", "default/serve-a", "NoPlace")
+    assert said in found.stop.message
+    room = {**quota, "spec": {"hard": {"pods": "2"}}}
+    assert Cluster.of([*fleet, room]).maintain(nodes=["a"]).outcome == "Possible"
