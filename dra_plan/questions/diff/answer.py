@@ -15,7 +15,7 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import AppliedEdit, answer_target, warnings
-from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ClaimHolder
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.creation import has_quotas
@@ -35,7 +35,6 @@ from dra_plan.questions.diff.differences import (
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedPod,
-    ChangedPool,
     ChangedSelector,
     ComparedState,
     DiffDocument,
@@ -43,7 +42,7 @@ from dra_plan.questions.diff.document import (
     HeldDevice,
 )
 from dra_plan.questions.diff.others import AskedState, because_of_others
-from dra_plan.questions.diff.selectors import changed_selectors
+from dra_plan.questions.diff.selectors import changed_selectors, with_usage
 from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_pods
 from dra_plan.releases import DEFECTS, Quirks, Target, target
 
@@ -115,7 +114,8 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         for state in (before, after)
     )
     old, new = (plan_claim_sets(state.inventory, state.view, question) for state in (before, after))
-    selectors = tuple(changed_selectors((before.inventory, before.view), (after.inventory, after.view)))
+    changed_now = changed_selectors((before.inventory, before.view), (after.inventory, after.view))
+    selectors = tuple(with_usage(changed_now, before.inventory))
 
     def why(claim_set: ClaimSet) -> list[DiffReason]:
         return reasons(claim_set, old, new, before.view, selectors)

@@ -18,15 +18,13 @@ from dra_plan.claims.sets import ClaimSet
 from dra_plan.controllers.quota import ExceededAmount
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import PlannedClaimSet, PlannedNode
-from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ChangedValue, ClaimHolder
 from dra_plan.documents.scheduling import ScheduledPod
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedNode,
     ChangedPod,
-    ChangedPool,
-    ChangedValue,
     ComparedPod,
     ComparedSet,
     DiffReason,

@@ -10,7 +10,14 @@ from msgspec import UNSET
 from dra_plan import shown
 from dra_plan.controllers.device_eviction import BY_DEVICE_TAINT
 from dra_plan.controllers.quota import in_words
-from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, ComparedSet, undecided_outcomes
+from dra_plan.questions.diff.document import (
+    ChangedClaimSet,
+    ChangedPod,
+    ComparedPod,
+    ComparedSet,
+    HeldDevice,
+    undecided_outcomes,
+)
 from dra_plan.questions.impact.devices import broken
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
 from dra_plan.questions.impact.quotas import sentences
@@ -20,6 +27,7 @@ from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import claim_set_name, fits_nowhere, release, sentence, target, why_not_known, written
+from dra_plan.text.pool_changes import changed_pools
 from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, counted, listed, when
 
@@ -64,6 +72,7 @@ def wide(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
 def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
     tables = [_pods(document, whole=whole), _claim_sets(document), _selectors(document), _quotas(document)]
     parts: list[Part] = [*refusals.paragraphs(document.refusals), f"{headline(document)}."]
+    tables.append(changed_pools(document.pools))
     parts += [made for made in tables if made.rows]
     return [*parts, *_sentences(document), *_releases(document)]
 
@@ -244,14 +253,25 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     hidden = [pod for pod in document.pods if pod.effect in _QUIET]
     if hidden:
         yield f"{counted(len(hidden), 'pending pod')} would get another reason (-o wide)."
-    for word, said in (
-        ("Lost", "has devices that no driver publishes any more"),
-        ("Gained", ("gets its devices back")),
-    ):
-        held = [one.holder for one in document.held_devices if one.change == word]
-        for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):
-            yield f"Claim {name} {said}."
+    held: dict[tuple[str, str], list[HeldDevice]] = {}
+    for one in document.held_devices:
+        held.setdefault((one.change, f"{one.holder.namespace}/{one.holder.name}"), []).append(one)
+    for (change, name), found in held.items():
+        devices = listed([f"{one.driver}/{one.pool}/{one.device}" for one in found], 4)
+        pods = listed([f"{found[0].holder.namespace}/{pod}" for pod in found[0].holder.pods], 4)
+        of = f" of {pods}" if pods else ""
+        if change == "Lost":
+            ends = "; no running pod ends because of it" if pods else ""
+            yield f"Claim {name}{of} has {devices}, which no driver publishes any more{ends}."
+        else:
+            yield f"Claim {name}{of} gets {devices} back."
     yield from _of_devices(document)
+    for short in (each for each in document.selectors if 0 < each.after < min(each.before, each.in_use)):
+        users = listed([f"{user.kind.lower()}/{user.name}" for user in short.used_by], 4)
+        yield (
+            f"Pods have {counted(short.in_use, 'device')} of {users}, and {short.after} would match: running pods stay,"
+            " but not all of them could be created again."
+        )
     lost = lost_selectors(document)
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."

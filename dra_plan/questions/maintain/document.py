@@ -74,6 +74,9 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
         list[PodAndNode],
         Meta(description="Pending pods that got a node in the earlier drains, and with it room that is missing now."),
     ] = []
+    moved: Annotated[
+        list[MovedPod], Meta(description="Pods that this drain moved before, whose new places may be missing now.")
+    ] = []
     not_made_anew: Annotated[
         list[PodAndNode], Meta(description="Pods of all nodes to drain that no controller recreates.")
     ] = []

@@ -174,7 +174,8 @@ def _name(entry: Entry) -> str:
 
 def _entry(warning: Notice) -> Entry:
     source, line = split(warning.source)
-    return Entry(Level.WARNING, warning.code, warning.message, source, line, object=warning.object)
+    level = Level.INFO if warning.is_note else Level.WARNING
+    return Entry(level, warning.code, warning.message, source, line, object=warning.object)
 
 
 def split(source: str) -> tuple[str, int]:

@@ -282,7 +282,7 @@ def test_a_stateful_set_makes_its_pods_again_one_after_the_other() -> None:
         objects += runs(name, where, **owned("StatefulSet", "s"))
     found = of(objects, taint_rule("r", EVICTS, driver=GPU))
     assert effects(found) == {"s-0": "WithoutPlace", "s-1": "WithoutPlace"}
-    assert "StatefulSet s makes it once the pods before it are ready" in str(found)
+    assert "StatefulSet s creates it once the pods before it are ready" in str(found)
 
 
 def limited(hard: int) -> Plain:
@@ -562,3 +562,34 @@ def test_running_pods_that_a_quota_will_refuse_are_counted() -> None:
         spec={"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]},
     )
     assert not fails(of(objects, quota_of(limits_memory="1Gi"), default))
+
+
+# What is lost although nobody ends
+
+
+def test_devices_in_use_that_no_longer_match_are_counted() -> None:
+    """Two of the class are in use; it keeps one. With two it would keep all that are wanted."""
+    objects = [*gpus("a", "b", each=1), *gpus("c", each=1)[1:], template("one", request())]
+    objects += [*runs("one", "a"), *runs("two", "b")]
+    names = [f'device.driver == "{GPU}" && device.attributes["{GPU}"].number == {at}' for at in (1, 2)]
+    numbered = [
+        slice_(at, device("gpu-0", attributes={"number": {"int": of}})) for at, of in zip("abc", (1, 2, 2), strict=True)
+    ]
+    objects = [obj for obj in objects if obj["kind"] != "ResourceSlice"] + numbered
+    found = of(objects, device_class(GPU, names[0]))
+    said = f"Pods have 2 devices of deviceclass/{GPU}, and 1 would match: running pods stay, but not all of them could"
+    assert said in str(found)
+    assert "would match: running pods" not in str(of(objects, device_class(GPU, names[1])))
+
+
+def test_a_device_that_is_gone_is_named_with_the_pod_that_has_it() -> None:
+    text = str(of([*gpus("a", "b", each=2), template("one", request()), *runs("one", "a")], slice_("a", "gpu-1")))
+    gone = f"of default/one has {GPU}/a/gpu-0, which no driver publishes any more; no running pod ends because of it."
+    assert gone in text
+    assert "1 device gone: gpu-0" in text
+
+
+def test_an_attribute_that_is_renamed_is_told() -> None:
+    objects = [*FLEET, slice_("a", device("gpu-0", attributes={"model": {"string": "A"}}))]
+    text = str(of(objects, slice_("a", device("gpu-0", attributes={"name": {"string": "A"}}))))
+    assert "attributes.model of 1 device: A -> none; attributes.name of 1 device: none -> A" in text

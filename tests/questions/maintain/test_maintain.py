@@ -436,7 +436,7 @@ def test_who_took_the_room_and_who_is_in_the_way_is_told() -> None:
     assert [(each.name, each.node) for each in found.stop.started] == [("waits", "a")]
     assert [(each.name, each.node) for each in found.stop.not_made_anew] == [("bare", "b")]
     assert "pending pods were scheduled: default/waits (on a)" in str(found)
-    assert "No order can drain default/bare (on b): no controller recreates it." in str(found)
+    assert "No order can evict default/bare (on b): no controller recreates it." in str(found)
 
 
 @pytest.mark.parametrize(
