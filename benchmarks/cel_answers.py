@@ -4,8 +4,8 @@
     python benchmarks/cel_answers.py --functions                      with Kubernetes' functions lent to cel-python
     python benchmarks/cel_answers.py FILE.jsonl.gz ...                others
 
-A selector agrees when it is refused where the scheduler refuses it, and otherwise matches, does not match or fails on
-each device as the scheduler says. cel-python checks no types, so that most of what the scheduler refuses it could only
+A selector agrees when it is rejected where the scheduler rejects it, and otherwise matches, does not match or fails on
+each device as the scheduler says. cel-python checks no types, so that most of what the scheduler rejects it could only
 notice when it evaluates: "late" counts those as agreeing too that fail on every device. It has no costs, so none are
 compared; a selector that the scheduler stops because of its cost would have to fail.
 
@@ -149,7 +149,7 @@ def answer(case: dict[str, Any], functions: dict[str, Callable[..., Any]]) -> st
         program = environment.program(environment.compile(case["expression"]), functions=functions)
     except (TimeoutError, MemoryError):
         raise
-    except Exception:  # every kind of refusal counts
+    except Exception:  # every kind of rejection counts
         return "refused"
     answers: list[bool | None] = []
     for device in case["devices"]:
@@ -177,9 +177,9 @@ def verdict(case: dict[str, Any], functions: dict[str, Callable[..., Any]]) -> s
     if "compileError" in expected:
         if found == "refused":
             return "agrees"
-        return "late" if all(result is None for result in found) else "answers what the scheduler refuses"
+        return "late" if all(result is None for result in found) else "answers what the scheduler rejects"
     if found == "refused":
-        return "refuses what the scheduler takes"
+        return "rejects what the scheduler takes"
     wanted = [None if "error" in result else result["match"] for result in expected["results"]]
     if found == wanted:
         return "agrees"
@@ -207,7 +207,7 @@ def main() -> None:
             counts[found] = counts.get(found, 0) + 1
         agree, late = counts.pop("agrees", 0), counts.pop("late", 0)
         rest = ", ".join(f"{count} {what}" for what, count in sorted(counts.items(), key=lambda item: -item[1]))
-        print(f"{file.name}: {agree} of {len(cases)} agree, {agree + late} with late refusals; {rest}")
+        print(f"{file.name}: {agree} of {len(cases)} agree, {agree + late} with late rejections; {rest}")
 
 
 if __name__ == "__main__":

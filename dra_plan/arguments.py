@@ -158,9 +158,17 @@ def asked_release(
     return AskedRelease(named, feature_gates, quirks, truth(strict_version, "strict_version"))
 
 
-def target_of(version: str, gates: Mapping[str, bool] | None, quirks: str) -> Target:
-    """Return the target for a version, gates that differ from its defaults, and a quirks mode. Raises UsageError."""
-    return asked_release(version, gates, quirks).target(Inventory())
+def target_of(
+    inventory: Inventory,
+    kubernetes_version: str | None,
+    feature_gates: Mapping[str, bool] | None,
+    quirks: str = "upstream",
+) -> Target:
+    """Return the target for a version, by default that of the input, gates that differ from its defaults, and quirks.
+
+    Raises UsageError.
+    """
+    return asked_release(kubernetes_version, feature_gates, quirks).target(inventory)
 
 
 def list_of(given: Any, argument: str, what: str) -> list[Any]:

@@ -14,7 +14,7 @@ class Cluster(Questions, LoadedCluster):
     """Kubernetes objects and the release to simulate. Immutable: `at` and the edits return a new cluster.
 
     Intermediate results (pools, compiled selectors) are cached for later answers, and shared with the clusters derived
-    from this one as far as they are the same there. Arguments that take several names also take a single name.
+    from this one if they are the same. Arguments that take several names also take a single name.
     """
 
     __slots__ = ()

@@ -219,7 +219,7 @@ class LoadedCluster:
         """Return the cluster with these nodes cordoned and their pods evicted.
 
         Pods with a controller are recreated as pending pods under the same name, with new claims from their templates;
-        a claim of their own that no other pod uses is deallocated. Bare pods are removed, with a warning. Pods of
+        their own claims are deallocated if no other pod uses them. Bare pods are removed, with a warning. Pods of
         DaemonSets and static pods stay until the node is removed. Nodes are given by name or by a label selector such
         as `rack=r2`.
         """
@@ -275,7 +275,7 @@ class LoadedCluster:
         return self.edited(TaintDevice.parse(meant, required(taint, str, "taint", "KEY=VALUE:EFFECT")))
 
     def applied(self, objects: LoadedCluster) -> Self:
-        """Return the cluster after `kubectl apply` of these objects; status and uid stay where they have none."""
+        """Return the cluster after `kubectl apply` of these objects; status and uid are kept if they have none."""
         from .whatif import Apply
 
         return self.edited(Apply(required(objects, LoadedCluster, "objects", "a Cluster").inventory))

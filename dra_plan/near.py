@@ -13,7 +13,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     Names within a few typing errors come first (a character left out, added, replaced, or two swapped). Among several,
     the one that shares the longest ending wins: people lose a digit in the middle of a number, and `node-0002` means
-    node-00002, not node-00020. If no name is that near, the name that shares most with it wins.
+    node-00002, not node-00020. If no name is that similar, the one that shares the most with it wins.
     """
     by_folded: dict[str, str] = {}
     for candidate in sorted(set(known)):

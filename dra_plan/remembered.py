@@ -16,8 +16,8 @@ _Value = TypeVar("_Value")
 class Remembered(Generic[_Key, _Value]):
     """Values by key, each computed on first use; beyond `most` values, the least recently used is dropped.
 
-    Caching never changes an answer: equal keys must stand for equal values, so that a cached value cannot be
-    distinguished from a new one. A value that updates itself must be equally valid when it starts empty.
+    Caching never changes an answer: equal keys must have equal values, so that a cached value cannot be distinguished
+    from a new one. A value that updates itself must be equally valid when it starts empty.
     """
 
     __slots__ = ("_most", "_values", "has_dropped")

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
-from . import releases
 from .arguments import Objects, list_of, required, target_of, truth
 from .cluster import Cluster
 from .options import Names, QuirkOptions, ReleaseOptions, spelled_out
@@ -101,8 +100,8 @@ def validate(objects: FileOrObject | Iterable[FileOrObject], **options: Unpack[V
     recursive, against = options.get("recursive", False), options.get("against")
     reading = _reading(objects, "objects", recursive=recursive)
     old = () if against is None else _reading(against, "against", recursive=recursive).subjects
-    version = options.get("kubernetes_version") or releases.NEWEST
-    target = target_of(version, options.get("feature_gates"), options.get("quirks", "upstream"))
+    version, gates = options.get("kubernetes_version"), options.get("feature_gates")
+    target = target_of(reading.cluster(), version, gates, options.get("quirks", "upstream"))
     return report(
         reading,
         target,

@@ -47,7 +47,7 @@ def printable(text: str) -> str:
 
 
 def in_json(document: str) -> str:
-    """Return equivalent JSON in which no text can act: characters that JSON leaves raw are escaped."""
+    """Return equivalent JSON that cannot control a terminal: characters that JSON leaves raw are escaped."""
     return _in_quotes(document, lambda char: "".join(f"\\u{unit:04x}" for unit in _utf16(char)))
 
 

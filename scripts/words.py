@@ -38,7 +38,7 @@ REFUSED = {
     r"\bis there already\b": "is listed twice",
     r"\bis not more than\b": "is not greater than",
     r"\ban error ends\b": "the scheduler stops with an error",
-    r"\b[Ee]xcluded by\b": "refused by",
+    r"\b[Ee]xcluded by\b": "rejected by",
     r"\b[Ii]n the way of\b": "why not",
     r"\bthat it is asked for\b": "leave it out",
     r"\bwhatever devices are there\b": "before any device is checked",
@@ -54,7 +54,7 @@ REFUSED = {
     r"\b[Tt]he least [a-z]+ that\b": "the lowest, the smallest",
     r"\bon the mean\b": "on average",
 }
-"""What is refused, as patterns, and what is better."""
+"""What is rejected, as patterns, and what is better."""
 
 REFUSED_IN_PAGES = {
     r"\bof which\b": "a sentence of its own",
@@ -62,7 +62,7 @@ REFUSED_IN_PAGES = {
     r"\bdoes? not do\b": "is not enough",
     r"\bstands? (?:in|beside|below|above|on|behind|there)\b": "is",
 }
-"""What is refused in pages as well."""
+"""What is rejected in pages as well."""
 
 
 def texts(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -76,7 +76,7 @@ def texts(tree: ast.Module) -> Iterator[ast.Constant]:
 
 
 def refused(package: Path = PACKAGE) -> list[str]:
-    """A line for each refused word: FILE:LINE, the text, and what is better."""
+    """A line for each rejected word: FILE:LINE, the text, and what is better."""
     found = []
     for path, tree in modules(package):
         if FOLDERS_OF_KUBERNETES.intersection(path.parts[1:2]):
@@ -105,7 +105,7 @@ def refused_in(path: Path) -> list[str]:
 
 
 def main() -> int:
-    """Print what is refused; the exit status is 1 if there is any."""
+    """Print what is rejected; the exit status is 1 if there is any."""
     lines = [*refused(), *(line for path in PAGES for line in refused_in(path))]
     print("\n".join(lines), end="\n" if lines else "")
     return 1 if lines else 0

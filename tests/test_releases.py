@@ -162,7 +162,7 @@ def test_every_gate_of_the_scheduler_of_1_37_is_known(name: str) -> None:
 
 
 def test_gates_of_the_scheduler_are_known_by_name() -> None:
-    """What they switch is not simulated, which is said; a release that does not know one refuses it."""
+    """What they switch is not simulated, which is said; a release that does not know one rejects it."""
     [notice] = releases.target("1.36", {"SchedulerAsyncPreemption": False}).notices
     assert notice.code == "gate-not-simulated"
     assert notice.message == ("SchedulerAsyncPreemption is known but not simulated: the answer is for its default")

@@ -41,7 +41,7 @@ def partitions(r: random.Random, taints: float = 0.0) -> str:
 
 
 def tainted(r: random.Random) -> str:
-    """The same with taints: partitions that are refused keep their counters (Q4)."""
+    """The same with taints: partitions that are rejected keep their counters (Q4)."""
     return partitions(r, taints=0.15)
 
 

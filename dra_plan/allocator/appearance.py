@@ -8,7 +8,8 @@ might be incomplete has none and is searched on its own. The search itself is in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from itertools import repeat
 from operator import and_
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -21,7 +22,7 @@ from dra_plan.releases import Quirk, Target
 
 from .capacity import Counters, Steps, short
 from .constraints import UNKNOWN, AttributeValue, Constraint
-from .ledger import AllocatedState
+from .ledger import FREE, AllocatedState, DeviceUse
 from .pools import Pool, PoolDevice, PoolSlice
 from .reasons import SelectorError
 from .requests import ClaimRequests, SelectorCondition, Want
@@ -139,8 +140,8 @@ _NOT_SEEN = _Row(None, (), consumes=False)
 class Observer:
     """A finder of node appearances for one set of claims.
 
-    `is_able` is false if appearances cannot answer these claims. With `exact`, the amounts that are left of a shared
-    device count exactly; otherwise only whether they are enough for one search.
+    `is_able` is false if appearances cannot answer these claims. With `exact`, appearances distinguish the exact
+    amounts that are left of a shared device; otherwise only whether they are enough for one search.
     """
 
     def __init__(
@@ -171,8 +172,8 @@ class Observer:
         self._kinds_by_slice: dict[PoolSlice, tuple[int | None, ...]] = {}
         self._like_kinds: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
         """The kinds by device, shared by similar slices."""
-        self._rows: dict[Hashable, _Row | None] = {}
-        """By the number of the kind, whether the device is in use, and the used capacity of a shared one."""
+        self._rows: dict[tuple[int | None, DeviceUse], _Row | None] = {}
+        """By the number of the kind, and the use of the device."""
         self._numbers: dict[Hashable, int] = {}
         self._values: dict[Hashable, int] = {}
         self._shared: dict[PoolSlice, _Rows | None] = {}
@@ -219,7 +220,7 @@ class Observer:
         self._read = list(found)
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
-        """Return the appearance of a node with these pools, or None if the node needs a search of its own."""
+        """Return the appearance of a node with these pools, or None if the node needs a separate search."""
         key: list[Hashable] = []
         slices: list[tuple[PoolSlice, _Rows]] = []
         seen: dict[Hashable, int] = {}
@@ -285,21 +286,16 @@ class Observer:
 
     def _rows_among(self, slice_: PoolSlice, used: Set[str]) -> _Rows | None:
         found: _Rows = []
-        known, keeps_used, state = self._rows, self._minds_used, self._state
-        shares = state.shares_in(slice_.pool_id)
-        for index, (number, device) in enumerate(zip(self._kinds_in(slice_), slice_.devices, strict=True)):
-            is_used = device.id.device in used
-            if is_used and not keeps_used:
+        known, keeps_used = self._rows, self._minds_used
+        uses: Iterable[DeviceUse] = repeat(FREE, len(slice_.devices))
+        if used or self._state.shares_in(slice_.pool_id):
+            uses = self._state.uses(slice_.pool_id, slice_, slice_.device_ids)
+        for index, raw in enumerate(zip(self._kinds_in(slice_), uses, strict=True)):
+            if raw[1][0] and not keeps_used:
                 continue
-            if number is None:
-                return None
-            shared: tuple[tuple[str, int], ...] | None = None
-            if shares and device.id in state.shared:
-                shared = tuple(state.aggregate.get(device.id, {}).items())
-            raw = (number, is_used, shared)
             row = known.get(raw, _NOT_SEEN)
             if row is _NOT_SEEN:
-                row = known[raw] = self._new_row(raw, device)
+                row = known[raw] = self._new_row(*raw, slice_.devices[index])
             if row is None:
                 return None
             if row.number is not None:
@@ -353,12 +349,14 @@ class Observer:
         self._versions.add(text)
         return True
 
-    def _new_row(self, raw: tuple[int, bool, tuple[tuple[str, int], ...] | None], device: PoolDevice) -> _Row | None:
-        """Return the row of a device unlike all earlier ones, or None if a selector fails.
+    def _new_row(self, kind: int | None, use: DeviceUse, device: PoolDevice) -> _Row | None:
+        """Return the row of a device unlike all earlier ones, or None if it cannot be evaluated or a selector fails.
 
         Only a search can handle that.
         """
-        kind, is_used, shared = raw
+        if kind is None:
+            return None
+        is_used, shared = use
         try:
             wanted = tuple([self._is_wanted(want, device) for want in self._wants])
         except SelectorError:
@@ -423,7 +421,7 @@ PLAIN_NODES = 3
 class Answer(NamedTuple):
     """The end of a search: for each claim `takes` by position in the appearance, None if no solution was found.
 
-    If the search is undecided, `gave_up` gives the reason.
+    If the search is undecided, `gave_up` is the reason.
     """
 
     takes: list[list[tuple[Take, int]]] | None
@@ -490,7 +488,7 @@ class Likeness:
         return self._answers.get(appearance.key)
 
     def remember(self, appearance: Appearance, search: Search, *, found: bool, gave_up: str = "") -> None:
-        """Store how the search on a node of that appearance ended."""
+        """Store the result of the search on a node of that appearance."""
         takes = None
         if found:
             positions = {slice_.devices[index]: place for place, (slice_, index) in enumerate(appearance.places)}

@@ -64,7 +64,7 @@ class Steps:
         return steps_of(target.features, target.rules, target.quirks)
 
     def demand(self, requests: Mapping[str, QuantityText] | None, device: PoolDevice) -> Demand:
-        """Return what a request with these capacity requests takes of the device; equal for equal devices."""
+        """Return the amounts that a request with these capacity requests takes; equal for equal devices."""
         asked = tuple([(name, str(written)) for name, written in requests.items()]) if requests else ()
         key = (asked, device.id.driver, device.capacity_key)
         return self._demands.of(key, lambda: demand(requests, device, self, self._quirks))
@@ -148,7 +148,7 @@ class Portion(NamedTuple):
 class Demand(NamedTuple):
     """A request's demand on a device by capacity, or the reason why the device cannot serve it, with relevant quirks.
 
-    A `problem`, in upstream's words, ends the allocation of the pod, so the refusal no longer matters.
+    A `problem`, in upstream's words, ends the allocation of the pod, so the rejection no longer matters.
     """
 
     portions: tuple[Portion, ...]
@@ -158,7 +158,7 @@ class Demand(NamedTuple):
 
 
 def demand(requests: Mapping[str, QuantityText] | None, device: PoolDevice, steps: Steps, quirks: Quirks) -> Demand:
-    """Return what a request with these capacity requests takes of the device: every capacity, requested or not."""
+    """Return the amounts that such a request takes from the device: of every capacity, requested or not."""
     capacities = device.device.capacity
     wanted: dict[str, QuantityText] = {}
     for name, written in (requests or {}).items():
@@ -264,8 +264,8 @@ class CounterTable:
 class Counters:
     """The counter tables of one allocator, created on first use and kept for all nodes, as upstream does.
 
-    `slices` are those of the whole cluster by pool; without them no table is foreseen. `shared_names` returns the pool
-    names that stand for counters of several drivers; it is called only where they matter.
+    `slices` are the slices of the whole cluster by pool; without them, no table is created in advance. `shared_names`
+    returns the pool names that refer to counters of several drivers; it is called only if they matter.
     """
 
     def __init__(
@@ -348,7 +348,7 @@ class Counters:
     def short(
         self, device: PoolDevice, table: CounterTable, spent: Mapping[tuple[Hashable, str, str], int]
     ) -> CounterShort | None:
-        """Check like `refuses`, for a table and running totals of the caller's choice."""
+        """Check like `refuses`, but for a given table and given running totals."""
         if table.negative is not None and self._quirks.negative_counter_blocks_pool:
             return CounterShort(*table.negative, 0, table.left[table.negative])
         key, left = self.key(device), table.left

@@ -50,7 +50,7 @@ class Constraint:
         raise NotImplementedError
 
     def take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
-        """Add a device that was not refused to those taken."""
+        """Add a device that was not rejected to those taken."""
         raise NotImplementedError
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:
@@ -58,7 +58,7 @@ class Constraint:
         raise NotImplementedError
 
     def misreads(self, device: PoolDevice) -> bool:
-        """Return whether the device offers a list that the constraint should understand but does not (P11)."""
+        """Return whether the device offers a list that the constraint should support but does not (P11)."""
         return self.blind and self.value(device) is UNKNOWN
 
     def overwrites(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base keeps everything
@@ -66,7 +66,7 @@ class Constraint:
         return False
 
     def rolled_back(self, ledger: Ledger, request: str) -> bool:  # noqa: ARG002 - the base loses nothing
-        """Forget what upstream loses when a later constraint refuses the device; return True if anything was lost."""
+        """Forget what upstream loses when a later constraint rejects the device; return True if anything was lost."""
         return False
 
 
@@ -76,9 +76,9 @@ class MatchAttribute(Constraint):
     __slots__ = ()
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeDiffers | None:
-        """Refuse a value that differs from that of earlier devices.
+        """Reject a value that differs from that of earlier devices.
 
-        The first device fixes the value, even one that nothing can equal.
+        The first device fixes the value, even if no other value can be equal to it.
         """
         offered = self.value(device)
         if offered is None:
@@ -101,7 +101,7 @@ class MatchAttribute(Constraint):
             ledger.pin(self, pinned if count else offered)
 
     def leak_take(self, ledger: Ledger, device: PoolDevice, request: str) -> None:  # noqa: ARG002 - as in take
-        """Fix the first device's value permanently; a later device only counts."""
+        """Fix the first device's value permanently; for later devices, only increase the count."""
         count, pinned = ledger.pins.get(self, (0, None))
         ledger.leak_pin(self, pinned if count else self.value(device))
 
@@ -114,7 +114,7 @@ class DistinctAttribute(Constraint):
     """Q2: only the last value of each request is remembered, and releasing any device forgets it."""
 
     def refuses(self, ledger: Ledger, device: PoolDevice) -> AttributeMissing | AttributeRepeats | None:
-        """Refuse a value that an earlier device has, and a device whose list is not read."""
+        """Reject a value that an earlier device has, and a device whose list is not read."""
         offered = self.value(device)
         if offered is None:
             return AttributeMissing(self.index, self.attribute)

@@ -75,8 +75,8 @@ class Ledger:
     def settle(self) -> None:
         """Make everything taken permanent; it can no longer be undone.
 
-        Notes refer to the ledger, and so the ledger to itself. Without the notes it is freed as soon as it is unused,
-        and with it the search, which would otherwise not be collected for a while.
+        Notes refer to the ledger, so the ledger refers to itself. Without the notes, the ledger and the search are
+        freed as soon as they are unused; otherwise they would not be collected for a while.
         """
         self.trail.clear()
 
@@ -189,13 +189,13 @@ class Ledger:
         self.pins[constraint] = (count - 1, value)
 
     def remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """Note that a distinctAttribute constraint has seen `value` in `slot`."""
+        """Record that a distinctAttribute constraint has seen `value` in `slot`."""
         seen = self.remembered.setdefault(constraint, {})
         seen[slot] = value
         self.trail.append((self._forget, constraint, slot))
 
     def leak_remember(self, constraint: Hashable, slot: Any, value: Any) -> None:
-        """Note permanently that a distinctAttribute constraint has seen `value` in `slot` (Q21)."""
+        """Record permanently that a distinctAttribute constraint has seen `value` in `slot` (Q21)."""
         self.leaks += 1
         self.remembered.setdefault(constraint, {})[slot] = value
 
@@ -220,6 +220,12 @@ def _add(
 
 _NONE: frozenset[str] = frozenset()
 
+DeviceUse = tuple[bool, tuple[tuple[str, int], ...] | None]
+"""Whether a device is assigned whole, and the capacity that its shares consume; None if it has no shares."""
+
+FREE: DeviceUse = (False, None)
+_WHOLE: DeviceUse = (True, None)
+
 
 @dataclass(slots=True)
 class AllocatedState:
@@ -239,6 +245,10 @@ class AllocatedState:
     _given_twice: set[DeviceID] = field(default_factory=set, init=False, repr=False, compare=False)
     """Devices that several claims have whole; once one is removed, only the full list of claims shows which one has it.
     """
+    _uses: dict[tuple[str, str], dict[Hashable, tuple[DeviceUse, ...]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """The known answers of `uses`, by pool."""
 
     @classmethod
     def of(cls, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> AllocatedState:
@@ -258,6 +268,7 @@ class AllocatedState:
             if result.admin_access:
                 continue
             pool = result.driver, result.pool
+            self._uses.pop(pool, None)
             device = DeviceID(*pool, result.device)
             if result.share_id is not None and consumable_capacity:
                 self._add_share(device, result, key)
@@ -292,6 +303,7 @@ class AllocatedState:
             if not known or device in self._given_twice:
                 return False
         for result, device, is_share in zip(results, devices, shared, strict=True):
+            self._uses.pop((device.driver, device.pool), None)
             if is_share:
                 if not self._remove_share(device, result, key):
                     return False
@@ -323,8 +335,23 @@ class AllocatedState:
         """Return whether any device of the pool is allocated in shares."""
         return self._sharing[pool] > 0
 
+    def uses(self, pool: PoolID, owner: Hashable, devices: Callable[[], Iterable[DeviceID]]) -> tuple[DeviceUse, ...]:
+        """Return the use of each device of a slice, the `owner`, in this pool."""
+        known = self._uses.get(pool)
+        if known is None:
+            known = self._uses[pool] = {}
+        found = known.get(owner)
+        if found is None:
+            found = known[owner] = tuple([self._use(device) for device in devices()])
+        return found
+
+    def _use(self, device: DeviceID) -> DeviceUse:
+        if device in self.shared:
+            return device in self.dedicated, tuple(self.aggregate.get(device, {}).items())
+        return _WHOLE if device in self.dedicated else FREE
+
     def holds_counters(self, device: DeviceID, *, shared_too: bool) -> bool:
-        """Return whether the device's counters are spent."""
+        """Return whether the device's counters are used up."""
         return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
 
     def holder(self, device: DeviceID) -> str | None:

@@ -110,6 +110,10 @@ class PoolSlice:
             )
         return self._devices
 
+    def device_ids(self) -> list[DeviceID]:
+        """Return the names of the devices in manifest order."""
+        return [device.id for device in self.devices]
+
     @property
     def has_rules(self) -> bool:
         """True if device taint rules may add taints."""
@@ -123,10 +127,10 @@ class PoolSlice:
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """A pool as seen by one node, or by several that see the same.
+    """A pool as seen by one node, or by several nodes with the same view of it.
 
-    `slices` are the device slices that target the node, in search order; `counter_slices` hold counter sets. `seen`
-    slices were counted of `expected`; `peers` are those of the whole cluster, if they were counted. `problem` is the
+    `slices` are the device slices that target the node, in search order; `counter_slices` hold counter sets. `seen` of
+    `expected` slices were counted; `peers` are the slices in the whole cluster, if they were counted. `problem` is the
     pool's contradiction; `superseded_by` is the newer generation that makes it obsolete. Only the slices of complete
     pools are sorted and split; incomplete and obsolete pools keep the slices as gathered.
     """
@@ -150,7 +154,7 @@ class Pool:
 
     @property
     def state(self) -> PoolState:
-        """The state; where several apply, the one that upstream tests first."""
+        """The state; if several apply, the one that upstream tests first."""
         if self.superseded_by is not None:
             return PoolState.OBSOLETE
         if self.incomplete:
@@ -237,7 +241,7 @@ class Generation:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all slices of the pool exist, judging by their number."""
+        """Return whether the number of slices shows that the pool is complete."""
         return self.agrees and len(self.slices) == self.slices[0].object.spec.pool.resource_slice_count
 
     def duplicate_device(self, slices: Sequence[PoolSlice]) -> PoolProblem | None:
@@ -354,7 +358,7 @@ class PoolGatherer:
 
     @property
     def node_names(self) -> Iterable[str]:
-        """The nodes that have slices of their own."""
+        """The nodes that have their own slices."""
         return self._local.keys()
 
     @property

@@ -20,7 +20,7 @@ class Pruning(NamedTuple):
     rules: frozenset[PruningRule] = ALL_RULES
 
     def without(self, *rules: PruningRule) -> Pruning:
-        """Return the same settings without some rules."""
+        """Return the same settings without these rules."""
         return self._replace(rules=self.rules.difference(rules))
 
 

@@ -1,4 +1,4 @@
-"""The reasons for refusing a device or a request, and the ways an allocation can end without an answer.
+"""The reasons for rejecting a device or a request, and the ways an allocation can end without an answer.
 
 Reasons come first: values, never sentences; `output` words them. Then the errors, of the three kinds that upstream
 distinguishes, and the step budget. An error's `cause` gives its kind and subject; its text is upstream's, to be shown
@@ -138,7 +138,7 @@ class TooManyDevices(NamedTuple):
 
 
 RequestReason = NothingMatches | TooManyDevices
-"""The reasons why a request was refused before any device was tried."""
+"""The reasons why a request was rejected before any device was tried."""
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ ErrorCode = Literal[
 class Cause:
     """The reason why an attempt ends with an error: its kind, upstream's text, and its subject; unused parts are empty.
 
-    `claim` is NAMESPACE/NAME, `request` REQUEST or REQUEST/ALTERNATIVE, `gate` the feature gate that is off.
+    `claim` is NAMESPACE/NAME, `request` is REQUEST or REQUEST/ALTERNATIVE, and `gate` is the feature gate that is off.
     """
 
     code: ErrorCode
@@ -195,8 +195,9 @@ class AllocationError(DraPlanError):
 class SelectorError(AllocationError):
     """A selector that does not compile, or fails on a device.
 
-    `position` is its index among the selectors of its class or request, `detail` the CEL message, `device` the device
-    it failed on (None: it does not compile); `of_device` is set if no selector can be evaluated on that device.
+    `position` is its index among the selectors of its class or request, `detail` is the CEL message, and `device` is
+    the device on which it failed (None if it does not compile); `of_device` is set if no selector can be evaluated on
+    that device.
     """
 
     def __init__(

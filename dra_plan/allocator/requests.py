@@ -269,7 +269,7 @@ class RequestReader:
 
 
 def class_conditions(device_class: DeviceClass, compile_: Compile, rules: Rules) -> tuple[SelectorCondition, ...]:
-    """Return the selectors of a class; a selector without CEL is skipped here, but is a problem in a request."""
+    """Return the selectors of a class; selectors without CEL are skipped, although they are a problem in a request."""
     return _conditions("", device_class.metadata.name, device_class.spec.selectors, compile_, rules)
 
 

@@ -155,7 +155,7 @@ class LateResults(Sequence[AllocationResult]):
 
 
 def can_be_late(claims: Sequence[ClaimRequests], takes: Sequence[list[Take]]) -> bool:
-    """Return whether writing the results meets no error and no defect: nothing is configured, each device is local."""
+    """Return whether writing the results cannot meet errors or defects: no configuration, and only local devices."""
     return not any(ready.claim.spec.devices.config for ready in claims) and all(
         take.device.slice.object.spec.node_name for claim in takes for take in claim
     )

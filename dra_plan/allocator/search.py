@@ -60,7 +60,7 @@ def path_of(claims: Sequence[ClaimRequests], allocations: Sequence[AllocationRes
 def estimate(space: SearchSpace, taker: Taker, allocations: Sequence[AllocationResult] = ()) -> float:
     """Return the number of plain steps to the solution given by the allocations, or to the end if there is none.
 
-    The result is the same on every run. The taker's ledger is left in no particular state.
+    The result is the same on every run. The state of the taker's ledger is undefined afterwards.
     """
     dives = _Dives(space, taker, path_of(space.claims, allocations) if allocations else {})
     for _ in range(DIVES):
@@ -251,7 +251,7 @@ class Search:
 
     @property
     def _unprunable(self) -> bool:
-        """Return whether any device may be refused late, which leaves too much behind for any proof (C1)."""
+        """Return whether any device may be rejected late, which leaves too much behind for any proof (C1)."""
         return self._quirks.capacity_of_wrong_device and self._features.consumable_capacity
 
     def _follow(self, walk: Walk, pause_at: int = 0) -> bool:
@@ -319,9 +319,10 @@ NOTHING_SIGHTED: frozenset[Quirk] = frozenset()
 
 
 class Outcome(enum.Enum):
-    """The ways in which the question for one node can end.
+    """The possible outcomes of the search on one node.
 
-    For claim sets there are also: the API server rejects the claims, or the deciding objects are not in the input.
+    For claim sets, there are two more: the API server rejects the claims, or the objects that decide are not in the
+    input.
     """
 
     FITS = "Fits"

@@ -13,7 +13,7 @@ from .reasons import NotTolerated
 
 
 def blocks(taint: DeviceTaint, rules: Rules) -> bool:
-    """Return whether the taint keeps out requests that do not tolerate it; None and unknown effects only inform."""
+    """Return whether the taint keeps out requests that do not tolerate it; None and unknown effects do not."""
     return rules.unknown_effects_block or taint.effect in BLOCKING
 
 

@@ -74,8 +74,8 @@ class Taker:
     def checks(self, want: Want) -> tuple[TakingCheck, ...]:
         """Return all checks that a device must pass, in the order in which the want meets them.
 
-        All lists the matching devices before it checks which are free. A check may raise AllocationError, and takes
-        nothing.
+        All lists the matching devices before it checks which are free. A check may raise AllocationError, and does not
+        take anything.
         """
         return _OF_ALL if want.takes_all else _OF_ONE
 
@@ -96,7 +96,7 @@ class Taker:
         return None
 
     def match_refusal(self, want: Want, device: PoolDevice) -> DeviceReason | None:
-        """Return why the device is not of the requested kind; cached, because it does not depend on what is taken."""
+        """Return why the device is not of the requested kind; cached, because it does not depend on taken devices."""
         known = self._matches.get(want)
         if known is None:
             known = self._matches[want] = {}
@@ -112,7 +112,7 @@ class Taker:
         return None
 
     def binding_refusal(self, _want: Want, device: PoolDevice) -> BindingConditionsOff | None:
-        """Return a refusal if the device has binding conditions and the feature is off."""
+        """Return a rejection if the device has binding conditions and the feature is off."""
         off = device.device.binding_conditions and not self.features.binding_conditions
         return BindingConditionsOff() if off else None
 
@@ -121,7 +121,7 @@ class Taker:
         return want.selector_refusal(device)
 
     def node_refusal(self, _want: Want, device: PoolDevice) -> OtherNode | None:
-        """Return a refusal if the device is only on other nodes."""
+        """Return a rejection if the device is only on other nodes."""
         return None if device_is_on(device, self._node) else OtherNode()
 
     def all_includes(self, want: Want, device: PoolDevice) -> bool:
@@ -138,7 +138,7 @@ class Taker:
         return not self.quirks.all_drops_exhausted
 
     def demand(self, want: Want, device: PoolDevice) -> Demand:
-        """Return what the want takes of the device's capacity; cached."""
+        """Return the amounts of the device's capacity that the want takes; cached."""
         key = (want, device.id)
         demand = self._portions.get(key)
         if demand is None:
@@ -203,7 +203,7 @@ class Taker:
     def never(self, want: Want, device: PoolDevice) -> bool:
         """Return whether the want cannot have the device even while nothing is taken; call this only in that state.
 
-        Checks that depend on the first use of counters count as passed.
+        Checks that depend on the first use of counters are treated as passed.
         """
         if device.device.consumes_counters:
             if not self.features.partitionable_devices:
@@ -228,7 +228,7 @@ class Taker:
         return taints.first_untolerated(device.taints, want.tolerations, self._rules)
 
     def counters_off(self, _want: Want, device: PoolDevice) -> CountersOff | None:
-        """Return a refusal if the device consumes counters and partitionable devices are off."""
+        """Return a rejection if the device consumes counters and partitionable devices are off."""
         off = device.device.consumes_counters and not self.features.partitionable_devices
         return CountersOff() if off else None
 
@@ -289,7 +289,7 @@ class Taker:
                 self.ledger.leak_charge(self.counters.key(device), device.consumption)
 
     def _roll_back(self, want: Want, device: PoolDevice, pays: bool, broken: ConstraintReason) -> None:
-        """Apply what upstream leaves behind when a constraint refuses. Raises AllocationError for All (Q11)."""
+        """Apply what upstream leaves behind when a constraint rejects. Raises AllocationError for All (Q11)."""
         if want.takes_all:
             self.sighted.add("all_with_constraint_fatal")
             if self.quirks.all_with_constraint_fatal:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 class View:
     """The classes, slices, claims and taint rules of a cluster under one target. Immutable: edits return new views.
 
-    `claims` are all claims of the cluster; the allocated ones make `state`. `given_rules` are all device taint rules,
-    `taint_rules` those that apply under the target. With a `device_order`, the devices of a node are tried in that
-    order instead of the published one. Gathered, compiled and allocated parts are computed when first needed and shared
-    by views that do not differ in what they depend on.
+    `claims` are all claims of the cluster; the allocated ones make `state`. `given_rules` are all device taint rules;
+    `taint_rules` are those that apply under the target. With a `device_order`, the devices of a node are tried in that
+    order instead of the published one. Derived parts (pools, compiled selectors, the allocated state) are computed when
+    first needed, and shared by views with the same underlying objects.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class View:
 
     @classmethod
     def of(cls, inventory: Inventory, target: Target) -> View:
-        """Return the input as the target sees it. If several classes share a name, the last one counts."""
+        """Return the input as the target sees it. If several classes share a name, the last one is used."""
         return cls(
             target,
             classes={device_class.metadata.name: device_class for device_class in inventory.classes},

@@ -50,7 +50,7 @@ class Probe:
         """Report that nothing was found below and the device was released."""
 
     def restarted(self) -> None:
-        """Report that the search restarts with pruning because it takes long. Earlier reports no longer count."""
+        """Report that the search restarts with pruning because it takes long. Earlier reports are no longer valid."""
 
     def pruned(self, want: Want, slot: int) -> None:
         """Report a proof, found without a search, that there is no solution from this slot on."""
@@ -84,7 +84,7 @@ class Paused(Exception):  # noqa: N818 - no error: the caller asked for it
 class SearchSpace:
     """The space of a walk: the claims, the devices in search order, and the devices that All selects.
 
-    An invalid pool stands for itself in `scan` where reaching it is fatal.
+    If reaching an invalid pool is fatal, `scan` contains the pool itself.
     """
 
     __slots__ = ("claims", "listed", "quirks", "rules", "scan")
@@ -101,7 +101,7 @@ class SearchSpace:
         self.rules, self.quirks = rules, quirks
 
     def count(self, want: Want) -> int:
-        """Return the number of devices that the want is for."""
+        """Return the number of devices that the want requires."""
         return len(self.listed[want]) if want.takes_all else want.count
 
     def depth(self) -> int:

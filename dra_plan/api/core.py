@@ -369,7 +369,7 @@ class PriorityClass(Object, frozen=True):
 class PodDisruptionBudgetSpec(Object, frozen=True):
     """The pods protected from eviction (policy/v1).
 
-    The two amounts are numbers or percentages and are mutually exclusive.
+    The two amounts are numbers or percentages, and only one of them may be set.
     """
 
     selector: LabelSelector | None = None

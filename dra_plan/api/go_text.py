@@ -66,7 +66,7 @@ _VALUE_PROBLEM = (
 
 
 def too_long(text: str, most: int) -> list[str]:
-    """Return the problem of a text of more than `most` bytes."""
+    """Return the problem of a text with more than `most` bytes."""
     return [f"must be no more than {most} bytes"] if len(text.encode("utf-8", "surrogatepass")) > most else []
 
 

@@ -125,7 +125,7 @@ class GroupWorkloadSpec(Object, frozen=True):
 
 
 class GroupWorkload(Object, frozen=True):
-    """The kind Workload of scheduling.k8s.io, read by the creators of pod groups, not by the scheduler."""
+    """The Workload kind of scheduling.k8s.io. Controllers that create pod groups read it; the scheduler does not."""
 
     api_version: str = "scheduling.k8s.io/v1alpha2"
     kind: str = "Workload"

@@ -29,7 +29,7 @@ def node_matches(selector: NodeSelector, name: str, labels: Mapping[str, str] | 
 
 
 def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | None) -> bool:
-    """Return whether all requirements of a term hold; an empty term matches nothing."""
+    """Return whether all requirements of a term are met; an empty term matches nothing."""
     if not term.match_expressions and not term.match_fields:
         return False
     labels = labels or _NO_LABELS
@@ -39,7 +39,7 @@ def term_matches(term: NodeSelectorTerm, name: str, labels: Mapping[str, str] | 
 
 
 def requirement_holds(operator: str, values: list[str] | None, value: str | None) -> bool:
-    """Return whether a label's value (None: the label is missing) meets a requirement; unknown operators never hold."""
+    """Return whether a label's value (None if missing) meets a requirement; unknown operators are never met."""
     match operator:
         case "In":
             return value is not None and value in (values or ())
@@ -224,7 +224,7 @@ class _Toleration(_Taint, Protocol):
 def tolerates(toleration: _Toleration, taint: _Taint) -> bool:
     """Return whether one toleration covers one taint: effect and key are empty or equal, then by operator.
 
-    Seconds play no role; the operators Gt and Lt need an alpha gate and match nothing.
+    `tolerationSeconds` is ignored; the operators Gt and Lt need an alpha gate and match nothing.
     """
     if toleration.effect and toleration.effect != taint.effect:
         return False
@@ -268,7 +268,7 @@ def selector_text(selector: LabelSelector | None) -> str:
 
 
 def parse_selector(text: str | None) -> LabelSelector | None:
-    """Return the selector that a text describes, with sorted values; None for None or blank text selects everything.
+    """Return the selector that a text describes, with sorted values; None or blank text selects everything.
 
     Raises `UsageError` in kubectl's words for text that kubectl rejects.
     """

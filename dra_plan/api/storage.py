@@ -12,7 +12,7 @@ from .meta import LabelSelector, Object, ObjectMeta, QuantityText
 
 
 class ObjectReference(Object, frozen=True):
-    """The claim that a volume is for; without a uid, any claim of that name."""
+    """The claim for which a volume is reserved; without a uid, any claim of that name."""
 
     namespace: str = ""
     name: str = ""
@@ -57,7 +57,7 @@ class IdentifiedVolume(Object, frozen=True):
 
 
 class PersistentVolumeSpec(Object, frozen=True):
-    """The specification of a volume; of its sources, those that count against node limits."""
+    """The specification of a volume, with the sources that count against node limits."""
 
     capacity: dict[str, QuantityText] = {}
     access_modes: list[str] = []
@@ -97,7 +97,7 @@ class VolumeResourceRequirements(Object, frozen=True):
 
 
 class PersistentVolumeClaimSpec(Object, frozen=True):
-    """A claim's request, and the volume bound to it; a missing class name is not the same as an empty one."""
+    """A claim's request, and the volume bound to it; a missing class name differs from an empty one."""
 
     access_modes: list[str] = []
     selector: LabelSelector | None = None
@@ -151,6 +151,11 @@ class StorageClass(Object, frozen=True):
     provisioner: str = ""
     volume_binding_mode: str | None = None
     allowed_topologies: list[TopologySelectorTerm] = []
+
+    @property
+    def provisions(self) -> bool:
+        """Return whether the class creates volumes; administrators create those of the others."""
+        return self.provisioner not in ("", "kubernetes.io/no-provisioner")
 
 
 class VolumeNodeResources(Object, frozen=True):

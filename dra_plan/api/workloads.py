@@ -133,7 +133,7 @@ class Workload(Object, frozen=True):
 
 
 class ReplicationControllerSpec(Object, frozen=True):
-    """The specification of a ReplicationController: as a ReplicaSet's, with a plain label map as selector."""
+    """The specification of a ReplicationController: like a ReplicaSet's, but with a plain label map as selector."""
 
     replicas: int | None = None
     selector: dict[str, str] = {}

@@ -244,7 +244,7 @@ class MacroBuilder:
         )
 
     def bind(self, name: str, value: Expr, result: Expr) -> Comprehension:
-        """Return the fold over nothing that stands for a local variable."""
+        """Return the fold over nothing that represents a local variable."""
         nothing, never, step = self.list(), self.const(value=False, kind="bool"), self.ident(name)
         return Comprehension(self._factory.id(), self._offset, nothing, "#unused", "", name, value, never, step, result)
 

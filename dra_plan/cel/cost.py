@@ -39,7 +39,7 @@ def equality(left: Value, right: Value) -> int:
 
 
 def inequality(left: Value, right: Value) -> int:
-    """Return the cost of `!=`, and of ordering texts."""
+    """Return the cost of `!=`, and of ordering strings."""
     return traversal(min(size_of(left), size_of(right)))
 
 

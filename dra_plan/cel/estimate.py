@@ -29,7 +29,7 @@ ValuePath: TypeAlias = tuple[str, ...]
 
 
 def estimate(checked: Checked, environment: Environment) -> int:
-    """Return the maximum cost of evaluating the expression; 2**64 - 1 stands for that and everything above."""
+    """Return the maximum cost of evaluating the expression, capped at 2**64 - 1."""
     return with_room(lambda: _Estimator(checked, environment).cost(checked.root).most)
 
 

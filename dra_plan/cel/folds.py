@@ -233,7 +233,7 @@ class StepPlanner(Protocol):
 
 
 def plan_fold(planner: StepPlanner, fold: ast.Comprehension, scope: Mapping[str, Evaluate]) -> Evaluate:
-    """Return the evaluator of a fold; as upstream, the accumulator gets its first value when it is first read."""
+    """Return the evaluator of a fold; as in upstream, the accumulator gets its first value when it is first read."""
     over = planner.plan(fold.iter_range, scope).evaluate
     initial = planner.plan(fold.accu_init, scope)
     accumulator, first, second = planner.new_slot(), planner.new_slot(), planner.new_slot()

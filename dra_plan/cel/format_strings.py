@@ -200,7 +200,7 @@ def floating(text: str, *, negative: bool = False) -> float | None:
 
 
 def string(token: str) -> str | None:
-    """Return the text that a string literal stands for, None if an escape is not a character."""
+    """Return the string of a string literal, or None if an escape is not a character."""
     body, raw = _body(token)
     if raw or "\\" not in body:
         return body
@@ -215,7 +215,7 @@ def string(token: str) -> str | None:
 
 
 def octets(token: str) -> bytes | None:
-    """Return the bytes a bytes literal stands for, None for escapes that only strings have (u, U)."""
+    """Return the bytes of a bytes literal, or None for escapes that only strings have (u, U)."""
     body, raw = _body(token[1:])
     if raw or "\\" not in body:
         return body.encode()

@@ -36,7 +36,7 @@ _QUOTES = "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}"
 class Meant(NamedTuple):
     """One place to rewrite: characters from `start` to `end` become `text`.
 
-    `said` is the reason; the mistake is at `at`.
+    `said` is the reason, and `at` is the position of the mistake.
     """
 
     start: int
@@ -70,7 +70,7 @@ def _signs(text: str, strays: Sequence[int]) -> Iterator[Meant]:
     for at in strays:
         char = text[at]
         if char == "=" and text[at - 1 : at] not in ("=", "!", "<", ">"):
-            yield Meant(at, at + 1, "==", "= is not an operator; == compares", at)
+            yield Meant(at, at + 1, "==", "= is not an operator; use == to compare", at)
         elif char in "&|":
             yield Meant(at, at + 1, char * 2, f"{char} is not an operator; {char * 2} joins conditions", at)
         elif char in _QUOTES:

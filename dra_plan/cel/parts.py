@@ -38,7 +38,7 @@ class TextSpan(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """Something of a device that an expression names by constants; the domain is as written.
+    """Something on a device that an expression names by constants; the domain is as written.
 
     Of kind domain (`"d" in device.attributes`) there is no name, of kind driver no domain.
     """
@@ -105,7 +105,7 @@ class Parsed:
         return bool(self.tokens) and self.tokens[0].kind == "(" and self._closer(0) == len(self.tokens) - 1
 
     def mentions(self) -> tuple[Mention, ...]:
-        """Every place where something of the device is named by constants, in text order."""
+        """Every place where something on the device is named by constants, in text order."""
         if self.root is None:
             return ()
         root = self.root
@@ -164,14 +164,14 @@ def clauses(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def mentions(text: str) -> tuple[Mention, ...]:
-    """Return every place where the expression names something of the device, in text order."""
+    """Return every place where the expression names something on the device, in text order."""
     return parsed(text).mentions()
 
 
 def references(text: str, *uses: Use) -> tuple[Reference, ...]:
     """Return what the expression names, each once, in text order; limited to the given uses, if any.
 
-    Of several uses of a name, the one that fails first counts: read, then optional, then test.
+    If a name has several uses, the one that fails first is kept: read, then optional, then test.
     """
     found: dict[Reference, Use] = {}
     for mention in mentions(text):
@@ -184,13 +184,13 @@ _FAILING: tuple[Use, ...] = ("read", "optional", "test")
 
 
 def is_reference(text: str) -> bool:
-    """Return whether the text names one thing of the device and does nothing with it."""
+    """Return whether the text names one value of the device and does nothing else with it."""
     root = parsed(text).root
     return root is not None and is_named(root)
 
 
 def is_named(expr: Expr) -> bool:
-    """Return whether the expression is one thing of the device as it is published."""
+    """Return whether the expression is a single published value of the device."""
     return not _is_test(expr) and bool(_path(expr, {}, whole=True))
 
 

@@ -44,7 +44,7 @@ def is_bind(expr: ast.Comprehension) -> bool:
 
 
 def place_of(expr: Expr, checked: Checked, bindings: BoundPaths) -> DevicePath | None:
-    """Return the place that an expression stands for, without reading the device."""
+    """Return the place to which an expression refers, without reading the device."""
     if isinstance(expr, ast.Ident):
         if expr.name in bindings:
             return bindings[expr.name]

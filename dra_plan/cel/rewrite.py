@@ -465,7 +465,7 @@ class Insertion(NamedTuple):
 def compare_to_edits(expression: str, scope: Environment) -> Iterator[Insertion]:
     """Yield the edits from `a >= b` to `a.compareTo(b) >= 0` where two quantities, or two versions, are compared.
 
-    Types are those that the expression certainly has in `scope`; nothing else in the text changes.
+    Types are those that are certain in `scope`; nothing else in the text changes.
     """
     root, _ = parse(expression, scope.macros)
     if root is None:

@@ -16,7 +16,7 @@ from .owners import ended, is_ready, wanted
 
 
 class Hold(NamedTuple):
-    """A budget that allows fewer evictions than its pods need, so that `kubectl drain` waits.
+    """A budget that allows fewer evictions than needed, so that `kubectl drain` waits.
 
     If `budgets` has several names, the pods are covered by more than one, and the API server evicts none of them.
     """
@@ -42,7 +42,7 @@ def counted(budget: PodDisruptionBudget, index: Index) -> PodDisruptionBudget:
 def covers(budget: PodDisruptionBudget, pod: Pod) -> bool:
     """Return whether the budget protects the pod.
 
-    One without a selector protects none, one with an empty selector all.
+    A budget without a selector protects no pods; one with an empty selector protects all of them.
     """
     selector = budget.spec.selector
     if selector is None or pod.metadata.namespace != budget.metadata.namespace:

@@ -36,7 +36,7 @@ from .sets import ClaimSet, Expansion, Owner, joined
 
 
 def is_of_group(entry: PodResourceClaim, group: PodGroup | None) -> bool:
-    """Return whether the pod's entry is the group's: it has the same name and names the same claim or template."""
+    """Return whether the pod's entry belongs to the group: it has the same name and the same claim or template."""
     return group is not None and any(
         (entry.name, entry.resource_claim_name, entry.resource_claim_template_name)
         == (own.name, own.resource_claim_name, own.resource_claim_template_name)
@@ -64,7 +64,7 @@ class GroupClaims:
         self._given: dict[tuple[str, str], ResourceClaim | None] = {}
 
     def of(self, pod: Pod, entry: PodResourceClaim) -> tuple[bool, ResourceClaim | None]:
-        """Return whether the pod's entry, which names a template, is its group's.
+        """Return whether the pod's entry, which names a template, belongs to its group.
 
         And the claim, None if none is needed.
 
@@ -119,12 +119,12 @@ def expand(
     named: Collection[ObjectKey] | None = None,
     group_claims: bool = False,
 ) -> Expansion:
-    """Return the claim sets to plan, in the order pods, workloads, lone claims, each in input order.
+    """Return the claim sets to plan: pods, workloads, then lone claims, each in input order.
 
     `namespace` and `selector` (on the labels of pod, workload or lone claim) select the objects to plan; or `named` are
-    the objects to plan, each by itself, whatever controls or uses it: pods without a node, workloads, pending claims.
-    With `together` there is exactly one set: the claims of all these sets, each once. `group_claims`: pod groups have
-    claims, which their pods share (gate DRAWorkloadResourceClaims).
+    the objects to plan, each by itself, regardless of what controls or uses it: pods without a node, workloads, pending
+    claims. With `together` there is exactly one set: the claims of all these sets, each once. `group_claims`: pod
+    groups have claims, which their pods share (gate DRAWorkloadResourceClaims).
     """
     index = Index(inventory)
     chosen = _Choice(namespace, selector, named)

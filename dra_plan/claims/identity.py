@@ -30,7 +30,7 @@ def told_apart(inventory: Inventory) -> Inventory:
     """Return the objects, each with a unique uid or none, and none controlling itself; a notice reports the changes.
 
     Of objects with the same uid, the one to which others refer by name and uid keeps it, the first by name if these are
-    several. The order of the input decides nothing. The same inventory is returned if there is nothing to change.
+    several. The order of the input does not matter. The same inventory is returned if there is nothing to change.
     """
     copies = _copies(inventory)
     if copies:

@@ -18,6 +18,7 @@ from dra_plan.api.resource import ResourceClaim, ResourceClaimTemplate
 from dra_plan.api.selectors import node_matches
 from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.api.workloads import AnyWorkload, CustomWorkload, pod_template
+from dra_plan.near import the_nearest
 
 from .owners import DEPLOYMENT, MOST_OWNERS, Controllers, Dependents, deployment_of, is_waiting
 from .pod_claims import GeneratedClaims, is_unmade
@@ -102,6 +103,10 @@ class Index:
         """Return the claim of that name."""
         return self._claims.get((namespace, name))
 
+    def templates_in(self, namespace: str) -> list[str]:
+        """Return the names of the templates in a namespace."""
+        return [name for space, name in self._templates if space == namespace]
+
     def template(self, namespace: str, name: str | None) -> ResourceClaimTemplate | None:
         """Return the claim template of that name."""
         return self._templates.get((namespace, name or ""))
@@ -134,7 +139,7 @@ class Index:
         return workload.metadata.controller is not None and self.controllers.of(workload.metadata) is not None
 
     def is_made_for_pod(self, claim: ResourceClaim) -> bool:
-        """Return whether the claim was made for a pod of the input, or for an earlier pod of the same name.
+        """Return whether the claim was created for a pod in the input, or for an earlier pod of the same name.
 
         A recreated pod gets new claims. Those of the old pod, whose uid they name, are unused.
         """
@@ -225,7 +230,7 @@ class Index:
 
     @cached_property
     def absent_pods(self) -> AbsentPods:
-        """The pods that claims are reserved for and that the input lacks."""
+        """The pods for which claims are reserved but that the input lacks."""
         return AbsentPods(self.inventory)
 
     def _uses(self) -> Iterator[tuple[Owner, str]]:
@@ -271,6 +276,8 @@ def missing_template(owner: Owner, template: ObjectKey, index: Index) -> Notice:
             f"; the controller of {maker[0]} {maker[1]}/{maker[2]} creates it in the cluster: "
             "add the output of `kubectl get resourceclaimtemplates -A -o yaml`"
         )
+    elif meant := the_nearest(name, index.templates_in(namespace)):
+        message += f" (did you mean {meant}?)"
     origin = index.inventory.origins.get(owner)
     return Notice("missing-template", message, str(owner), str(origin) if origin else "")
 

@@ -171,7 +171,7 @@ MOST_OWNERS = 32
 
 
 def refers_to(reference: OwnerReference, controller: Kinded) -> bool:
-    """Return whether the reference means the object: by uid if both are known, as upstream, otherwise by kind and name.
+    """Return whether the reference is to the object: by uid if both are known, otherwise by kind and name.
 
     Manifests written by hand have no uids. The caller ensures that both are in the same namespace.
     """
@@ -204,7 +204,7 @@ def deployment_of(metadata: ObjectMeta) -> str:
 
 
 def controller_names(metadata: ObjectMeta) -> list[tuple[str, str]]:
-    """Return kind and name of the object's controller according to the object; for a ReplicaSet also the Deployment."""
+    """Return kind and name of the controller that the object names; for a ReplicaSet also the Deployment."""
     reference, deployment = metadata.controller, deployment_of(metadata)
     named = [(reference.kind, reference.name)] if reference is not None else []
     return [*named, (DEPLOYMENT, deployment)] if deployment else named
@@ -225,7 +225,7 @@ class Controllers(Generic[T]):
     def of(self, metadata: ObjectMeta) -> T | None:
         """Return the controller of the object with this metadata, or None.
 
-        A uid of an object of another kind does not count.
+        The uid of an object of another kind does not match.
         """
         reference = metadata.controller
         if reference is None:

@@ -104,7 +104,7 @@ def _belongs_to_group(claim: ResourceClaim, group: str) -> bool:
 
 
 def check_not_deleted(claim: ResourceClaim) -> None:
-    """Raise `PodClaimError` for a claim that is being deleted: no pod may use it any more."""
+    """Raise `PodClaimError` for a claim that is being deleted, because no pod may use it any longer."""
     if claim.metadata.deletion_timestamp:
         raise PodClaimError(f'resourceclaim "{claim.metadata.name}" is being deleted')
 
@@ -118,7 +118,7 @@ def pod_claims(pod: Pod, find: FindClaim, *, of_groups: bool = False) -> list[Re
 def special_claim_owner(claim: ResourceClaim) -> tuple[str, str] | None:
     """Return (name, uid) of the pod for whose extended resources the claim was made, or None for any other claim.
 
-    Upstream uses the claim's controller, whatever its kind.
+    Upstream uses the claim's controller, regardless of its kind.
     """
     if (claim.metadata.annotations or {}).get(SPECIAL_ANNOTATION) != "true":
         return None

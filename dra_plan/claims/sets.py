@@ -35,10 +35,10 @@ class Owner(NamedTuple):
 class ClaimSet:
     """Claims that must be satisfied on one node together.
 
-    `claims` are pending, in the order of the pod's resourceClaims; `allocated` ones restrict the nodes. `part` is the
-    field with the pod template, if the owner has several; `pods` are the planned ones (one, or more if sets were
-    joined), and `copies` is the number of such pods without a node. `error` is the reason, in the scheduler's words,
-    why the set cannot be formed; then there are no claims.
+    `claims` are the pending claims, in the order of the pod's resourceClaims; claims in `allocated` restrict the nodes.
+    `part` is the field with the pod template, if the owner has several; `pods` are the planned ones (one, or more if
+    sets were joined), and `copies` is the number of such pods without a node. `error` is the reason, in the scheduler's
+    words, why the set cannot be formed; then there are no claims.
     """
 
     owner: Owner | None = None
@@ -80,7 +80,7 @@ def joined(sets: Iterable[ClaimSet]) -> ClaimSet:
 
 
 class Expansion(NamedTuple):
-    """The claim sets of an input, in the order pods, workloads, lone claims, and the notices about them."""
+    """The claim sets of an input (pods, workloads, then lone claims), and the notices about them."""
 
     sets: list[ClaimSet]
     notices: list[Notice]

@@ -17,7 +17,7 @@ from dra_plan.cli.running import Exit, guarded
 
 EPILOG = (
     "Exit status: 0 everything fits (explain: always, unless --require-fit is given); 1 something "
-    "does not fit, or is wrong; 2 usage or input error; 3 undecided because a limit was reached; 4 "
+    "does not fit or is wrong; 2 usage or input error; 3 undecided because a limit was reached; 4 "
     "internal error."
 )
 
@@ -25,7 +25,7 @@ EPILOG = (
 CLUSTER = (
     f"\b\nWhy is my pod pending?\n  {of_cluster('explain', 'pod/NAME')}\nThe same from a file:\n"
     f"  {DUMP}\n  dra-plan explain cluster.json pod/NAME\n\n"
-    "`dra-plan COMMAND --help` has examples and the options of a command."
+    "Run `dra-plan COMMAND --help` for the options and examples of a command."
 )
 """Not wrapped, so that users can copy it."""
 

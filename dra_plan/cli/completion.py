@@ -54,7 +54,7 @@ zsh, which loads the file then."""
 def completion(
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell to complete in.", show_default=False)],
 ) -> Exit:
-    """Print the completion script of a shell.
+    """Print the completion script for a shell.
 
     Examples:
       source <(dra-plan completion bash)

@@ -36,13 +36,13 @@ TOPICS = {
     },
     "Check": {
         "validate": "Check manifests.",
-        "rule": "Explain the rules of validate, with examples.",
+        "rule": "Explain the rules that validate checks, with examples.",
         "cel": "Check a selector expression, and evaluate it on devices.",
     },
     "Other": {
         "snapshot": "Save a cluster snapshot.",
-        "schema": "Print the JSON Schema of a document, or list them.",
-        "completion": "Print the completion script of a shell.",
+        "schema": "Print the JSON Schema of a document, or list the schemas.",
+        "completion": "Print the completion script for a shell.",
     },
 }
 """The commands by purpose, in the order of `--help`, with the first sentence of their own help.

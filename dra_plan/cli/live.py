@@ -81,10 +81,10 @@ def _options(
         bool, typer.Option("--live", help="Read the cluster of kubectl's current context; PATHs override its objects.")
     ] = False,
     context: Annotated[
-        str | None, typer.Option("--context", metavar="NAME", help="As --live, in this context of the kubeconfig.")
+        str | None, typer.Option("--context", metavar="NAME", help="Like --live, but with this kubeconfig context.")
     ] = None,
     kubeconfig: Annotated[
-        str | None, typer.Option("--kubeconfig", metavar="FILE", help="As --live, with this kubeconfig.")
+        str | None, typer.Option("--kubeconfig", metavar="FILE", help="Like --live, but with this kubeconfig file.")
     ] = None,
     scheduler_metrics: SchedulerMetrics = None,
 ) -> None:
@@ -149,7 +149,7 @@ def namespace(context: typer.Context) -> str | None:
 
 
 def read(options: Asked, *, progress: bool = True, only_devices: bool = False) -> Snapshot:
-    """Read the cluster of the options, with a progress line on a terminal."""
+    """Read the cluster that the options select, with a progress line on a terminal."""
     from dra_plan.live import read_cluster
 
     name = f"the cluster of context {options.context}" if options.context else "the cluster"

@@ -69,7 +69,7 @@ class Screens(TypedDict, total=False):
     color: Color
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Print no notes and warnings."),
+        typer.Option("--quiet", "-q", help="Print no notes or warnings."),
     ]
 
 
@@ -88,7 +88,7 @@ class Messages(TypedDict, total=False):
     ]
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help=("Print no notes and warnings; they still count for the exit status.")),
+        typer.Option("--quiet", "-q", help=("Print no notes or warnings; they still count for the exit status.")),
     ]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
+from dra_plan.cli.telling import is_quiet
 from dra_plan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ class Reporting:
     def __init__(self, context: typer.Context, options: list[str] | None, *, pages_only: bool = False) -> None:
         self._command, self._pages_only = str(context.info_name), pages_only
         self._options = options or []
-        self.anchor = next((path for name in ("paths", "filenames") for path in context.params.get(name) or ()), "")
+        given = context.params
+        self._paths = [path for name in ("paths", "filenames") for path in given.get(name) or ()]
+        self._recursive = bool(given.get("recursive"))
         self._wanted: list[Wanted] = []
         self._told = False
 
@@ -38,6 +41,14 @@ class Reporting:
 
             self._wanted = parse(self._options, pages_only=self._pages_only)
         return self
+
+    @property
+    def anchor(self) -> str:
+        """Return the file at which a report shows an entry without a position: the first one of the input."""
+        from dra_plan.manifests.sources import first_file
+
+        named = self._paths[0] if self._paths else ""
+        return first_file(self._paths, recursive=self._recursive) or named
 
     @property
     def has_pages(self) -> bool:
@@ -53,6 +64,8 @@ class Reporting:
         if not self._wanted:
             return
         content = make() if make is not None and any(each.render is not None for each in self._wanted) else None
+        if content is not None and is_quiet():
+            content = content.without_facts()
         failed = [problem for wanted in self._wanted if (problem := _write(wanted, content, page))]
         if failed:
             raise UsageError.of_lines(failed)

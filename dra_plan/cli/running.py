@@ -51,7 +51,7 @@ def of_document(document: D, judge: Judge[D], gate: Gate) -> Exit:
 
 
 def guarded(action: Callable[[], Exit | None]) -> Exit:
-    """Run `action` and return its exit status, whatever it raises.
+    """Run `action` and return its exit status, even if it raises an exception.
 
     An error that dra-plan raises on purpose is a usage or input error; any other exception is a defect of dra-plan.
     `SystemExit` passes through: the option parser exits with it.

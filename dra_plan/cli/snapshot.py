@@ -28,7 +28,7 @@ def snapshot(
     ] = False,
     print_rbac: Annotated[
         bool,
-        typer.Option("--print-rbac", help=("Print a ClusterRole with the rights that are needed, and read nothing.")),
+        typer.Option("--print-rbac", help=("Print a ClusterRole with the required permissions, and read nothing.")),
     ] = False,
     context: Annotated[
         str | None,

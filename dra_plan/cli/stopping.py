@@ -38,7 +38,7 @@ TERMINATED = 128 + signal.SIGTERM
 
 @contextmanager
 def tidied() -> Iterator[None]:
-    """On SIGTERM, leave the context by an exception, so that anything started in it ends before the program.
+    """On SIGTERM, leave the context with an exception, so that everything started in it ends before the program.
 
     If SIGTERM is ignored or has another handler, nothing changes.
     """

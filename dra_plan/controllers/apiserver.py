@@ -236,7 +236,7 @@ class ApiServer:
         return self._ends[0][0] if self._ends else None
 
     def end_due(self) -> bool:
-        """End the pods whose time is over; return whether there are any.
+        """End the pods whose run time is over; return whether there are any.
 
         Pods of Jobs stay, because their Job counts them.
         """
@@ -256,7 +256,7 @@ class ApiServer:
         return self._cluster.pods.get(self._names.get(f"{namespace}/{name}", ""))
 
     def is_gone(self, namespace: str, name: str) -> bool:
-        """Return whether there was a pod of that name, and there is none now."""
+        """Return whether there was a pod of that name that no longer exists."""
         uid = self._names.get(f"{namespace}/{name}")
         return uid is not None and uid not in self._cluster.pods
 
@@ -526,7 +526,7 @@ class ApiServer:
         return replace(inventory, taint_rules=self._simulation.inventory.taint_rules)
 
     def note_change(self, kind: str, namespace: str, name: str) -> None:
-        """Note that an event changed the object now."""
+        """Record that an event changed the object now."""
         self._changed[kind, namespace, name] = self.now
 
     def count_budgets(self) -> None:

@@ -28,9 +28,9 @@ def settled_copies(
 ) -> list[Copies]:
     """Create copies of each template in proportion, at most `limit` in all, until one has no node after settling.
 
-    The simulation must not have started. Pods that are `uncharged`, and their claims, do not count towards quotas: they
-    are the pods that the copies replace. A copy that the API server does not create is the rejected one, as its message
-    says.
+    The simulation must not have started. Pods that are `uncharged`, and their claims, are not charged to quotas: they
+    are the pods that the copies replace. A copy that the API server does not create is the rejected one, with the API
+    server's message.
     """
     settling = Settling(simulation, uncharged=uncharged)
     settling.start()

@@ -173,7 +173,7 @@ def reserved_claims(pod: Pod, claims: Mapping[tuple[str, str], ResourceClaim]) -
 class EvictingTaint:
     """A taint of an allocated device that evicts, with the time; `rule` is the name of the rule that sets it, or "".
 
-    `tolerated` says that a toleration delays it until then.
+    `tolerated` means that a toleration delays it until then.
     """
 
     result: DeviceRequestAllocationResult
@@ -202,8 +202,8 @@ def evicting_taints(claim: ResourceClaim, taints: Taints, rules: Rules) -> Itera
 def tolerated_seconds(taint: DeviceTaint, tolerations: Iterable[DeviceToleration]) -> float:
     """Return how long the taint is tolerated: 0 without a toleration, infinite with one that sets no limit.
 
-    Only tolerations whose effect is exactly NoExecute count; with one without an effect the pod is scheduled, and still
-    evicted (1.36.2, recorded dt-16, dt-66). Of several limits the smallest counts.
+    Only tolerations whose effect is exactly NoExecute are considered; with a toleration without an effect, the pod is
+    scheduled but still evicted (1.36.2, recorded dt-16, dt-66). Of several limits, the smallest applies.
     """
     matching = [each for each in tolerations if each.effect == _NO_EXECUTE and tolerates(each, taint)]
     if not matching:

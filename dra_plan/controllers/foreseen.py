@@ -52,7 +52,7 @@ class ForeseenEvictions:
         self._state = _state(inventory, target, newest_time(inventory))
 
     def of(self, pod: Pod) -> Sequence[ForeseenEviction]:
-        """Return each taint that evicts the pod, the earliest first, which takes effect; empty for a pod that stays."""
+        """Return each taint that evicts the pod; the earliest, which takes effect, comes first; none if it stays."""
         if not pod.spec.node_name or ended(pod) or pod.metadata.deletion_timestamp is not None:
             return ()
         taints = [*self._of_devices.of(pod), *self._of_nodes.of(pod)]
@@ -174,7 +174,7 @@ def _state(inventory: Inventory, target: Target, now: float) -> ClusterState:
 
 
 def newest_time(inventory: Inventory) -> float:
-    """Return the time when the input was written, if it can be found: a simulation of controllers begins then."""
+    """Return the time when the input was written, if it is known: a simulation of controllers starts at that time."""
     return latest(_times(inventory))
 
 

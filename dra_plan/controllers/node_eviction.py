@@ -81,12 +81,12 @@ def eviction_time(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> flo
 
 
 def deciding_taint(state: ClusterState, pod: Pod, taints: Sequence[Taint]) -> tuple[float, Taint | None]:
-    """Return the time when the taints evict the pod, infinite if they do not, and the taint that decides.
+    """Return the time when the taints evict the pod, infinite if they do not, and the taint that causes it.
 
-    Of the pod's tolerations, the first that matches a taint counts, not the one with the fewest seconds (recorded
-    nt-06). A taint that none matches evicts at once. Of other taints that exist together the fewest seconds count, from
-    the time of the taints or the pod; later changes of taints leave that moment unchanged, until none is left or all
-    are tolerated forever (tainteviction, processPodOnNode).
+    Of the pod's tolerations, the first that matches a taint is used, not the one with the fewest seconds (recorded
+    nt-06). A taint that none matches evicts at once. Of other taints that exist together, the one with the fewest
+    seconds applies, counted from the time of the taints or the pod; later changes of taints do not change that moment,
+    until none is left or all are tolerated forever (tainteviction, processPodOnNode).
     """
     tolerated: list[tuple[float, int, Taint]] = []
     for taint in taints:

@@ -53,7 +53,7 @@ Charges = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ExceededAmount:
-    """How much of a resource an object asks for that the API server refuses because of a quota."""
+    """The amount of a resource that an object requests but a quota does not allow."""
 
     quota: str
     resource: str
@@ -96,7 +96,7 @@ class Quotas:
         self._hard: dict[str, Mapping[str, int]] = {}
         """The limits of each quota, in billionths."""
         self.exceeded: dict[str, list[ExceededAmount]] = {}
-        """The exceeded amounts by the message of the refusal."""
+        """The exceeded amounts by the message of the rejection."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
         self._objects: Callable[[str], Iterable[object]] = lambda _namespace: ()
@@ -196,14 +196,14 @@ class Quotas:
         return said
 
     def overdrawn(self, quota: ResourceQuota) -> list[tuple[str, str, str]]:
-        """Return the resources whose usage exceeds the quota: name, used, hard. Nothing is evicted for it."""
+        """Return the resources whose usage exceeds the quota: name, used, hard. Nothing is evicted because of this."""
         hard = self._hard[quota_key(quota)]
         used = self.used(quota, hard)
         over = [name for name in hard if used[name] > hard[name]]
         return [(name, *amounts) for name, amounts in self.amounts(quota, over).items()]
 
     def amounts(self, quota: ResourceQuota, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Used and hard of the named resources of the quota, as they are printed."""
+        """The used and hard amounts of the named resources of the quota, as printed."""
         hard, like = self._hard[quota_key(quota)], quota.spec.hard
         used = self.used(quota, names)
         return {name: (_text(used[name], like[name]), _text(hard[name], like[name])) for name in names}
@@ -254,7 +254,7 @@ class Quotas:
 
 @dataclass(frozen=True)
 class QuotaExcess:
-    """Objects that are charged more of a resource than the whole quota."""
+    """Objects that need more of a resource than the whole quota."""
 
     quota: str
     resource: str

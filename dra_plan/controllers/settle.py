@@ -122,7 +122,7 @@ class Settled:
 
     @cached_property
     def evicted_endlessly(self) -> list[PodKey]:
-        """The pods that were there at the start and whose replacements are evicted endlessly."""
+        """The pods that existed at the start and whose replacements are evicted indefinitely."""
         if self.repeats_after is None:
             return []
         makers = {maker(each.pod.metadata) for each in self.server.ended[self.repeats_after :]} - {NOBODY}
@@ -135,12 +135,12 @@ class Settled:
 
     @cached_property
     def claims_refused(self) -> Mapping[PodKey, str]:
-        """The texts for pods of which a claim could not be created."""
+        """The messages for pods for which a claim could not be created."""
         return {(each.namespace, each.name): each.message for each in self._failed_claims}
 
     @property
     def over_quota(self) -> Mapping[PodKey, list[ExceededAmount]]:
-        """The amounts of quotas because of which pods, or claims of theirs, could not be created."""
+        """The quota amounts because of which pods, or claims of pods, could not be created."""
         exceeded = self.server.quotas.exceeded
         claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
         pods = {(pod.metadata.namespace, pod.metadata.name): exceeded.get(said, []) for pod, said in self.not_made}
@@ -249,7 +249,7 @@ class Settling:
     # Rounds
 
     def settle(self) -> None:
-        """Let everything happen that happens without new events."""
+        """Let everything happen that needs no new events."""
         self._until(None)
 
     def go_on(self) -> None:
@@ -516,7 +516,7 @@ class Settling:
         erring = [item.pod for item in self._simulation.scheduler.queue.erring]
         unsettled = self._unsettled
         if not unsettled and erring:
-            unsettled = "pods are tried again and again with the same error"
+            unsettled = "pods are retried indefinitely with the same error"
         return Settled(
             server=self._server,
             state=state,

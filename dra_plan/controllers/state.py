@@ -101,7 +101,7 @@ class WriteNode:
 
 @dataclass(frozen=True)
 class ReportFailure:
-    """An event that says why a controller cannot do its work."""
+    """An event with the reason why a controller cannot do its work."""
 
     kind: str
     namespace: str
@@ -190,7 +190,7 @@ class ClusterState:
     def since(self, kind: str, name: str) -> float:
         """Return the time when an event last changed the object, or the start of the simulation.
 
-        The object is of a kind without namespaces.
+        The object is of a cluster-scoped kind.
         """
         return self.changed.get((kind, "", name), self.start)
 

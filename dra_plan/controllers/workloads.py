@@ -190,8 +190,8 @@ def _is_current(state: ClusterState, workload: Workload, pod: Pod) -> bool:
 def given_revisions(inventory: Inventory) -> dict[str, object]:
     """Return uid of each pod of a StatefulSet or DaemonSet to its revision, if the input reveals it.
 
-    A pod whose label names a different revision than the set's status is of an older template. If nothing is stated,
-    the pod was created from the template in the input.
+    A pod whose label names a different revision than the set's status is of an older template. If there is no revision,
+    the pod is assumed to be created from the template in the input.
     """
     index = Index(inventory)
     found: dict[str, object] = {}

@@ -168,7 +168,7 @@ class ExplainedClaimSet(ClaimSetSummary, frozen=True, kw_only=True):
         Meta(description="Values that no device of the cluster has, so that no node can ever fit."),
     ]
     leading: Annotated[
-        list[LeadingReason], Meta(description=("The reasons of the nodes that refuse, the most common first."))
+        list[LeadingReason], Meta(description=("The reasons of the nodes that reject, the most common first."))
     ]
     stories: Annotated[
         list[NodeStory],

@@ -58,7 +58,7 @@ class FindingEntry(DocumentPart, frozen=True, kw_only=True):
     code: RuleCode
     severity: SeverityName
     refused_by: Annotated[
-        Refuser | None, Meta(description=("APIServer: the API server, or kubectl before it. null: not refused."))
+        Refuser | None, Meta(description=("APIServer: the API server, or kubectl before it. null: not rejected."))
     ]
     message: Text
     object: Annotated[str, Meta(description="KIND NAMESPACE/NAME, as far as it is known.")]

@@ -57,7 +57,7 @@ class NextCopy(DocumentPart, frozen=True, kw_only=True):
         Amount,
         Meta(
             description=(
-                "Nodes that refuse devices and were checked in detail; of many nodes only "
+                "Nodes that reject devices and were checked in detail; of many nodes only "
                 "some, those with copies first."
             )
         ),

@@ -9,6 +9,7 @@ from msgspec import Meta
 from dra_plan.allocator import PoolState
 from dra_plan.api.resource import DeviceTaint
 from dra_plan.documents.base import Amount, DocumentPart, EvictionSecond, Text
+from dra_plan.documents.devices import ClaimHolder
 
 DeviceState = Literal["Available", "Allocated", "Shared", "Unavailable"]
 """Shared: allocated, with free capacity."""
@@ -40,6 +41,7 @@ class ListedDevice(DocumentPart, frozen=True, kw_only=True):
     state: DeviceState
     model: Annotated[str, Meta(description="Its model, if the driver publishes one.")] = ""
     reason: Annotated[str, Meta(description="Why it is unavailable, or cannot be shared further.")] = ""
+    holders: Annotated[list[ClaimHolder], Meta(description="The claims that have it, with their pods.")] = []
     part: Annotated[bool, Meta(description="It uses counters: a partition of a physical device.")] = False
     taints: list[DeviceTaint] = []
     evicts: Annotated[list[DoomedPod], Meta(description="Pods that its taints evict.")] = []
@@ -74,6 +76,7 @@ class ListedPool(DocumentPart, frozen=True, kw_only=True):
     observed_resource_slice_count: Annotated[int, Meta(description="Slices of this generation in the input.")]
     state: PoolState
     nodes: Annotated[list[str], Meta(description="The nodes that reach devices of the pool, in input order.")]
+    cordoned: Annotated[list[str], Meta(description="Those of the nodes that are cordoned.")] = []
     total_devices: Amount
     allocated_devices: Annotated[Amount, Meta(description="Allocated to claims, whole or in shares.")]
     available_devices: Annotated[

@@ -203,7 +203,7 @@ class LeadingReason(DocumentPart, frozen=True, kw_only=True):
     """An obstacle, and the number of nodes that have it. docs/reasons.md describes the codes."""
 
     code: Text
-    class_: Annotated[str, Meta(description="Whose selector refuses, if it is not the request's own.")] = ""
+    class_: Annotated[str, Meta(description="Whose selector rejects, if it is not the request's own.")] = ""
     name: Annotated[
         str, Meta(description="The attribute, capacity, counter or taint that it is about, if there is one.")
     ] = ""

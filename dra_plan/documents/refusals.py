@@ -10,7 +10,7 @@ from dra_plan.documents.findings import CorrectedText, From1, RuleCode, SourceNa
 
 from .base import DocumentPart, ObjectName, Text
 
-REFUSED = "the API server refuses it"
+REFUSED = "rejected by the API server"
 """The reason why something never reaches the scheduler."""
 
 
@@ -18,7 +18,7 @@ class RefusalFinding(DocumentPart, frozen=True, kw_only=True):
     """A finding of `validate` for which the API server rejects an object."""
 
     code: RuleCode
-    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME of the object that is refused, or whose pods are.")]
+    object: Annotated[str, Meta(description="KIND NAMESPACE/NAME of the object that is rejected, or whose pods are.")]
     field: Annotated[str, Meta(description="The path as the manifest has it; empty for the whole object.")]
     message: Text
     file: SourceName
@@ -38,5 +38,5 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
 
 Refusals = Annotated[
     list[ApiServerRefusal] | UnsetType,
-    Meta(description="Objects that the API server refuses; they never count as fitting or bound."),
+    Meta(description="Objects that the API server rejects; they never count as fitting or bound."),
 ]

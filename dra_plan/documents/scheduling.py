@@ -203,7 +203,7 @@ class ExplainedAttempt(DocumentPart, frozen=True, kw_only=True):
     leading: Annotated[list[LeadingReason], Meta(description=("The reasons of the nodes, the most common first."))]
     stories: Annotated[
         list[NodeStory],
-        Meta(description=("Nodes refused because of devices; those with the same reasons as one story.")),
+        Meta(description=("Nodes rejected because of devices; those with the same reasons as one story.")),
     ]
 
 

@@ -136,6 +136,14 @@ class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
     to: str
 
 
+class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
+    """A rule of the pod about other pods becomes a preference, or a container gives up its host port."""
+
+    code: Annotated[str, one_of("relax-spread", "relax-anti-affinity", "drop-host-port")]
+    topology_key: str = ""
+    port: Amount = 0
+
+
 class ResourceLowered(DocumentPart, frozen=True, kw_only=True):
     """A container requests less of a resource."""
 
@@ -199,6 +207,7 @@ SuggestedChange = (
     | NodeUncordoned
     | NodeTaintMet
     | NodeSelectorChanged
+    | PodRuleRelaxed
     | ResourceLowered
     | ReplicasLowered
     | RolloutLoosened
@@ -218,13 +227,16 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "serve-resource": ResourceServed,
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,
-    "tolerate-taint": TaintTolerated,
     "loosen-rollout": RolloutLoosened,
     "lower-count": CountLowered,
     "count-instead-of-all": CountLowered,
     "lower-capacity": CapacityChanged,
+    "tolerate-taint": TaintTolerated,
     "lower-request": ResourceLowered,
     "lower-replicas": ReplicasLowered,
+    "relax-spread": PodRuleRelaxed,
+    "relax-anti-affinity": PodRuleRelaxed,
+    "drop-host-port": PodRuleRelaxed,
     "release-claim": ClaimReleased,
     "change-value": SelectorChanged,
     "change-class": ClassChanged,

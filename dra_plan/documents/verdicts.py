@@ -24,6 +24,7 @@ from .base import (
     one_of,
 )
 from .devices import RemovedDevices, TaintName
+from .stories import AbsentName
 from .suggestions import TriedChanges
 
 Verdict = Literal[
@@ -121,7 +122,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         str,
         Meta(
             description="A similar resource, key or value that nodes of the cluster have; for a taint, what the pod "
-            "tolerates of that key."
+            "tolerates of that key; for the node's name, the DaemonSet that pins the pod to it."
         ),
     ] = ""
     protocol: str = ""
@@ -135,7 +136,7 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
     max_skew: Amount = 0
     domains: Annotated[Amount, Meta(description="How many domains there are, where minDomains asks for more.")] = 0
     min_domains: Annotated[Amount, Meta(description="What minDomains asks for, where there are fewer.")] = 0
-    selector: Annotated[str, Meta(description="The pods that a term of affinity selects, as -l would.")] = ""
+    selector: Annotated[str, Meta(description="The pods that a term of affinity or spread selects, as -l would.")] = ""
     elsewhere: Annotated[list[str], Meta(description="Other namespaces in which there are such pods.")] = []
     claim: Annotated[str, Meta(description="A PersistentVolumeClaim of the pod.")] = ""
     volume: Annotated[str, Meta(description="VolumeInUse, without a claim: the kind of disk.")] = ""
@@ -205,7 +206,7 @@ class OtherPod(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
 
 
-OfAllNodes = Meta(description=("It was refused before any node was checked, so every node has this reason."))
+OfAllNodes = Meta(description=("It was rejected before any node was checked, so every node has this reason."))
 
 
 class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
@@ -215,7 +216,7 @@ class AloneVerdict(DocumentPart, frozen=True, kw_only=True):
     node_name: str = ""
     of_all_nodes: Annotated[bool, OfAllNodes] = False
     nodes: Annotated[
-        list[RefusingNodes], Meta(description=("Why each node would refuse it even if it were not held."))
+        list[RefusingNodes], Meta(description=("Why each node would reject it even if it were not held."))
     ] = []
 
 
@@ -264,6 +265,9 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
     storage_class: str = ""
     class_missing: Annotated[bool, Meta(description="The StorageClass is not in the input, which has others.")] = False
     near: Annotated[str, Meta(description="A StorageClass, or a claim, with a similar name.")] = ""
+    classes: Annotated[
+        list[str], Meta(description="The existing StorageClasses, if that of the claim is missing.")
+    ] = []
     waits: Annotated[
         bool, Meta(description=("The volume is provisioned once the pod has a node (WaitForFirstConsumer)."))
     ] = False
@@ -285,7 +289,7 @@ _LIFTS = {
 
 
 class DefaultedRequest(DocumentPart, frozen=True, kw_only=True):
-    """A request that a container does not make itself: a LimitRange makes it."""
+    """A request that a LimitRange adds to a container."""
 
     container: str
     resource: str
@@ -312,13 +316,13 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     ] = []
     group_pods: Annotated[Amount, GroupPods] = 0
     group_least: Annotated[Amount, MinCount] = 0
-    findings: Annotated[list[RefusalFinding], Meta(description="Why the API server refuses it.")] = []
+    findings: Annotated[list[RefusalFinding], Meta(description="Why the API server rejects it.")] = []
     forbidden: Annotated[
         Amount,
         Meta(description="Pods that a quota or limit prevents; `message` is that of the API server."),
     ] = 0
     forbidden_claim: Annotated[
-        str, Meta(description="The entry of resourceClaims, if its claim is refused and not the pod.")
+        str, Meta(description="The entry of resourceClaims, if its claim is rejected and not the pod.")
     ] = ""
     over: Annotated[list[str], Meta(description="The resources of which a quota has too little.")] = []
     defaulted: Annotated[
@@ -327,13 +331,16 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
     missing: Annotated[list[str], Meta(description=("Kinds that the input lacks and that decide the answer."))] = []
     message: Annotated[str, FailedScheduling] = ""
     waiting: Annotated[str, Meta(description="What it is waiting for, as the scheduler's message.")] = ""
-    refused_by: Annotated[list[str], Meta(description=("The plugins that refuse nodes, the most common first."))] = []
+    refused_by: Annotated[list[str], Meta(description=("The plugins that reject nodes, the most common first."))] = []
     of_all_nodes: Annotated[bool, OfAllNodes] = False
     total_nodes: Annotated[
         Amount,
         Meta(description=("The nodes that were checked; for a pod group with a topology key, those of one domain.")),
     ] = 0
-    nodes: Annotated[list[RefusingNodes], Meta(description="Why each node refuses; the closest nodes come first.")] = []
+    nodes: Annotated[list[RefusingNodes], Meta(description="Why each node rejects; the closest nodes come first.")] = []
+    absent: Annotated[
+        list[AbsentName], Meta(description="Values that no device has, if `claimSets` does not list them.")
+    ] = []
     volume_claims: Annotated[
         list[VolumeClaimNeeds], Meta(description="Its volume claims, if volumes keep it off nodes.")
     ] = []

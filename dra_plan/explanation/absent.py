@@ -50,7 +50,7 @@ Published = dict[Reference, Counter[Typed]]
 def absent_values(view: View, groups: Sequence[NodeGroup], known: Published) -> list[AbsentValue]:
     """Return the absent values of requests which can't be met on some node, each clause of a selector once.
 
-    `known` caches earlier look-ups in the same slices; it grows.
+    `known` caches look-ups in the same slices; this function adds to it.
     """
     asked = [found for want in _failing(groups) for found in _asked(want)]
     if not asked:
@@ -109,9 +109,9 @@ def _values(view: View, wanted: Iterable[Reference]) -> Published:
 def decisive_parts_of(offers: Sequence[NodeOffer]) -> dict[tuple[int, int], list[DecisivePart]]:
     """Return the deciding parts of selectors, for requests that can't be met alone.
 
-    They are by want and removal of the first offer. The devices are those of all the offers. A class's selector counts
-    only if no device passes it, because its purpose is to exclude other kinds of devices. Without offers, for example
-    if pools can't be gathered, there are none.
+    They are by want and removal of the first offer. The devices are those of all the offers. A class's selector is
+    considered only if no device passes it, because its purpose is to exclude other kinds of devices. Without offers,
+    for example if pools can't be gathered, there are none.
     """
     if not offers:
         return {}

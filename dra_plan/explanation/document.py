@@ -1,6 +1,6 @@
 """The findings as the parts of an Explanation (`documents.explanation`) and of a plan's reasons.
 
-The leading reason on the nodes that refuse comes first; then the stories of groups of nodes, their requests,
+The leading reason on the nodes that reject comes first; then the stories of groups of nodes, their requests,
 suggestions and choices; last the flat list of reasons of each node of a plan. Sentences are made in `output`.
 """
 
@@ -42,17 +42,17 @@ from .reasons import Refusal, TakenAlready, code, group_key, refusal_fields
 # The leading reason is the one that stops most of the devices that are closest to being usable.
 
 Cause = tuple[str, str, str]
-"""A code, the class whose selector refuses, and the name of its subject; empty if there is none."""
+"""A code, the class whose selector rejects, and the name of its subject; empty if there is none."""
 
 BLOCKING_STEPS = 2_000
 """The search steps for collisions, if there are many claim sets to examine."""
 
 _OTHER_KIND, _OTHER_DEVICE, _NEARLY = range(3)
-"""How close a device comes: refused by the class's selector, by the request's, or by a later check."""
+"""How close a device comes: rejected by the class's selector, by the request's, or by a later check."""
 
 
 def leading_reasons(groups: Iterable[NodeGroup]) -> list[LeadingReason]:
-    """Return the leading reasons of the nodes that refuse, the most common first.
+    """Return the leading reasons of the nodes that reject, the most common first.
 
     Nodes without any device come last.
     """
@@ -74,7 +74,7 @@ def of_nodes(
     """Return the leading reasons on nodes, found with little work.
 
     A blocking set is searched on one node, for a short time. `answers` are those for `nodes`, in the same order. That
-    one node is the first by name, whatever the order of `nodes`.
+    node is the first by name, regardless of the order of `nodes`.
     """
     placements = Placements(view, claim_set.claims, BLOCKING_STEPS, claim_set.allocated)
     budget, groups = Budget(BLOCKING_STEPS, BLOCKING_STEPS), []
@@ -259,7 +259,7 @@ def _story(group: NodeGroup) -> NodeStory:
 
 
 def _counters_in_the_way(group: NodeGroup, offer: NodeOffer) -> Iterator[CounterKey]:
-    """Yield the counter sets that devices are refused for, or that can't be met together with the rest."""
+    """Yield the counter sets that devices are rejected for, or that can't be met together with the rest."""
     for funnel in (funnel for funnels in offer.failing() for funnel in funnels):
         for found in funnel.removals:
             if isinstance(found.refusal, CounterShort):

@@ -178,7 +178,7 @@ class BlockingSet:
 
     @property
     def has_holders(self) -> bool:
-        """Return whether claims that have devices are part of it."""
+        """Return whether it includes claims that have devices."""
         return any(isinstance(element, ClaimElement) for element in self.elements)
 
 
@@ -254,7 +254,7 @@ class _Deletion:
             self.proven = False
 
     def settle(self) -> None:
-        """Retry elements that were kept while more held than now, so that each is tried against the final set."""
+        """Retry elements that were kept while more elements held than now, so that each is tried with the final set."""
         tried: Element | None = next(iter(self._stale()), None)
         while tried is not None and self.proven:
             self.drop([tried])

@@ -41,9 +41,9 @@ class ErrorDetails:
     """The error that ended the attempt.
 
     `object` is (kind, namespace, name) with its position in the input; `selector` the index among its selectors. If it
-    is a claim generated from a `template`, only the template can be corrected.
-    `known` are the names that could have been meant, `hint` the most similar; `gate` is the feature gate that is off,
-    `missing` (kind, namespace, name) the object that does not exist.
+    is a claim generated from a `template`, only the template can be corrected. `known` are the names that could have
+    been meant, and `hint` is the most similar one; `gate` is the feature gate that is off; `missing` (kind, namespace,
+    name) is the object that does not exist.
     """
 
     code: str
@@ -65,7 +65,7 @@ class ErrorDetails:
 
 
 def of_set(claim_set: ClaimSet, inventory: Inventory) -> ErrorDetails:
-    """Return the reason why the claims of a pod are not even known."""
+    """Return the reason why the claims of a pod are unknown."""
     details = ErrorDetails("claim-set-error", str(claim_set.error), claim_set.owner, origin=claim_set.origin)
     missing = claim_set.error.missing if claim_set.error is not None else None
     if missing is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from dra_plan.allocator import AllocationError, NodeOutcome, Outcome, View
+from dra_plan.allocator import AllocationError, Allocator, NodeOutcome, Outcome, View
 from dra_plan.allocator.reasons import InUse
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory
@@ -116,8 +116,8 @@ def explain(
     Releasing one of the `kept` claims is never suggested. `known` are the findings for claims with the same requests in
     the earlier cluster.
 
-    After the `deadline`, in monotonic time, the allocator is not called any more: blocking sets are not proven then,
-    and nothing is suggested.
+    After the `deadline`, in monotonic time, the allocator is no longer called, so blocking sets are not proven and
+    there are no suggestions.
     """
     if claim_set.error is not None:
         return SetExplanation([], [], 0, errors.of_set(claim_set, inventory))
@@ -138,6 +138,43 @@ def explain(
     return SetExplanation(groups, search.found(), search.tried, absent=absent)
 
 
+@dataclass(slots=True, frozen=True)
+class RefusingExplanation:
+    """The explanation of the nodes that refuse the claims, with their answers."""
+
+    told: SetExplanation
+    answers: Sequence[tuple[Node, NodeOutcome]]
+
+
+def explain_refusing(
+    view: View,
+    inventory: Inventory,
+    claim_set: ClaimSet,
+    nodes: Sequence[Node],
+    *,
+    max_steps: int | None,
+    suggests: bool = False,
+    kept: Sequence[ResourceClaim] = (),
+) -> RefusingExplanation:
+    """Ask the allocator about the nodes, and explain those that refuse the claims, or that allocated ones exclude."""
+    allocator = Allocator(claim_set.claims, view, max_steps=max_steps)
+    answers = [(node, allocator.allocate(node)) for node in nodes]
+    refusing = [
+        (node, answer) for node, answer in answers if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
+    ]
+    told = explain(
+        view,
+        inventory,
+        claim_set,
+        [node for node, _ in refusing],
+        [answer for _, answer in refusing],
+        max_steps=max_steps,
+        suggests=suggests,
+        kept=kept,
+    )
+    return RefusingExplanation(told, refusing)
+
+
 class _Explainer:
     def __init__(self, placements: Placements, claim_set: ClaimSet, inventory: Inventory, known: KnownFindings) -> None:
         self._earlier = known
@@ -150,8 +187,8 @@ class _Explainer:
     def groups(self, nodes: Sequence[Node], answers: Sequence[NodeOutcome]) -> list[NodeGroup]:
         """Return groups of nodes with the same findings, ordered by their first nodes.
 
-        Findings that decide about the set come first. Nodes without any device come last: there is nothing more to say
-        about them.
+        Findings that decide the result for the set come first. Nodes without any device come last: there is nothing
+        more to say about them.
         """
         grouped: dict[Key, NodeGroup] = {}
         for node, answer in zip(nodes, answers, strict=True):
@@ -228,7 +265,7 @@ def _is_bare(group: NodeGroup) -> bool:
 
 
 def _is_together(offer: NodeOffer | None, answer: NodeOutcome) -> bool:
-    """Return whether the node refuses although each request alone could be met."""
+    """Return whether the node rejects although each request alone could be met."""
     refuses = answer.outcome in (Outcome.DOES_NOT_FIT, Outcome.NODE_ERROR)
     return refuses and offer is not None and not offer.failing()
 

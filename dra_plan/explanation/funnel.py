@@ -86,7 +86,7 @@ class Checks:
         return list(dict.fromkeys(("pool", *(check.name for check in self._taker.checks(want)))))
 
     def matches(self, want: Want, device: PoolDevice, pool: Pool) -> bool:
-        """Return whether the device counts for allocation mode All."""
+        """Return whether allocation mode All includes the device."""
         try:
             return self._pool(pool) is None and self._taker.all_includes(want, device)
         except AllocationError:
@@ -108,7 +108,7 @@ class Checks:
         except SelectorError as error:
             place = (error.cause.device_class or None, error.position, error.expression)
             return SelectorFailed(*place, str(error), error.device is not None, error.of_device)
-        except AllocationError:  # an unusable amount ends the attempt before anything is refused
+        except AllocationError:  # an unusable amount ends the attempt before anything is rejected
             return self._taker.demand(want, device).refusal
 
 
@@ -157,7 +157,7 @@ def _disagreeing(slices: Sequence[PoolSlice]) -> Sequence[PoolSlice]:
 
 @dataclass(slots=True)
 class Removal:
-    """Devices that one reason removes: the first refusal represents all of them, because they agree in their `key`."""
+    """Devices that one reason removes: the first rejection represents all of them, because their `key` is the same."""
 
     refusal: Refusal
     key: tuple[object, ...]
@@ -199,7 +199,7 @@ class Funnel:
 
     @property
     def problem(self) -> str | None:
-        """The code of the reason why the want can't be met even alone, or None if no reason is visible here."""
+        """The code of the reason why the want cannot be met even on its own, or None if there is none in the funnel."""
         if self.need > RESULTS_LIMIT:
             return "too-many-devices"
         if self.want.takes_all:
@@ -227,7 +227,7 @@ class NodeOffer:
         return self.funnels[0].devices if self.funnels else sum(count(pool) for pool in self.pools)
 
     def failing(self) -> list[list[Funnel]]:
-        """Return the requests that can't be met even alone, each with the funnels of all its alternatives."""
+        """Return the requests that cannot be met even on their own, each with the funnels of all its alternatives."""
         requests: dict[tuple[int, int], list[Funnel]] = {}
         for funnel in self.funnels:
             requests.setdefault((funnel.want.claim_index, funnel.want.request_index), []).append(funnel)
@@ -315,7 +315,7 @@ class ChoiceProbe(Probe):
         self.choices: list[DeviceChoice] = []
 
     def entered(self, want: Want, slot: int) -> None:
-        """Note that a slot is entered.
+        """Record that a slot is entered.
 
         Slots are entered in order, so anything at this position or after it has been given up.
         """
@@ -325,22 +325,22 @@ class ChoiceProbe(Probe):
         self.choices.append(DeviceChoice(want, slot))
 
     def rejected(self, want: Want, slot: int, device: PoolDevice, reason: DeviceReason) -> None:
-        """Note that the device can't be used in this slot now."""
+        """Record that the device cannot be used in this slot now."""
         taken = isinstance(reason, InUse) and reason.claim is None
         self._choice(want, slot).passed_over.append((device, TakenAlready() if taken else reason))
 
     def taken(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Note that the device is tried."""
+        """Record that the device is tried."""
         self._choice(want, slot).device = device.id
 
     def retreated(self, want: Want, slot: int, device: PoolDevice) -> None:
-        """Note that the device led to no solution."""
+        """Record that the device led to no solution."""
         choice = self._choice(want, slot)
         choice.device = None
         choice.passed_over.append((device, None))
 
     def restarted(self) -> None:
-        """Drop everything: the search begins again."""
+        """Drop everything, because the search starts again."""
         self.choices.clear()
 
     def _choice(self, want: Want, slot: int) -> DeviceChoice:
@@ -376,7 +376,7 @@ def _is_before(one: Want, other: Want) -> bool:
 def holders(offer: NodeOffer, want: Want, removal: Removal) -> list[str]:
     """Return the claims (NAMESPACE/NAME) that hold the resources of the removed devices, each once.
 
-    Of devices in use only those count that the want's selectors pass: releasing others would not help.
+    Devices in use are counted only if the want's selectors pass them, because releasing others would not help.
     """
     state = offer.placement.view.state
     found: dict[str, None] = {}

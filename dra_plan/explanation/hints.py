@@ -149,10 +149,10 @@ def _near(name: str, published: Publications) -> Sequence[Home]:
 def of_devices(
     expression: str, kinds: Sequence[Sequence[PoolDevice]], compile_: Compile, published: Publications
 ) -> SelectorHint | None:
-    """Return the hint for an expression that holds for none of the devices; None if there is nothing to say.
+    """Return the hint for an expression that is true for none of the devices, or None if there is no hint.
 
-    The devices of a kind publish the same. Each similar expression is tried on one of each kind; the first that holds
-    is the hint's.
+    The devices of a kind publish the same. Each similar expression is tried on one device of each kind; the hint
+    contains the first one that is true.
     """
     parts = decisive_parts_of_kinds(expression, kinds, compile_, lambda: published)
     devices = [kind[0] for kind in kinds]

@@ -1,4 +1,4 @@
-"""Pools, defects, errors and refused devices as documents (`documents.reasons`, `documents.devices`).
+"""Pools, defects, errors and rejected devices as documents (`documents.reasons`, `documents.devices`).
 
 The renaming of findings from one claim set to another with the same requests is at the end.
 """
@@ -81,7 +81,7 @@ def _object(key: tuple[str, str, str] | None) -> ObjectName | None:
     return ObjectName(kind=key[0], namespace=key[1], name=key[2]) if key is not None else None
 
 
-# -- refused devices ---------------------------------------------------------------------------------------------------
+# -- rejected devices --------------------------------------------------------------------------------------------------
 # With the findings of selectors about them.
 
 EXAMPLES = 3

@@ -72,7 +72,7 @@ class Placement:
         return answer
 
     def fits(self, budget: Budget) -> bool | None:
-        """Return whether all claims fit; None if the budget ended first. An error of any kind counts as not fitting."""
+        """Return whether all claims fit; None if the budget ended first. Any error means that they do not fit."""
         if budget.spent:
             return None
         outcome = self.ask(budget).outcome
@@ -148,7 +148,7 @@ class Placement:
         return self._in(self.view.with_claims([claim for claim in self.allocated if claim.key not in gone]))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Placement:
-        """Return the same placement with other slices: these are all that exist."""
+        """Return the same placement with these slices and no others."""
         return self._in(self.view.with_slices(tuple(slices)))
 
     def repaired(self, *quirks: Quirk) -> Placement:

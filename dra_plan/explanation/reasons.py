@@ -23,7 +23,7 @@ class PoolUnusable(NamedTuple):
 class SelectorFailed(NamedTuple):
     """A selector of the class, or of the request (None), that can't be evaluated on the device.
 
-    `compiles` says whether its parts can be evaluated; `of_device` that no selector can be evaluated on the device.
+    `compiles` means that its parts can be evaluated; `of_device` means that no selector can be evaluated on the device.
     """
 
     class_name: str | None

@@ -6,6 +6,7 @@ fails on devices.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ _TYPES = (
 
 
 class Publications:
-    """The attributes and capacities that the given devices publish, for did-you-mean."""
+    """The attributes and capacities that the given devices publish, for suggestions of similar names."""
 
     def __init__(self, devices: Iterable[PoolDevice]) -> None:
         self.domains: dict[str, dict[str, None]] = {"attribute": {}, "capacity": {}}
@@ -358,7 +359,20 @@ def _with_other_value(clause: str, counted: Counter[tuple[str, Any]]) -> Iterato
 def _likely(compared: Comparison, counted: Counter[tuple[str, Any]]) -> list[Any]:
     """Return values that might have been meant; none if they are of another type."""
     values = [value for (kind, value), _ in counted.most_common() if kind == compared.type]
-    if isinstance(compared.value, str):
-        near = nearest(compared.value, values)
-        values.sort(key=lambda value: value != near)
+    if isinstance(wanted := compared.value, str):
+        near = nearest(wanted, values)
+        values.sort(key=lambda value: (*_smaller(wanted, value), value != near))
     return values[:MOST_VALUES]
+
+
+_NUMBER = re.compile(r"\d{1,9}")
+
+
+def _smaller(wanted: str, value: str) -> tuple[bool, list[int]]:
+    """Return a sort key: values with the same words and smaller numbers first, the largest of them before others."""
+    if value == wanted or _NUMBER.sub("0", value) != _NUMBER.sub("0", wanted) or not _NUMBER.search(value):
+        return True, []
+    asked, there = ([int(each) for each in _NUMBER.findall(text)] for text in (wanted, value))
+    if any(one > other for one, other in zip(there, asked, strict=True)):
+        return True, []
+    return False, [-number for number in there]

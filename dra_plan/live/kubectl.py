@@ -193,7 +193,7 @@ class Kubectl:
         return body
 
     def stop(self) -> None:
-        """End every running kubectl, and start no more."""
+        """Terminate every running kubectl, and start no new ones."""
         self._processes.stop()
 
     def namespace(self) -> str | None:
@@ -328,7 +328,7 @@ class _Resources(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The APIs of a server: versions by group, and resources by group and version; None where it does not say.
+    """The APIs of a server: versions by group, and resources by group and version; None if unknown.
 
     Versions are not queried if newer ones already have every kind.
     """

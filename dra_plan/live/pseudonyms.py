@@ -168,7 +168,7 @@ class Shown(NamedTuple):
     attributes: frozenset[str] | None = frozenset()
 
     def has(self, attribute: str) -> bool:
-        """Return whether the texts of an attribute, with or without its domain, stay unchanged."""
+        """Return whether the strings of an attribute, with or without its domain, stay unchanged."""
         return self.attributes is None or attribute.rpartition("/")[2] in self.attributes
 
     def with_expressions(self, found: frozenset[str]) -> Shown:
@@ -300,7 +300,7 @@ _UNREADABLE = (DraPlanError, msgspec.MsgspecError)
 
 
 class Anonymized(NamedTuple):
-    """A snapshot under pseudonyms, and the attributes that still show their texts because selectors search in them."""
+    """A snapshot with pseudonyms, and the attributes that stay readable because selectors look inside them."""
 
     snapshot: Snapshot
     shown: Shown
@@ -313,8 +313,8 @@ MOST_PASSES = 20
 def anonymized(snapshot: Snapshot) -> Anonymized:
     """Return the snapshot with new names, in the same order.
 
-    Texts that drivers publish as attributes change as well, except those of attributes that a selector searches in
-    (`startsWith`, `matches`); such selectors stay as they are.
+    Strings that drivers publish as attributes change as well, except those of attributes that a selector looks inside
+    (`startsWith`, `matches`); such selectors do not change.
     """
     objects = [msgspec.json.decode(text) for text in snapshot.objects]
     kept = drivers(objects)

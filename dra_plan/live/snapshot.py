@@ -523,7 +523,7 @@ def _check(found: dict[Kind, _ReadKind]) -> None:
     said = next((each.unlisted.message for each in found.values() if each.unlisted and each.unlisted.message), "")
     raise UnreadClusterError(
         f"the cluster lists no object that planning needs{f': {said}' if said else ''}; `dra-plan "
-        "snapshot --print-rbac` prints a ClusterRole with enough rights"
+        "snapshot --print-rbac` prints a ClusterRole with the required permissions"
     )
 
 

@@ -47,6 +47,10 @@ _SHADOWS = ("kueue.x-k8s.io/",)
 _OVER = ("Complete", "Completed", "Succeeded", "Failed")
 
 
+_CUT = "kubectl writes it after items: the file looks cut off"
+"""The hint for a List whose end is missing."""
+
+
 class FoundTemplate(NamedTuple):
     """A pod template, its path, and the number of pods made from it, 0 while it is suspended."""
 
@@ -307,7 +311,8 @@ class Collector:
         usable = True
         for name, given in (("apiVersion", header.api_version), ("kind", header.kind)):
             if given is None or given == "":
-                self.report.fault(item.place, "missing", label=shown, path=(name,))
+                cut = _CUT if name == "kind" and isinstance(item.value.get("items"), list) else ""
+                self.report.fault(item.place, "missing", label=shown, path=(name,), hint=cut)
                 usable = False
             elif not isinstance(given, str):
                 self.report.fault(item.place, expected("a string", given), label=shown, path=(name,))

@@ -30,7 +30,7 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 
 
 class JsonError(Exception):
-    """Text that is not JSON, with the byte where that becomes apparent."""
+    """Text that is not JSON, with the byte at which the error was detected."""
 
     def __init__(self, message: str, position: int) -> None:
         self.message = message
@@ -272,7 +272,7 @@ def _usual_target(api_version: bytes, name: bytes) -> _Target | None:
 
 
 class JsonObject:
-    """The text of one object, or of a whole document that needs a closer check."""
+    """The text of one object, or of a whole document that has to be checked in detail."""
 
     __slots__ = ("_document", "_line", "_steps", "_text", "inherited")
 

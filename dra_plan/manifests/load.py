@@ -167,8 +167,7 @@ def load_objects(
 class LoadedObjects(MutableSequence[dict[str, Any]]):
     """The objects of an input as plain dicts, in reading order.
 
-    A dict that was handed out may have been changed, and the change counts: afterwards the objects are decoded from the
-    dicts.
+    A dict that was returned may have been changed, so the objects are decoded from the dicts afterwards.
     """
 
     def __init__(self, sources: Sequence[SourceRead], paths: Sequence[PathLike]) -> None:

@@ -90,9 +90,9 @@ def read_sources(
 ) -> Iterator[Source]:
     """Yield every source that the paths name, each file once; unreadable ones become faults.
 
-    Directories stand for the .yaml, .yml and .json files in them, in name order; a link out of the checkout among them
-    is a fault; `-` is standard input. Files compressed with gzip are unpacked, whatever their name. A kustomization or
-    a chart is a fault, wherever it is: its files are not what a cluster gets.
+    A directory means the .yaml, .yml and .json files in it, in name order; a link among them that leads out of the
+    checkout is a fault; `-` is standard input. Files compressed with gzip are unpacked, regardless of their names. A
+    kustomization or a chart is always a fault, because its files are not the manifests that a cluster gets.
     """
     seen: set[str] = set()
     for given in paths:
@@ -105,6 +105,15 @@ def read_sources(
             source = _read(file, faults, stdin)
             if source is not None:
                 yield source
+
+
+def first_file(paths: Iterable[str], *, recursive: bool) -> str:
+    """Return the first file that is read for the paths, or `-`; "" if there is none, as for the names of workloads."""
+    for name in paths:
+        files = [name] if name == STDIN else _files(name, [], recursive=recursive)
+        if files:
+            return files[0]
+    return ""
 
 
 def _files(name: str, faults: list[Fault], *, recursive: bool) -> list[str]:

@@ -33,7 +33,7 @@ def is_no_objects(api_version: object, kind: object) -> bool:
 
 
 def explained(value: Mapping[str, Any], header: Header) -> str:
-    """Return what the response is, and what to request instead."""
+    """Return the type of the response, and what to request instead."""
     if header.kind == "Status":
         said = ", ".join(str(value[key]) for key in ("reason", "code") if value.get(key))
         return (f"an error of the API server instead of objects: {value.get('message') or 'no message'}") + (
@@ -130,7 +130,7 @@ _OF_THE_SERVER = ("uid", "creation_timestamp", "deletion_timestamp", "owner_refe
 
 
 def contradict(earlier: Object, later: Object) -> bool:
-    """Return whether two objects differ and it is unclear which one counts; a manifest overrides a cluster's object."""
+    """Return whether two objects differ and it is unclear which one to use; a manifest overrides a cluster's object."""
     old: Any = earlier
     new: Any = later
     return not (old.metadata.is_stored and not new.metadata.is_stored)
@@ -152,7 +152,7 @@ def overridden_notices(contradicted: Mapping[ObjectKey, tuple[Origin, Origin]]) 
 def merged(earlier: _Known, later: _Known) -> _Known:
     """Return the later object with the fields only the cluster sets: status, uid, times, owners, and the pod's node.
 
-    Fields that the later one sets stay unchanged. A pending pod that uses different claims than before can only be
+    Fields that the later object sets do not change. A pending pod that uses different claims than before can only be
     another pod, because these cannot be edited: it has its own uid, and its claims do not exist yet.
     """
     old: Any = earlier

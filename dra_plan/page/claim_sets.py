@@ -32,7 +32,7 @@ _HEADLINES = {
     Outcome.DOES_NOT_FIT: "fits on no node",
     Outcome.ERROR: "gets no node: the scheduler stops with an error",
     Outcome.UNDECIDED: "is undecided",
-    Outcome.REFUSED: "is refused",
+    Outcome.REFUSED: "is rejected",
     Outcome.UNKNOWN: "is not known",
 }
 """The wording for a claim set that does not fit."""

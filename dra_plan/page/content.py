@@ -54,7 +54,7 @@ class Page:
     """The changes from the initial picture at the moments in which picks are shown."""
     moments_in: int = 0
     """The index of the picture in which the moments are shown."""
-    picks_title: str = "Claim sets"
+    picks_title: str = "Pods and claims"
     opens_on: int | None = None
     """The pick that the page opens on; None for the first that ended badly."""
     gets_word: str = "would get"
@@ -156,6 +156,8 @@ def _lines(place: ScenePlace, mark: Mark, made: Page) -> Iterator[str]:
             said = f"{made.harm_word}, {mark.harms[device.at]}"
         elif device.at in mark.notes:
             said = mark.notes[device.at]
+        elif device.at in mark.others:
+            said = mark.others[device.at]
         else:
             continue
         several = len(place.pools) > 1

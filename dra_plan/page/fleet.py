@@ -21,6 +21,10 @@ MOST_VALUES = 24
 """The number of values above which a label is not used for grouping, unless pods select by it."""
 
 
+MOST_ID_LETTERS = 1_000_000
+"""The length up to which attributes that name devices, such as UUIDs, are part of the data."""
+
+
 MOST_LINES = 60
 """The number of node groups that are listed as lines; the groups with the most nodes come first."""
 
@@ -35,14 +39,23 @@ def plain(scene: Scene, texts: Texts) -> dict[str, Any]:
     made: list[dict[str, Any]] = []
     places = []
     labels = _labels(scene)
+    ids = (each for place in scene.places for one in place.devices for each in one.drawn.ids)
+    keeps_ids = sum(map(len, ids)) <= MOST_ID_LETTERS
     for place in scene.places:
         layout = _layout(place, texts)
         key = msgspec.json.encode(layout)
         if key not in layouts:
             layouts[key] = len(made)
             made.append(layout)
-        places.append(_place(place, layouts[key], labels, texts))
-    return {"title": scene.title, "says": scene.says, "layouts": made, "places": places, "labels": labels}
+        places.append(_place(place, layouts[key], labels, texts, keeps_ids=keeps_ids))
+    return {
+        "title": scene.title,
+        "says": scene.says,
+        "layouts": made,
+        "places": places,
+        "labels": labels,
+        "keeps_ids": keeps_ids,
+    }
 
 
 def _labels(scene: Scene) -> list[str]:
@@ -57,16 +70,18 @@ def _labels(scene: Scene) -> list[str]:
     return sorted(found, key=lambda name: (name not in scene.selected, "zone" not in name, name))[:MOST_LABELS]
 
 
-def _place(place: ScenePlace, layout: int, labels: list[str], texts: Texts) -> dict[str, Any]:
+def _place(place: ScenePlace, layout: int, labels: list[str], texts: Texts, *, keeps_ids: bool) -> dict[str, Any]:
     made: dict[str, Any] = {
         "name": shown.printable(place.title),
         "kind": layout,
         "states": "".join(LETTERS[device.state] for device in place.devices),
     }
     details = {str(device.at): texts.at(device.detail) for device in place.devices if device.detail}
+    named = place.devices if keeps_ids else []
     physical = [one for pool in place.pools for one in pool.physical]
     optional = {
         "details": details,
+        "ids": {str(one.at): [texts.at(each) for each in one.drawn.ids] for one in named if one.drawn.ids},
         "away": [texts.at(said) for said in place.node.away] if place.node is not None else [],
         "labels": [texts.at(place.node.labels.get(name, "")) for name in labels] if place.node is not None else [],
         "new": place.is_new,

@@ -34,7 +34,7 @@ PACKED = "application/gzip"
 """The media type of compressed data: gzip, encoded as base64."""
 
 
-SCRIPTS = ("model.js", "draw.js", "tiles.js", "fleet.js", "page.js")
+SCRIPTS = ("model.js", "draw.js", "tiles.js", "fleet.js", "left.js", "page.js")
 """The modules of the script, each after the modules that it imports."""
 
 
@@ -101,7 +101,7 @@ def script() -> str:
 
 
 def render_error(command: str, lines: Sequence[str]) -> str:
-    """Return a page that says why there is no answer."""
+    """Return a page with the reason why there is no answer."""
     return _template("error.html").render(command=command, lines=lines, style=_asset("page.css"), policy=policy())
 
 

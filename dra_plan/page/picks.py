@@ -90,7 +90,7 @@ class Moments:
         """Namespace and name of evicted pods, whose claims may still hold their devices."""
 
     def change(self, to: Mapping[str, ResourceClaim | None], evicted: Iterable[tuple[str, str]] = ()) -> PictureChange:
-        """Apply these claims (None: no devices any more) and these evicted pods, and return the changes."""
+        """Apply these claims (None: without devices) and these evicted pods, and return the changes."""
         self._evicted.update(evicted)
         touched = dict.fromkeys(name for key, claim in to.items() for name in self._put(key, claim))
         made = PictureChange()
@@ -168,15 +168,16 @@ def _same(before: ResourceClaim | None, now: ResourceClaim) -> bool:
     return before is now or (before.allocation if before is not None else None) == now.allocation
 
 
-GOOD, BAD, OTHER = "good", "bad", "other"
-"""The tone of a result, for its colour."""
+GOOD, BAD, OTHER, PLAIN = "good", "bad", "other", "plain"
+"""The tone of a result, for its colour; plain if nothing is judged."""
 
 
 @dataclass
 class Mark:
     """The mark of a pick at a place: a word and its tone, more text, its devices, and why others are not suitable.
 
-    `harms` has the devices in use whose holders suffer from the pick, with the effect on each.
+    `harms` has the devices in use whose holders suffer from the pick, with the effect on each. `others` has the devices
+    that are not of the requested class, with the reason.
     """
 
     tone: str
@@ -185,6 +186,7 @@ class Mark:
     gets: dict[int, str] = field(default_factory=dict)
     notes: dict[int, str] = field(default_factory=dict)
     harms: dict[int, str] = field(default_factory=dict)
+    others: dict[int, str] = field(default_factory=dict)
 
 
 class MarkLists:
@@ -243,10 +245,9 @@ class Pick:
 
 
 def _plain(mark: Mark, texts: Texts) -> list[Any]:
-    gets = {str(at): texts.at(request) for at, request in mark.gets.items()}
-    notes = {str(at): texts.at(note) for at, note in mark.notes.items()}
-    harms = {str(at): texts.at(harm) for at, harm in mark.harms.items()}
-    return [mark.tone, texts.at(mark.label), texts.at(mark.message), gets, notes, harms]
+    said = (mark.gets, mark.notes, mark.harms, mark.others)
+    by_device = [{str(at): texts.at(text) for at, text in each.items()} for each in said]
+    return [mark.tone, texts.at(mark.label), texts.at(mark.message), *by_device]
 
 
 _OUTCOMES = {
@@ -293,10 +294,13 @@ def marks(answers: Mapping[str, AnswerOnNode], scene: Scene) -> dict[int, Mark]:
 def _note(answer: AnswerOnNode, scene: Scene, place: ScenePlace, mark: Mark, shared: dict[int, Mark]) -> None:
     requests = {(each.claim, each.request) for each in answer.refused}
     told: dict[DeviceID, list[str]] = {}
+    of_class: set[DeviceID] = set()
     for each in answer.refused:
         said = _why(each.check) if len(requests) == 1 else f"{each.request}: {_why(each.check)}"
         for device in each.devices:
             told.setdefault(device, []).append(said)
+            if each.check.code != "selector-false" or not each.check.class_:
+                of_class.add(device)
     if answer.outcome == "Fits":
         return
     for device, reasons in told.items():
@@ -304,7 +308,8 @@ def _note(answer: AnswerOnNode, scene: Scene, place: ScenePlace, mark: Mark, sha
         if at is None or len(reasons) < len(requests):
             continue
         where, position = at
-        notes = mark.notes if where is place else shared.setdefault(where.number, Mark(OTHER, "")).notes
+        there = mark if where is place else shared.setdefault(where.number, Mark(OTHER, ""))
+        notes = there.notes if device in of_class else there.others
         notes.setdefault(position, "; ".join(dict.fromkeys(reasons)))
 
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_plan.allocator import View
@@ -45,6 +46,8 @@ class DrawnDevice:
     """The free and the total capacity by name, for a device that allows multiple allocations."""
     note: str = ""
     """The status of its holders."""
+    ids: tuple[str, ...] = ()
+    """The values of attributes that name the device, such as a UUID."""
     draws: Mapping[str, Mapping[str, int]] | None = None
     """Its consumption of counters, by counter set and name, in nano-units."""
 
@@ -96,12 +99,12 @@ def draw(inventory: Inventory, view: View, *, infer_nodes: bool = False) -> Clus
     inventory, _ = with_nodes(inventory, infer=infer_nodes)
     seen_by = seen_pools(view, choose_nodes(inventory.nodes, ()), everywhere=True)
     frames = list(_frames(inventory, view))
-    users = _DeviceUsers(view)
+    users, naming = _DeviceUsers(view), _naming(seen_by)
     return ClusterPicture(
         tuple(
             DrawnNode(node.metadata.name, tuple(_away(node)), node.metadata.labels or {}) for node in inventory.nodes
         ),
-        tuple(_pool(seen, view, frames, users) for seen in seen_by),
+        tuple(_pool(seen, view, frames, users, naming) for seen in seen_by),
         frozenset(label for spec in _pod_specs(inventory) for label in _selected(spec)),
     )
 
@@ -159,8 +162,11 @@ class _DeviceUsers:
             yield ClaimHolder(namespace=namespace, name=name, pods=[user.name for user in reserved])
 
 
-def _pool(seen: SeenPool, view: View, frames: Sequence[str], users: _DeviceUsers) -> DrawnPool:
+def _pool(
+    seen: SeenPool, view: View, frames: Sequence[str], users: _DeviceUsers, naming: Collection[_Attribute] = ()
+) -> DrawnPool:
     left = PoolRemainder(view, seen.pool)
+    names = [name for driver, name in naming if driver == seen.pool.id.driver]
     framed_by = next((name for name in frames if _tells(name, left.devices)), "")
     return DrawnPool(
         driver=seen.pool.id.driver,
@@ -169,7 +175,7 @@ def _pool(seen: SeenPool, view: View, frames: Sequence[str], users: _DeviceUsers
         problem=str(seen.pool.problem or ""),
         nodes=tuple(node.metadata.name for node in seen.nodes),
         framed_by=framed_by,
-        devices=tuple(_device(device, left, framed_by, users) for device in left.devices),
+        devices=tuple(_device(device, left, framed_by, users, names) for device in left.devices),
         counter_sets=tuple(left.counter_sets()),
         seen=seen,
         home=_home(seen),
@@ -187,7 +193,9 @@ def _home(seen: SeenPool) -> str:
     return nodes[0] if len(nodes) == 1 else ""
 
 
-def _device(device: PoolDevice, left: PoolRemainder, framed_by: str, users: _DeviceUsers) -> DrawnDevice:
+def _device(
+    device: PoolDevice, left: PoolRemainder, framed_by: str, users: _DeviceUsers, names: Sequence[str]
+) -> DrawnDevice:
     state, reason = left.state(device)
     draws: dict[str, dict[str, int]] = {}
     for counter_set, name, amount in device.consumption:
@@ -208,8 +216,46 @@ def _device(device: PoolDevice, left: PoolRemainder, framed_by: str, users: _Dev
         tainted=left.is_tainted(device),
         holders=tuple(users.of(device)),
         capacity=capacity,
+        ids=tuple(value for name in names if (value := _text(device, name))),
         draws=draws or None,
     )
+
+
+# -- what names devices ------------------------------------------------------------------------------------------------
+
+
+_Attribute = tuple[str, str]
+"""A driver, and the name of an attribute as its devices have it."""
+
+
+def _naming(seen_by: Iterable[SeenPool]) -> list[_Attribute]:
+    """Return the attributes with a text that is different for each device of a pool.
+
+    If no pool has two devices with it, the text must be different for all devices.
+    """
+    values: dict[_Attribute, set[str]] = {}
+    devices: Counter[_Attribute] = Counter()
+    repeated: set[_Attribute] = set()
+    tells: set[_Attribute] = set()
+    for pool in {seen.pool.id: seen.pool for seen in seen_by}.values():
+        own: dict[_Attribute, list[str]] = {}
+        for device in (device for slice_ in pool.slices for device in slice_.devices):
+            for name in device.device.attributes:
+                if text := _text(device, name):
+                    own.setdefault((pool.id.driver, name), []).append(text)
+        for key, found in own.items():
+            values.setdefault(key, set()).update(found)
+            devices[key] += len(found)
+            if len(set(found)) < len(found):
+                repeated.add(key)
+            elif len(found) > 1:
+                tells.add(key)
+    return [key for key in sorted(values.keys() - repeated) if key in tells or 1 < devices[key] == len(values[key])]
+
+
+def _text(device: PoolDevice, name: str) -> str:
+    found = device.device.attributes.get(name)
+    return found.string_value or "" if found is not None else ""
 
 
 # -- what frames devices -------------------------------------------------------------------------------------------

@@ -97,9 +97,11 @@ def pod_pick(pod: ScheduledPod, number: int, evicts: int = 0) -> Pick:
     """Return the pick of a pod of a schedule; one that `evicts` others is not marked as good."""
     line = pod.message or pod.waiting or ""
     if pod.node_name:
-        line = f"on {pod.node_name}" if pod.attempts else f"on {pod.node_name} before"
+        line = f"on {pod.node_name}"
     name = f"pod/{pod.namespace}/{pod.name}"
     tone, word = _TONES.get(pod.outcome, picks.BAD), str(pod.outcome)
+    if pod.node_name and not pod.attempts:
+        tone, word = picks.PLAIN, "Runs already"
     if evicts:
         tone = picks.OTHER if tone == picks.GOOD else tone
         word = f"{word}, evicts {words.counted(evicts, 'pod')}"
@@ -120,7 +122,7 @@ def pod_article(
         if claim.allocation is not None
         for result in claim.allocation.devices.results
     ]
-    sentence = f"{pod.outcome} {pick.line}." if pod.node_name else f"{pod.outcome}."
+    sentence = f"{pick.word} {pick.line}." if pod.node_name else f"{pod.outcome}."
     article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence)
     if not pod.node_name and pick.line:
         article.summary.append(told.TextLine(words.scheduler_says(pick.line)))

@@ -38,6 +38,8 @@ class NodeAmounts:
         self._ground = ground
         self._counts_requests = any(plugin.name == plugin_names.FIT for plugin in ground.framework.points["filter"])
         self._shapes = [self._needed(shape) for shape in shapes]
+        self._held: dict[str, list[tuple[DeviceName, Device, dict[str, int]]]] = {}
+        """The devices that each claim holds."""
         self.sorts: list[Hashable] = list(dict.fromkeys(sort for needs in self._shapes for sort in needs))
         self.needs: list[Amounts] = [self._listed(needs) for needs in self._shapes]
         """The needs of a pod of each shape."""
@@ -118,19 +120,19 @@ class NodeAmounts:
     def taken(self, claims: Iterable[ResourceClaim]) -> Iterator[tuple[DeviceName, Device, dict[str, int]]]:
         """Yield the devices that claims hold, with the amount of each capacity."""
         for claim in claims:
-            for result in claim.allocation.devices.results if claim.allocation is not None else ():
-                name = result.driver, result.pool, result.device
-                device = self._devices.get(name)
-                if device is not None and not result.admin_access:
-                    consumed = {
-                        _short(each): parse(text).nano for each, text in (result.consumed_capacity or {}).items()
-                    }
-                    shares = result.share_id is not None
-                    yield (
-                        name,
-                        device,
-                        {each: consumed.get(each, 0) if shares else n for each, n in _capacities(device)},
-                    )
+            if claim.key not in self._held:
+                self._held[claim.key] = list(self._taken_by(claim))
+            yield from self._held[claim.key]
+
+    def _taken_by(self, claim: ResourceClaim) -> Iterator[tuple[DeviceName, Device, dict[str, int]]]:
+        for result in claim.allocation.devices.results if claim.allocation is not None else ():
+            name = result.driver, result.pool, result.device
+            device = self._devices.get(name)
+            if device is not None and not result.admin_access:
+                consumed = {_short(each): parse(text).nano for each, text in (result.consumed_capacity or {}).items()}
+                shares = result.share_id is not None
+                amounts = {each: consumed.get(each, 0) if shares else n for each, n in _capacities(device)}
+                yield name, device, amounts
 
     def _taken(self, claims: Iterable[ResourceClaim]) -> Counter[Hashable]:
         found: Counter[Hashable] = Counter()
@@ -145,7 +147,7 @@ class NodeAmounts:
     def places(
         self, claims: Iterable[ResourceClaim], places: Mapping[tuple[DeviceName, str], int]
     ) -> Iterator[tuple[int, int]]:
-        """Yield the amounts that claims take of devices, by the positions of these in a list."""
+        """Yield the amounts that claims take from devices, by the positions of the devices in a list."""
         for device, _, amounts in self.taken(claims):
             for name, amount in amounts.items():
                 if (device, name) in places:

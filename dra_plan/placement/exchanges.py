@@ -11,7 +11,7 @@ could arrive.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from .amounts import Amounts
@@ -26,10 +26,13 @@ _ALIKE = 3
 
 Part = tuple[str, int, int]
 
+_Price = tuple[tuple[int, float], ...]
+"""The price of one of each sort that has one."""
+
 
 @dataclass(frozen=True)
 class ShapeNeeds:
-    """The needs of a pod of each shape in total, and from each of its devices: capacity, amount, number of devices."""
+    """The needs of a pod of each shape, in total and for each of its devices: capacity, amount, number of devices."""
 
     needs: Sequence[Amounts]
     parts: Sequence[Sequence[Part]]
@@ -55,11 +58,25 @@ class NodeRoom:
     groups: tuple[AlikeResidents, ...]
     shapes: tuple[int, ...]
     devices: tuple[tuple[str, int], ...]
+    held: tuple[Amounts, ...]
+    """The amounts that each resident holds."""
     takes: tuple[tuple[tuple[int, int], ...], ...]
     """The amounts that each resident takes, by device."""
 
+    def free_beside(self, stay: Collection[int]) -> Amounts:
+        """Return the amounts that are free once only these residents, given by their positions, are there."""
+        if len(stay) in (0, len(self.held)):
+            return self.free if stay else self.total
+        if 2 * len(stay) > len(self.held):
+            gone = [amounts for position, amounts in enumerate(self.held) if position not in stay]
+            return tuple(map(sum, zip(self.free, *gone, strict=True)))
+        staying = [self.held[position] for position in stay]
+        return tuple(have - sum(held) for have, *held in zip(self.total, *staying, strict=True))
+
     def takers(self, shapes: ShapeNeeds, shape: int, leaves: Sequence[tuple[AlikeResidents, int]] = ()) -> int:
         """Return the number of pods of a shape that the numbers allow once these residents have left."""
+        if not leaves and any(need > have for need, have in zip(shapes.needs[shape], self.free, strict=True) if need):
+            return 0
         sizes = _sizes(shapes, [shape])
         free = self.left(leaves, sizes)
         needs = _needs(shapes, shape, sizes)
@@ -98,7 +115,7 @@ def _needs(shapes: ShapeNeeds, shape: int, sizes: Sequence[tuple[str, int]]) -> 
 
 
 def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int]:
-    """Return the shapes that no node fits now, whatever devices it would choose."""
+    """Return the shapes that no node fits now, regardless of the chosen devices."""
     number = len(shapes.needs)
     return frozenset(
         shape
@@ -108,7 +125,7 @@ def stuck_shapes(rooms: Sequence[NodeRoom], shapes: ShapeNeeds) -> frozenset[int
 
 
 def worths(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, stuck: frozenset[int]) -> list[list[float]]:
-    """Return several worths of all shapes at which no exchange gains; only those of `stuck` shapes are above 0.
+    """Return several sets of values for all shapes at which no exchange gains; only `stuck` shapes have one above 0.
 
     They are proportional to the pods' needs of one sort, for each of two sorts that differ most between the shapes;
     their mean comes last.
@@ -143,7 +160,7 @@ def _telling(shapes: ShapeNeeds, stuck: frozenset[int]) -> list[int]:
 
 def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[float], scale: float) -> float:
     """Return the largest factor, up to this one, at which these worths gain nowhere."""
-    prices = _Prices(shapes, weights)
+    prices = WorthPrices(shapes, weights)
     for room in rooms:
         some = tuple(shape for shape in room.shapes if weights[shape] > 0)
         tries = 0
@@ -157,44 +174,46 @@ def _scale(rooms: Sequence[NodeRoom], shapes: ShapeNeeds, weights: Sequence[floa
     return scale
 
 
-def most_worth(room: NodeRoom, shapes: ShapeNeeds, worth: Sequence[float], free: Sequence[int]) -> float:
+def most_worth(room: NodeRoom, prices: WorthPrices, free: Sequence[int]) -> float:
     """Return the maximum worth of pods that fit in these amounts."""
-    needs = shapes.needs
+    needs = prices.shapes.needs
     some = tuple(
         shape
         for shape in room.shapes
-        if worth[shape] > 0 and all(need <= have for need, have in zip(needs[shape], free, strict=True) if need)
+        if prices.weights[shape] > 0
+        and all(need <= have for need, have in zip(needs[shape], free, strict=True) if need)
     )
     if not some:
         return 0.0
     own = [max(0, each) for each in free]
-    return min(_dot(price, own) for price in _Prices(shapes, worth).of(some))
+    return min(_dot(price, own) for price in prices.of(some))
 
 
-class _Prices:
+class WorthPrices:
     """Prices of the amounts at which no shape has more than its weight. Sizes on devices have no price."""
 
     def __init__(self, shapes: ShapeNeeds, weights: Sequence[float]) -> None:
         self.shapes, self.weights = shapes, weights
-        self._known: dict[tuple[int, ...], list[tuple[float, ...]]] = {}
+        self._known: dict[tuple[int, ...], list[_Price]] = {}
 
-    def of(self, some: tuple[int, ...]) -> list[tuple[float, ...]]:
+    def of(self, some: tuple[int, ...]) -> list[_Price]:
+        """Return several prices at which none of these shapes has more than its weight."""
         if some not in self._known:
             self._known[some] = list(self._made(some))
         return self._known[some]
 
-    def _made(self, some: tuple[int, ...]) -> Iterator[tuple[float, ...]]:
+    def _made(self, some: tuple[int, ...]) -> Iterator[_Price]:
         sorts = range(len(self.shapes.needs[0]))
         single = [self._least(some, sort, {}) for sort in sorts]
         for first, price in enumerate(single):
             if price is None:
                 continue
-            yield tuple(price if sort == first else 0.0 for sort in sorts)
+            yield ((first, price),)
             for second in sorts[first + 1 :]:
                 own = price / 2
                 other = self._least(some, second, {first: own})
                 if other:
-                    yield tuple(own if sort == first else other if sort == second else 0.0 for sort in sorts)
+                    yield (first, own), (second, other)
 
     def _least(self, some: Sequence[int], sort: int, given: dict[int, float]) -> float | None:
         """Return the lowest price of one sort, in addition to given ones; None if there is none."""
@@ -212,13 +231,13 @@ class _Prices:
 class _Search:
     """The search for an exchange on one node that gains, where shapes are worth their weights times a factor."""
 
-    def __init__(self, room: NodeRoom, prices: _Prices, some: tuple[int, ...], scale: float) -> None:
+    def __init__(self, room: NodeRoom, prices: WorthPrices, some: tuple[int, ...], scale: float) -> None:
         self._room, self._scale = room, scale
         self._worth = [each * scale for each in prices.weights]
         self._order = sorted(some, key=lambda shape: -self._worth[shape])
         self._sizes = _sizes(prices.shapes, some)
         self._needs = {shape: _needs(prices.shapes, shape, self._sizes) for shape in some}
-        self._prices = [tuple(each * scale for each in price) for price in prices.of(some)]
+        self._prices = [tuple((sort, each * scale) for sort, each in price) for price in prices.of(some)]
         self._losses = [group.price + self._worth[group.shape] for group in room.groups]
         self._gone = [0] * len(room.groups)
         self._steps = 0
@@ -227,7 +246,7 @@ class _Search:
     def lower(self) -> float | None:
         """Return a smaller factor, at which the exchange that was found does not gain.
 
-        None if none gains at this one.
+        None if no exchange gains at this factor.
         """
         free = [max(0, each) for each in self._room.free]
         values = [_dot(price, free) for price in self._prices]
@@ -288,8 +307,11 @@ class _Search:
         return self._scale * paid / (paid + gain) * (1 - 1e-9)
 
 
-def _dot(price: Sequence[float], amounts: Sequence[int]) -> float:
-    return sum(a * b for a, b in zip(price, amounts, strict=False) if a)
+def _dot(price: _Price, amounts: Sequence[int]) -> float:
+    total = 0.0
+    for sort, each in price:
+        total += each * amounts[sort]
+    return total
 
 
 # -- exchanges worth trying --------------------------------------------------------------------------------------------
@@ -298,20 +320,24 @@ def _dot(price: Sequence[float], amounts: Sequence[int]) -> float:
 def single_exchanges(
     rooms: Sequence[NodeRoom], shapes: ShapeNeeds, demand: Sequence[int], worth: Sequence[float], most: int
 ) -> list[tuple[str, Combination, tuple[int, ...]]]:
-    """Return nodes where one resident leaves for at most three pods of these shapes, starting with the largest gain.
+    """Return nodes that one resident leaves for at most three pods of these shapes, largest gain first.
 
-    Of those for the same pods there are no more than `_ALIKE`.
+    There are at most `_ALIKE` exchanges for the same pods.
     """
     found: list[tuple[float, str, Combination, tuple[int, ...]]] = []
     sizes = _sizes(shapes, demand)
     needs = {shape: _needs(shapes, shape, sizes) for shape in demand}
+    least = [min(column) for column in zip(*needs.values(), strict=True)]
     for room in rooms:
         some = [shape for shape in demand if shape in room.shapes]
         for group in room.groups if some else ():
             if group.shape in demand:
                 continue
             free = room.left([(group, 1)], sizes)
-            for comes in _threes(some, needs, free):
+            if any(need > have for need, have in zip(least, free, strict=True)):
+                continue
+            fitting = [s for s in some if all(need <= have for need, have in zip(needs[s], free, strict=True) if need)]
+            for comes in _threes(fitting, needs, free):
                 gain = sum(worth[shape] * each for shape, each in comes.items()) - group.price
                 combination = tuple(comes.get(shape, 0) for shape in range(len(shapes.needs)))
                 found.append((gain, room.name, combination, group.positions[:1]))

@@ -23,8 +23,8 @@ Domains = tuple[frozenset[str], ...]
 class GroupToPlace:
     """The constraints on a group's waiting pods: `least` of them are placed, or none; all in one of the domains.
 
-    `pods` is the number of waiting pods, `priority` the highest among them, which determines when the scheduler takes
-    the group.
+    `pods` is the number of waiting pods, and `priority` is the highest among them, which determines when the scheduler
+    takes the group.
     """
 
     key: GroupKey
@@ -40,7 +40,7 @@ class GroupToPlace:
 
     @property
     def is_short(self) -> bool:
-        """Return whether too few of its pods exist for a start, on any nodes."""
+        """Return whether too few of its pods exist for it to start, on any nodes."""
         return self.pods < self.least
 
     def inside(self, node: str) -> frozenset[str] | None:
@@ -125,7 +125,7 @@ class PodShapes:
 
     @classmethod
     def of(cls, kinds: Sequence[PodKind], groups: Mapping[GroupKey, GroupToPlace]) -> PodShapes:
-        """Merge the kinds; kinds that are copied are shapes of their own."""
+        """Merge the kinds; kinds that are copied become separate shapes."""
         positions: dict[Hashable, int] = {}
         merged: list[PodKind] = []
         found = []
@@ -149,7 +149,7 @@ class WholeGroups:
         self._groups = groups
 
     def may_be(self, placed: Iterable[tuple[PodToPlace, str]]) -> Callable[[PodToPlace, str], bool]:
-        """Return a function that says whether a pod may be added on a node.
+        """Return a function that returns whether a pod may be added to a node.
 
         It may not belong to a gang that does not run yet, nor be in another domain.
         """
@@ -170,12 +170,12 @@ class WholeGroups:
         return allowed
 
     def started(self, placed: Iterable[PodToPlace]) -> set[GroupKey]:
-        """Return the gangs of which enough pods are placed."""
+        """Return the gangs with enough placed pods."""
         numbers = _numbers(placed)
         return {key for key, group in self._groups.items() if group.is_gang and numbers.get(key, 0) >= group.least}
 
     def parts(self, placed: Collection[PodToPlace]) -> list[PodToPlace]:
-        """Return the pods of gangs of which some are placed, and too few."""
+        """Return the pods of gangs with some placed pods, but too few."""
         started = self.started(placed)
         return [each for each in placed if self._is_of_gang(each) and each.info.group not in started]
 

@@ -60,7 +60,7 @@ class Leavings:
 
 
 class Vacancies:
-    """Nodes with the pods that may leave them. `ground` is the cluster as if all of them had left."""
+    """Nodes with the pods that may leave them. `ground` is the cluster without all of them."""
 
     def __init__(self, ground: PlacementCluster, shapes: Sequence[PodKind], residents: Iterable[Resident]) -> None:
         self._ground, self.shapes = ground, shapes
@@ -93,6 +93,11 @@ class Vacancies:
         """The nodes in numbers, with the pods that may leave them."""
         return [self._room(node) for node in self.residents]
 
+    @cached_property
+    def rooms_by_name(self) -> dict[str, NodeRoom]:
+        """The same by the names of the nodes."""
+        return {room.name: room for room in self.rooms}
+
     def _room(self, name: str) -> NodeRoom:
         node, here, amounts = self._ground.cluster.nodes[name], self.residents[name], self._amounts
         layout = self._layout(node)
@@ -124,6 +129,7 @@ class Vacancies:
                 and not self._is_refused(shape, name)
             ),
             devices=tuple((capacity, amount) for (_, capacity), amount in devices.items()),
+            held=tuple(held),
             takes=tuple(takes),
         )
 
@@ -138,9 +144,11 @@ class Vacancies:
         return tuple(number if i == shape else 0 for i in range(len(self.shapes)))
 
     def fits(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
-        """Return whether these pods fit next to the residents that stay, given by their positions."""
+        """Return whether these pods fit together with the residents that stay, given by their positions."""
         coming = [shape for shape, number in enumerate(comes) if number]
         if any(self._is_refused(shape, node) for shape in coming):
+            return False
+        if coming and not self._is_in_numbers(node, stay, comes):
             return False
         pods = [pod for shape in coming for pod in self.shapes[shape].take(comes[shape])]
         here = self.residents[node]
@@ -155,6 +163,17 @@ class Vacancies:
             return False
         claims = self._ground.joint_claims(pods, trial)
         return not claims or self._has_devices(trial, [here[position] for position in stay], claims)
+
+    def _is_in_numbers(self, node: str, stay: Sequence[int], comes: Combination) -> bool:
+        """Return whether these pods, with those that stay, need no more than the node has in total."""
+        left: Sequence[int] = self.rooms_by_name[node].free_beside(stay)
+        for shape, number in enumerate(comes):
+            if number:
+                needs = self.needed.needs[shape]
+                if any(number * need > have for need, have in zip(needs, left, strict=True) if need):
+                    return False
+                left = [have - number * need for need, have in zip(needs, left, strict=True)]
+        return True
 
     def _standing(self, node: str, stay: Sequence[int]) -> NodeInfo:
         """Return the node with the residents that stay; not to be changed."""
@@ -313,7 +332,7 @@ class _DeviceLayout:
         return cls(parts, held, places)
 
     def shape_of(self, claim: ResourceClaim) -> tuple[object, ...]:
-        """Return the devices of the claim, the same for claims that take the same of nodes that are alike."""
+        """Return the devices of the claim, equal for claims that take the same from similar nodes."""
         results = claim.allocation.devices.results if claim.allocation is not None else ()
         return tuple(
             sorted(

@@ -43,7 +43,7 @@ class StepBudget:
     def spend(self, steps: int, claims: int) -> None:
         """Charge the steps of a search for this number of claims: the more claims, the more expensive a step.
 
-        A question itself costs about as much as ten steps.
+        A question itself costs about ten steps.
         """
         self.spent += (steps + 10) * max(1, claims // _CLAIMS)
 

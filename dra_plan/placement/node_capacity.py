@@ -38,7 +38,7 @@ BY_ORDER: frozenset[Quirk] = frozenset(
 
 
 class FitAnswer(enum.Enum):
-    """The answer whether a combination fits a node."""
+    """The result of checking whether a combination fits a node."""
 
     YES = "yes"
     NO = "no"
@@ -84,9 +84,9 @@ class NodeQuestions:
 
     @cached_property
     def most_of(self) -> list[int]:
-        """The largest number by kind in any combination: 0 if it does not fit alone.
+        """The largest number by kind in any combination: 0 if a single pod of the kind does not fit.
 
-        An open question counts as fitting.
+        Undecided combinations are assumed to fit.
         """
         nothing = [0] * len(self._allowed)
         return [

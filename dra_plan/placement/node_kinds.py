@@ -229,7 +229,7 @@ class PlacementCluster:
         return self.simulation.arrive(pod).pod
 
     def ready(self, pod: Pod) -> PodToPlace:
-        """Return the pod after PreFilter of the plugins that count here."""
+        """Return the pod after PreFilter of the plugins that are considered."""
         info, state, nodes = self.cluster.info(pod), CycleState(), self.nodes
         made = PodToPlace(info, state)
         filters: list[FilterPlugin] = []
@@ -350,8 +350,7 @@ class PlacementCluster:
     ) -> NodeOutcome:
         """Return the allocator's answer for all these claims together, within the remaining steps of the budget.
 
-        Calls that are not `timed` are also answered when the time is over: a placement that was found is always
-        verified.
+        Calls that are not `timed` are also answered when time is up: a placement that was found is always verified.
         """
         steps, deadline = self.max_steps if budget is None else budget.next, self.time.deadline if timed else None
         allocator = Allocator(claims, view, max_steps=steps, deadline=deadline, shares_answers=False)
@@ -425,7 +424,7 @@ def node_kinds(
 ) -> list[AlikeNodes]:
     """Return the nodes by kind, in the order of the first of each.
 
-    Nodes in one of the sets `apart` differ from others.
+    Nodes in one of the sets in `apart` differ from other nodes.
     """
     sorter = _Sorter(ground, kinds)
     looks = [(node, *sorter.look(node)) for node in ground.nodes]

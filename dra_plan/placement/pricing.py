@@ -1,9 +1,9 @@
 """The most valuable combination of pods on a node: searched with the solver, confirmed by the allocator.
 
 The known facts about a node form a small program: the number of pods of each shape that fit alone, the limits by cpu,
-memory and number of pods, the number of devices of a sort for requests that require at least that sort, and the refused
-combinations. The solver proposes the best remaining combination; the allocator and the filters check it. If it does not
-fit, its smallest part that does not fit is excluded from then, and the next best is proposed.
+memory and number of pods, the number of devices of a sort for requests that require at least that sort, and the
+rejected combinations. The solver proposes the best remaining combination; the allocator and the filters check it. If it
+does not fit, its smallest part that does not fit is excluded from then on, and the next best is proposed.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class _Sort:
         return isinstance(other, _Sort) and (self._selectors, self._rest) == (other._selectors, other._rest)
 
     def devices(self, shape: PodKind) -> int:
-        """Return the number of devices of the sort that a pod of the shape takes for certain."""
+        """Return the number of devices of the sort that a pod of the shape is certain to take."""
         return sum(
             request.count
             for request in _requests(shape)

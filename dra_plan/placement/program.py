@@ -61,11 +61,12 @@ class Clash:
 class Program:
     """The program.
 
-    `nodes` has the number of nodes of each kind, `wanted` the number of pods of each kind.
+    `nodes` has the number of nodes of each kind, and `wanted` has the number of pods of each kind.
 
-    `shapes` has the shape of each kind: pods of one shape have the same requirements, whatever their priority and
+    `shapes` has the shape of each kind: pods of one shape have the same requirements, regardless of their priority and
     group. The most important of the `goals` comes first: more of an earlier one is worth more than any number of a
-    later one. With `mix`, pods count only in these proportions, as whole sets. The solver ends when the `time` is over.
+    later one. With `mix`, pods are counted only in these proportions, as whole sets. The solver ends when the `time` is
+    over.
     """
 
     nodes: tuple[int, ...]
@@ -84,8 +85,8 @@ class Program:
 class Solution:
     """The `placed` pods of each kind, by `taken`: column index to number of nodes.
 
-    `only` are the kinds of nodes of some. `reached` and `bounds` are of each goal (with a mix, of whole sets): the
-    placed number, and the upper bound.
+    `only` limits some of them to kinds of nodes. `reached` and `bounds` are of each goal (with a mix, of whole sets):
+    the placed number, and the upper bound.
     """
 
     placed: tuple[int, ...] = ()
@@ -302,7 +303,7 @@ class Rows:
         return [self.most(goal) for goal in self._goals()[len(bounds) :]]
 
     def most(self, goal: Mapping[int, int]) -> int:
-        """Return the upper limit of the goal; more is not useful."""
+        """Return the upper limit of the goal, above which more is not useful."""
         return sum(self._model.upper[i] for i in goal)
 
     def solution(self, values: Sequence[int], bounds: Sequence[int]) -> Solution:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 
-from .exchanges import NodeRoom, most_worth, single_exchanges, stuck_shapes, worths
+from .exchanges import NodeRoom, WorthPrices, most_worth, single_exchanges, stuck_shapes, worths
 from .leaving import Leavings, Resident, Vacancies
 from .limits import SearchTime
 from .node_capacity import Combination
@@ -209,8 +209,9 @@ class Repacker:
             return 0
         least = 0
         for worth in self._worths:
+            amounts = WorthPrices(self.vacancies.needed, worth)
             prices = {
-                column: math.floor(_UNITS * self._with_worth(column, price, worth))
+                column: math.floor(_UNITS * self._with_worth(column, price, amounts))
                 for column, price in self._room_columns.items()
             }
             found = self._solved(prices, self._tight)
@@ -218,23 +219,19 @@ class Repacker:
             least = max(least, -(-found.least // _UNITS))
         return least
 
-    def _with_worth(self, column: MoveColumn, price: int, worth: Sequence[float]) -> float:
+    def _with_worth(self, column: MoveColumn, price: int, amounts: WorthPrices) -> float:
         """Return the minimum cost of a column.
 
         It includes the places that its leaving pods need elsewhere, minus the places that others may find here.
         """
-        room = self._rooms_by_name[column.node]
-        needs = self.vacancies.needed.needs
+        room = self.vacancies.rooms_by_name[column.node]
+        needs, worth = amounts.shapes.needs, amounts.weights
         left = list(room.total)
         for shape, number in enumerate(column.comes):
             left = [have - number * need for have, need in zip(left, needs[shape], strict=True)] if number else left
         own = sum(worth[shape] * number for shape, number in self._gone(column).items())
         own -= sum(worth[shape] * number for shape, number in enumerate(column.comes))
-        return max(0.0, price + own - most_worth(room, self.vacancies.needed, worth, left))
-
-    @cached_property
-    def _rooms_by_name(self) -> dict[str, NodeRoom]:
-        return {room.name: room for room in self.vacancies.rooms}
+        return max(0.0, price + own - most_worth(room, amounts, left))
 
     def _gone(self, column: MoveColumn) -> Counter[int]:
         here = self.vacancies.residents[column.node]

@@ -108,7 +108,7 @@ class BestPlacement:
 
     @property
     def is_best(self) -> bool:
-        """Return whether nothing better exists."""
+        """Return whether no better placement exists."""
         return self.reached == self.bounds
 
 
@@ -349,7 +349,7 @@ class PlacementQuestion:
         return not best(program).is_possible
 
     def most_pods(self) -> int:
-        """Return the upper bound on the number of pods, whatever their priority, with complete gangs."""
+        """Return the upper bound on the number of pods, regardless of priority, with complete gangs."""
         every = goals_of(self.kinds)
         if self.is_coupled and self._budget is None:
             solution, _, _ = self._coupled(goals=every)
@@ -419,7 +419,7 @@ class PlacementQuestion:
 def seek(ground: PlacementCluster, pods: Iterable[Pod], *, by_priority: bool = False) -> BestPlacement:
     """Return a placement of as many of these pods as possible.
 
-    With `by_priority`, pods of high priority count first.
+    With `by_priority`, pods of high priority come first.
     """
     candidates = [ground.ready(pod) for pod in pods]
     groups = groups_of(ground, candidates)
@@ -440,12 +440,12 @@ def seek_copies(
 ) -> BestPlacement:
     """Return the most copies of pods in addition to the running ones: at most `limit` sets, by numbers per template.
 
-    The capacity of a node is found within the `budget`, if there is one. A number of pods that is not `worth` it is not
-    placed: then only `bounds` are set. The `view`, if given, is the inventory's.
+    The capacity of a node is found within the `budget`, if there is one. If the number of pods is not `worth` placing,
+    only `bounds` are set. The `view`, if given, is the inventory's.
 
-    `reached` is the number of whole sets in the placement, `bounds` the upper bound. Claims that the templates name,
-    instead of creating them, are shared by all copies. Raises SolverMissingError if there is more than one template and
-    no solver.
+    `reached` is the number of whole sets in the placement, and `bounds` is the upper bound. Claims that the templates
+    name, instead of creating them, are shared by all copies. Raises SolverMissingError if there is more than one
+    template and no solver.
     """
     ground = PlacementCluster(inventory, target, max_steps, view=view)
     kinds = [_copies(ground, pod, share * limit) for pod, share in templates]

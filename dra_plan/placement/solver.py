@@ -53,7 +53,7 @@ class SolverMissingError(UsageError):
 
 
 class SolverEnd(enum.Enum):
-    """The ways in which solving can end."""
+    """The possible outcomes of solving."""
 
     BEST = "best"
     CUT_SHORT = "cut short"
@@ -71,7 +71,7 @@ class Solved:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The best goal with fractions, and the gain from one unit more of each row's bound."""
+    """The best goal with fractions, and the gain from one more unit of each row's bound."""
 
     goal: float
     prices: list[float]

@@ -45,7 +45,7 @@ _OPEN = JointAnswer(FitAnswer.OPEN, {})
 
 
 class Together:
-    """The check that pods on several nodes can all get their devices at the same time."""
+    """A check whether pods on several nodes can all get their devices at the same time."""
 
     def __init__(self, ground: PlacementCluster) -> None:
         self._ground = ground
@@ -220,7 +220,7 @@ class Coupling:
         return known
 
     def learn(self, assigned: Assigned) -> bool:
-        """Forbid the smallest part of this that does not fit. Return False if no new clash expresses it."""
+        """Forbid the smallest part of this that does not fit. Return False if it cannot be expressed as a new clash."""
         left = [(name, list(pods)) for name, pods in assigned]
         for index in reversed(range(len(left))):
             trial = [*left[:index], *left[index + 1 :]]

@@ -69,7 +69,7 @@ class CarriedOut:
         return {}
 
     def place(self, candidate: PodToPlace, name: str, hint: Found) -> str:
-        """Put the pod on the node; if it does not fit there, nothing changes, and the reason is returned."""
+        """Put the pod on the node; if it does not fit, change nothing and return the reason."""
         node = self.node(name)
         refusal = self._ground.refusal(candidate, node)
         if refusal is not None:
@@ -210,7 +210,7 @@ class PodsInside:
         return status
 
     def take_back(self) -> None:
-        """Remove the last one again."""
+        """Remove the last pod again."""
         self._afterwards.forget(*self.done.pop())
 
     def let_in(self, placed: Sequence[tuple[PodToPlace, str]]) -> list[LateRefusal]:
@@ -261,7 +261,7 @@ class Carrying:
                 raise UnverifiedPlacementError(candidate.pod.key, name, why)
 
     def know(self, name: str) -> None:
-        """Note the node's current state: pods on it count, whatever put them there."""
+        """Note the node's current state, including all pods on it."""
         self._standing.node(name)
 
     def elsewhere(self, left: list[PodToPlace], allowed: Callable[[PodToPlace, str], bool]) -> Iterator[PlacedPod]:

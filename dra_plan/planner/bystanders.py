@@ -47,7 +47,7 @@ def of_bystanders(inventory: Inventory, pods: Iterable[Pod], *, creates: bool, s
     }
     waits = any(_is_queued(pod, queued) for pod in pods)
     words: Mapping[str, tuple[tuple[str, ...], bool]] = {
-        "may refuse or change objects": (_REFUSING, creates),
+        "may reject or change objects": (_REFUSING, creates),
         "may hold back pods, or end them in favour of others": (_HOLDING, waits or settles),
         "may end pods, or change their number": (_ENDING, settles),
     }

@@ -180,7 +180,7 @@ class PlannedSet(NamedTuple):
 
 
 class SetPlanner:
-    """The planning of claim sets, one after the other and each alone."""
+    """The planning of claim sets, one after the other and independently of each other."""
 
     def __init__(
         self, view: View, nodes: Sequence[Node], question: Question, deadline: float | None, total: int = 0
@@ -316,7 +316,7 @@ class Leading:
         return self._known[key]
 
     def _chosen(self, plan: ClaimSetPlan) -> list[int]:
-        """Return nodes that refuse and are not excluded, spread over all of them.
+        """Return nodes that reject and are not excluded, spread over all of them.
 
         Nodes with devices of their own come first.
         """

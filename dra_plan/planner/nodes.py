@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
@@ -16,6 +17,10 @@ from dra_plan.documents.base import bringing, listing
 from dra_plan.errors import InputError, UsageError
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest
+
+if TYPE_CHECKING:
+    from dra_plan.api.storage import StorageClass
+    from dra_plan.scheduler.cluster.volumes import Claim
 
 
 def _no_nodes(inventory: Inventory) -> InputError:
@@ -50,7 +55,8 @@ def with_nodes(inventory: Inventory, *, infer: bool) -> tuple[Inventory, list[No
 
     nodes, notices = infer_nodes(inventory)
     if not nodes:
-        raise InputError("the input has no Node objects, and its slices name no node")
+        lacks = "its slices name no node" if inventory.slices else "no ResourceSlices from which to create them"
+        raise InputError(f"the input has no Node objects, and {lacks}")
     return replace(inventory, nodes=nodes), notices
 
 
@@ -90,7 +96,7 @@ def was_listed(inventory: Inventory, kind: str) -> bool:
 def of_devices(inventory: Inventory) -> list[Notice]:
     """Return notices about claims of running pods, slices and classes that are needed and missing from the input.
 
-    They also cover pods that have their node, but not their devices: the scheduler has finished with them.
+    They also cover pods that have a node but no devices, because the scheduler does not handle them again.
     """
     return [*_claims(inventory), *_slices(inventory), *_classes(inventory), *_without_devices(inventory)]
 
@@ -178,14 +184,26 @@ def _lacking_volumes(inventory: Inventory, wanted: Sequence[tuple[str, str]]) ->
 
     known = {(claim.metadata.namespace, claim.metadata.name): Claim(claim) for claim in inventory.volume_claims}
     claims = [known[key] for key in wanted if key in known]
+    classes = {one.metadata.name: one for one in inventory.storage_classes}
     drivers = any(volume.spec.csi is not None for volume in inventory.volumes)
     lacking = {
         "PersistentVolumeClaim": bool(wanted) and not known,
-        "PersistentVolume": bool(claims) and not inventory.volumes,
+        "PersistentVolume": not inventory.volumes and any(_needs_volume(claim, classes) for claim in claims),
         "StorageClass": any(claim.class_name for claim in claims) and not inventory.storage_classes,
         "CSINode": bool(claims) and drivers and not inventory.csi_nodes,
     }
     return [name for name, lacks in lacking.items() if lacks and not was_listed(inventory, name)]
+
+
+def _needs_volume(claim: Claim, classes: Mapping[str, StorageClass]) -> bool:
+    """Return whether only a volume can serve the claim: it is bound, or no class makes a volume for it.
+
+    A class that does not exist, while others do, is a fault that no volume is likely to repair.
+    """
+    found = classes.get(claim.class_name)
+    if claim.volume_name or not claim.class_name or not classes:
+        return True
+    return found is not None and not found.provisions
 
 
 def of_volumes(inventory: Inventory, pods: Iterable[Pod]) -> list[Notice]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from dra_plan.allocator import Allocator, Outcome
 from dra_plan.allocator.identity import DeviceID
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.resource import ResourceClaim
@@ -161,24 +160,17 @@ def _explained(
     claim_set = ClaimSet(
         owner=Owner("Pod", metadata.namespace, metadata.name), claims=found.claims, allocated=found.allocated
     )
-    allocator = Allocator(found.claims, view, max_steps=max_steps)
-    answers = [allocator.allocate(node) for node in nodes]
-    refusing = [
-        (node, answer)
-        for node, answer in zip(nodes, answers, strict=True)
-        if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
-    ]
     suggests = len(found.of_nodes[nodes[0].metadata.name]) == 1
-    told = explainer.explain(
+    asked = explainer.explain_refusing(
         view,
         simulation.inventory,
         claim_set,
-        [node for node, _ in refusing],
-        [answer for _, answer in refusing],
+        nodes,
         max_steps=max_steps,
         suggests=suggests,
         kept=[claim for claim in claims if claim.key not in others],
     )
+    told, refusing = asked.told, asked.answers
     holding = [(node, answer) for node, answer in refusing if node.metadata.name in copies]
     given = {claim.key for claim in simulation.inventory.claims}
     made = [claim for claim in found.claims if claim.key not in given]

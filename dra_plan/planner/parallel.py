@@ -59,8 +59,8 @@ def in_shares(
     """Return the results of `work` for the items, in order, with `jobs` processes.
 
     `work` is a function of a module, and yields the result for an item before it takes the next one. Its arguments and
-    results must support pickle. `heard` is called here with each answer when it arrives. `first` is work for this
-    process itself, while the others have started if possible.
+    results must support pickle. `heard` is called in this process with each answer when it arrives. `first` is work for
+    this process itself, while the others have started if possible.
     """
     if _may_fork():
         return _forked(work, given, items, jobs, heard, first)

@@ -128,7 +128,7 @@ class PoolRemainder:
         return self.withheld(device) or (self._counter_obstacle(device) if device.device.consumes_counters else "")
 
     def withheld(self, device: PoolDevice) -> str:
-        """Return the same reason, without reasons of use."""
+        """Return the same reason, ignoring devices in use."""
         pool, target = self._pool, self._view.target
         if not pool.usable and (target.rules.skips_unusable_pools or pool.state is not PoolState.INCOMPLETE):
             return f"pool is {pool.state.value.lower()}"

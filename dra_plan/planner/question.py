@@ -67,7 +67,7 @@ class Question:
         return self.selector is None or labels_match(self.selector, metadata.labels)
 
     def deadline(self) -> float | None:
-        """Return the monotonic time at which searches end, if the run begins now."""
+        """Return the monotonic time at which searches end if the run starts now."""
         return None if self.timeout is None else time.monotonic() + self.timeout
 
 

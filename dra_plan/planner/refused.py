@@ -91,7 +91,7 @@ class RefusedOwner:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A cluster without the pods and workloads that its API server rejects, and these."""
+    """A cluster without the pods and workloads that its API server rejects, and the rejected ones."""
 
     inventory: Inventory
     refused: tuple[RefusedOwner, ...] = ()

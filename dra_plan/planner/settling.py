@@ -23,8 +23,8 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import Simulation
 
+from .certainty import Certainty, keep_refusals, may_lack
 from .creation import NotCreated, as_created, has_quotas
-from .nodes import deciding
 from .question import Chosen, Question
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class SettledOutcome:
         return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said
 
     def is_undecided(self, record: PodRecord) -> bool:
-        """Return whether the pod has no node, and it is unknown whether there is one for it."""
+        """Return whether the pod has no node, and it is unknown whether one fits."""
         return self.result.is_undecided(record) or (not record.node and _key(record.pod) in self.lacking)
 
 
@@ -88,11 +88,12 @@ def _key(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
 
 
-def lacking(inventory: Inventory, result: SimulationResult) -> frozenset[PodKey]:
-    """Return the pods that do not get devices, or would not, because the input has no class or no slice at all."""
-    if not deciding(inventory):
+def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulation) -> frozenset[PodKey]:
+    """Return the pods without a node that may get one from objects of kinds that the input lacks entirely."""
+    if not may_lack(inventory):
         return frozenset()
-    return frozenset(_key(each.pod) for each in result.unbound if each.message and each.pod.spec.resource_claims)
+    certainty = Certainty(inventory, lambda pod: simulation.cluster.info(pod).priority)
+    return frozenset(_key(each.pod) for each in result.unbound if each.message and certainty.is_open(each))
 
 
 def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ...]:
@@ -167,12 +168,12 @@ def settle_chosen(
         simulation = simulation_of(inventory, target, question, chosen, common, view, ordered=ordered)
         result = simulate(simulation)
         if not outlook_of(simulation, result):
-            return SettledOutcome(result, lacking=lacking(inventory, result))
+            return SettledOutcome(result, lacking=lacking(inventory, result, simulation))
     given, beyond = as_created(inventory)
     makes = not has_quotas(inventory)
     simulation = simulation_of(given, target, question, chosen, common, view, ordered=ordered, makes=makes)
     result, settled = settled_result(simulation, chosen, patience=FOR_EVER, beyond=beyond)
-    return SettledOutcome(result, settled, lacking(inventory, result))
+    return SettledOutcome(result, settled, lacking(inventory, result, simulation))
 
 
 def simulation_of(
@@ -189,10 +190,10 @@ def simulation_of(
 ) -> Simulation:
     """Return the simulation of the chosen pods, for answers that call the scheduler more than once.
 
-    Of the question only the budgets count. `common` is shared with other questions, `view` is the target's view of the
-    inventory; with `explain` failed attempts are recorded.
+    Only the budgets of the question are used. `common` is shared with other questions, `view` is the target's view of
+    the inventory; with `explain` failed attempts are recorded.
     """
-    return Simulation(
+    simulation = Simulation(
         inventory,
         target=target,
         max_steps=question.max_steps,
@@ -204,6 +205,8 @@ def simulation_of(
         view=view,
         explain=explain,
     )
+    keep_refusals(simulation)
+    return simulation
 
 
 def with_successors(chosen: Chosen, pods: Iterable[Pod]) -> Chosen:

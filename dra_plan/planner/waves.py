@@ -41,7 +41,7 @@ def pod_key(pod: Pod) -> PodKey:
 def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
     """Return the pods that the eviction API allows to leave now, one after the other, and the first blocking budget.
 
-    A pod under several budgets is never evicted. A pod that is not ready counts for no budget.
+    A pod under several budgets is never evicted. A pod that is not ready is not counted for any budget.
     """
     budgets, left = index.inventory.disruption_budgets, dict[str, int]()
     going, kept = [], ""
@@ -62,7 +62,7 @@ def let_go(index: Index, leaving: Sequence[Pod]) -> tuple[list[Pod], str]:
 
 @dataclass(frozen=True)
 class AtRest:
-    """The cluster at rest, and the outcome for the pods that existed, or for their replacements of another name."""
+    """The settled cluster, and the outcome for the pods that existed, or for their replacements of another name."""
 
     inventory: Inventory
     records: Mapping[PodKey, PodRecord]
@@ -81,7 +81,7 @@ def come_to_rest(
     chosen: Chosen = lambda _pod: True,
     common: Common | None = None,
 ) -> AtRest:
-    """Return the cluster after scheduler and controllers have come to rest.
+    """Return the cluster after the scheduler and controllers have settled.
 
     Of the waiting pods the chosen are scheduled.
     """
@@ -114,7 +114,7 @@ cut short, or the input lacks the deciding objects."""
 
 
 def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
-    """Yield the pods that ran before and have no node after, with the reason."""
+    """Yield the pods that ran before but have no node afterwards, with the reason."""
     for pod in before.pods:
         if pod.spec.node_name and not ended(pod):
             record = after.records.get(pod_key(pod))

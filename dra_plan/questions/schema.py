@@ -31,11 +31,11 @@ def schema(
         typer.Argument(
             autocompletion=_documents,
             metavar="KIND",
-            help="The document's kind, or APIVERSION/KIND; without it, all are listed.",
+            help="The document's kind, or APIVERSION/KIND; if not given, all documents are listed.",
         ),
     ] = None,
 ) -> Exit:
-    """Print the JSON Schema of a document, or list them.
+    """Print the JSON Schema of a document, or list the schemas.
 
     Examples:
       dra-plan schema

@@ -73,27 +73,47 @@ class AutoscalerDefect(NamedTuple):
 _CORE, _NEW = "kubernetes/autoscaler", "kubernetes-sigs/cluster-autoscaler"
 
 AUTOSCALER_DEFECTS = (
-    AutoscalerDefect("A1", "extended_devices_free", f"{_CORE}#8742, {_CORE}#10009", "devices behind extended resources never count as used, so any number of pods fits on a node with one device", "they are taken"),
-    AutoscalerDefect("A2", "idle_claims_stay", "", "a claim that has devices but no running pod keeps its pods off every other node", "it is allocated again, as kube-scheduler does"),
-    AutoscalerDefect("A3", "full_claim_ends_loop", "", "a claim that is reserved for 256 pods is an internal error: no pod gets a node of the group, or in the whole loop", "only the pods above that number are refused"),
-    AutoscalerDefect("A4", "daemon_devices_free", f"{_CORE}#7684", "devices of a DaemonSet whose pod is not on the copied node look free", "they are taken"),
-    AutoscalerDefect("A5", "daemon_claim_ends_loop", f"{_CORE}#7684", "devices of a DaemonSet pod from another node end the loop for all groups", "the copy of the pod has no devices"),
-    AutoscalerDefect("A6", "missing_claim_ends_loop", "", "a bound or nominated pod without its claim ends the loop", "the pod counts without devices"),
-    AutoscalerDefect("A7", "taint_rules_unread", f"{_CORE}#7947", "DeviceTaintRules are not read, so nodes are added whose devices kube-scheduler refuses", "they are read if they are on in the release"),
-    AutoscalerDefect("A8", "any_full_pool_is_full_node", f"{_CORE}#7781, {_NEW}#119", "a node is as full as its fullest pool (even a single network card), and a share of a device counts as the whole device", "all devices of the node count together, and a shared device counts as one"),
-    AutoscalerDefect("A9", "devices_hide_requests", f"{_CORE}#7781, {_CORE}#8053", "on a node with devices, cpu and memory do not count, nor do devices without counters in a pool with counters", "the highest utilization of devices, cpu and memory counts"),
-    AutoscalerDefect("A10", "packs_without_devices", "", "pods are sorted only by cpu and memory. The order of equal pods is random, and so is the number of nodes", "pods with the most devices come first"),
-    AutoscalerDefect("A11", "similar_without_devices", "", "groups count as similar even if their nodes have different devices", "their devices must be the same"),
+    AutoscalerDefect("A1", "extended_devices_free", f"{_CORE}#8742, {_CORE}#10009", (
+"devices that back extended resources are never treated as used, so any number of pods fits "
+"on a node with one device"
+), "the devices are treated as used"),
+    AutoscalerDefect("A2", "idle_claims_stay", "", "a claim that is allocated but has no running pod excludes its pods from every other node", "the claim is allocated again, as in kube-scheduler"),
+    AutoscalerDefect("A3", "full_claim_ends_loop", "", (
+"a claim that is reserved for 256 pods causes an internal error, so no pod is placed in the "
+"group, or in any group in this loop"
+), "only the pods beyond that number are rejected"),
+    AutoscalerDefect("A4", "daemon_devices_free", f"{_CORE}#7684", "devices of a DaemonSet appear free if its pod is not on the copied node", "the devices are treated as used"),
+    AutoscalerDefect("A5", "daemon_claim_ends_loop", f"{_CORE}#7684", "if a DaemonSet pod on the copied node has devices that are not local to that node, the loop ends for all groups", "the copy of the pod has no devices"),
+    AutoscalerDefect("A6", "missing_claim_ends_loop", "", "a bound or nominated pod whose claim is missing ends the loop", "the pod is counted without devices"),
+    AutoscalerDefect("A7", "taint_rules_unread", f"{_CORE}#7947", (
+"DeviceTaintRules are not read, so nodes are added although kube-scheduler cannot use their "
+"devices"
+), "the rules are read if the release supports them by default or by feature gate"),
+    AutoscalerDefect("A8", "any_full_pool_is_full_node", f"{_CORE}#7781, {_NEW}#119", (
+"the utilization of a node is that of its fullest pool (even if this is a single network "
+"card), and a share of a device is counted as the whole device"
+), "all devices of the node are counted together, and a shared device is counted as one"),
+    AutoscalerDefect("A9", "devices_hide_requests", f"{_CORE}#7781, {_CORE}#8053", (
+"on a node with devices, cpu and memory are ignored, and so are devices without counters in "
+"a pool with counters"
+), "the highest utilization of devices, cpu and memory is used"),
+    AutoscalerDefect("A10", "packs_without_devices", "", (
+"pods are sorted only by cpu and memory. The order of equal pods is random, so the number "
+"of nodes is also random"
+), "pods with the most devices come first"),
+    AutoscalerDefect("A11", "similar_without_devices", "", "groups are treated as similar even if their nodes have different devices", "groups are similar only if their nodes have the same devices"),
 )  # fmt: skip
 
 NOT_SWITCHED = {
-    f"{_CORE}#7683": ("kube-scheduler decides whether pods with claims may be preempted; the autoscaler does not ask"),
+    f"{_CORE}#7683": (
+        "kube-scheduler decides whether pods with claims may be preempted; the autoscaler does not consider this"
+    ),
     f"{_CORE}#9570": "claims of PodGroups are not simulated",
     f"{_CORE}#10199, {_CORE}#7783": (
-        "a group without nodes has devices only if its cloud provider "
-        "creates slices; the template in the file of groups says which"
+        "a group without nodes has devices only if its cloud provider creates slices; the template "
+        "in the groups file contains these slices"
     ),
-    f"{_NEW}#120": "node resources that devices take (node allocatable) are not simulated",
+    f"{_NEW}#120": "node resources that devices use (node allocatable) are not simulated",
     f"{_NEW}#22": "ProvisioningRequests are not simulated",
 }
 """Other known differences, and the reason why each has no switch."""

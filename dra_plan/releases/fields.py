@@ -38,12 +38,12 @@ FIELDS = (
 
 
 def does_not_have(version: str) -> str:
-    """Return why a field does not count in a release that is older or newer than it."""
+    """Return why a field is ignored in a release that is older or newer than the field."""
     return f"Kubernetes {version} does not have the field and drops it"
 
 
 def unused(field: ApiField, version: str, gates: Mapping[str, bool]) -> tuple[str, str]:
-    """Return why a field of an input does not count, as a code and a text; both are empty if it counts."""
+    """Return why a field in the input is ignored, as a code and a text; both are empty if it is not."""
     if not field.exists_in(version):
         return "field-dropped", does_not_have(version)
     if not gates.get(field.gate, False):

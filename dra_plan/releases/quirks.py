@@ -124,7 +124,7 @@ class Defect(NamedTuple):
 
     @property
     def began(self) -> str:
-        """The first recorded release that has it; older ones may have had it, too."""
+        """The first recorded release that has it; older ones may also have it."""
         return self.releases[0]
 
     @property
@@ -140,52 +140,67 @@ _GROUPS = ("1.36.2", "1.36.3")
 """The releases that schedule pods in groups if gates enable it."""
 
 DEFECTS = (
-    Defect("Q1", "counters_by_pool_name", 140434, "counter totals are kept per pool name, so drivers that share a pool name share them", _TO_1_36_3),
+    Defect("Q1", "counters_by_pool_name", 140434, "counter totals are stored by pool name, so drivers with pools of the same name share them", _TO_1_36_3),
     Defect("Q2", "distinct_remembers_last", 140438, "distinctAttribute remembers only the last value of each request", _TO_1_36_3),
-    Defect("Q4", "rejection_leaks_counters", 140436, "a device refused for a taint or a constraint keeps its counters", _TO_1_36_2),
+    Defect("Q4", "rejection_leaks_counters", 140436, "the counters of a device that is rejected because of a taint or a constraint stay charged", _TO_1_36_2),
     Defect("Q5", "shared_undo_keeps_counters", 140436, "releasing a shared device does not release its counters", _TO_1_36_2),
-    Defect("Q6", "duplicate_claim_config", 0, "a claim configuration for several requests appears several times", _TO_1_36_3),
-    Defect("Q7", "negative_counter_blocks_pool", 0, "one over-committed counter blocks every counter-consuming device of the pool", RECORDED),
-    Defect("Q8", "admin_pays", 140729, "admin access is charged counters and capacity", RECORDED),
-    Defect("Q9", "admin_take_blocks", 0, "a device taken with admin access is refused to a later claim", RECORDED),
+    Defect("Q6", "duplicate_claim_config", 0, "a claim configuration that applies to several requests appears several times in the allocation", _TO_1_36_3),
+    Defect("Q7", "negative_counter_blocks_pool", 0, "one overcommitted counter blocks every device in the pool that consumes counters", RECORDED),
+    Defect("Q8", "admin_pays", 140729, "a device that is allocated with admin access is charged counters and capacity", RECORDED),
+    Defect("Q9", "admin_take_blocks", 0, "a device that is allocated with admin access is not available to a later claim", RECORDED),
     Defect("Q10", "all_drops_exhausted", 0, "a request for All devices skips an exhausted shared device instead of failing", _TO_1_36_3),
-    Defect("Q11", "all_with_constraint_fatal", 0, "a request for All devices with a failing constraint stops the pod on all nodes", RECORDED),
+    Defect("Q11", "all_with_constraint_fatal", 0, "a request for All devices whose constraint fails on one node rejects the pod on all nodes", RECORDED),
     Defect("Q12", "all_with_broken_pool_fatal", 141829, "a request for All devices on a node with any broken pool stops the pod on all nodes", RECORDED),
     Defect("Q14", "one_term_selectors_only", 141212, "a device whose node selector has several terms cannot be allocated", RECORDED),
-    Defect("Q15", "counter_slices_everywhere", 0, "a pool with shared counters is checked on every node", ("1.35.6", "1.36.2", "1.36.3")),
-    Defect("Q16", "first_slice_counts", 0, "if slices disagree about their number, the first one listed decides", RECORDED),
-    Defect("Q17", "local_generation_only", 0, "an old generation that looks complete on its node stays in use", RECORDED),
+    Defect("Q15", "counter_slices_everywhere", 0, "a pool with shared counters is checked on every node, not only on nodes that can access it", ("1.35.6", "1.36.2", "1.36.3")),
+    Defect("Q16", "first_slice_counts", 0, "if slices disagree about the number of slices, the first one in the list determines it", RECORDED),
+    Defect("Q17", "local_generation_only", 0, "an old generation of a pool that appears complete on its node is still used", RECORDED),
     Defect("Q18", "literal_capacity_names", 0, "a capacity request without the driver's domain does not match a qualified name", RECORDED),
-    Defect("Q19", "share_without_capacity_pays_twice", 140433, "a share without consumed capacity is charged its counters again", _TO_1_36_3),
+    Defect("Q19", "share_without_capacity_pays_twice", 140433, "the counters of a share without consumed capacity are charged again", _TO_1_36_3),
     Defect("Q21", "late_all_failure_leaks", 0, "if a request for All devices fails late, its constraint entry and counters are left behind", _TO_1_36_2),
-    Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared as text", RECORDED),
+    Defect("Q22", "default_compared_by_form", 0, "the default of a request policy is compared as a string", RECORDED),
     Defect("Q23", "whole_steps", 140160, "steps of a capacity range are rounded up to whole units", RECORDED, "since 1.37.0 only if DRAFractionalCapacityRange is off or a range is finer than thousandths"),
     Defect("Q20", "all_alternative_loses_index", 0, "from the second device on, an All alternative is treated as the first alternative", ("1.34.9", "1.35.6")),
-    Defect("C1", "capacity_of_wrong_device", 0, "capacity is first checked on the wrong device of the slice: on the first for the first device of a request, on the second for the second", ("1.34.9",)),
-    Defect("P11", "list_constraints_as_scalars", 0, "list attributes reach selectors but not constraints", ("1.36.2", "1.36.3")),
-    Defect("P12", "fit_score_without_pod_level", 0, "NodeResourcesFit scores a pod without its pod-level requests", RECORDED),
-    Defect("G1", "completing_pod_goes_first", 0, "the pod that completes a gang is tried first, and those before it in random order", _GROUPS),
-    Defect("G3", "members_preempt_alone", 0, "pods of a gang evict others before it is known that enough of them fit", _GROUPS),
-    Defect("G4", "extra_pod_holds_back", 0, "a pod above minCount that has to preempt holds back the whole gang", _GROUPS),
+    Defect("C1", "capacity_of_wrong_device", 0, (
+"capacity is first checked on the wrong device in the slice: on the first device for the "
+"first device of a request, and on the second device for the second"
+), ("1.34.9",)),
+    Defect("P11", "list_constraints_as_scalars", 0, "list attributes are visible to selectors but not to constraints", ("1.36.2", "1.36.3")),
+    Defect("P12", "fit_score_without_pod_level", 0, "NodeResourcesFit ignores pod-level requests when it scores nodes for a pod", RECORDED),
+    Defect("G1", "completing_pod_goes_first", 0, "the pod that completes a gang is tried first, and the earlier pods are tried in random order", _GROUPS),
+    Defect("G3", "members_preempt_alone", 0, "pods of a gang evict other pods before it is known that enough pods of the gang fit", _GROUPS),
+    Defect("G4", "extra_pod_holds_back", 0, "a pod beyond minCount that has to preempt blocks the whole gang", _GROUPS),
     Defect("G5", "shared_pending_anywhere", 140087, "a claim that was just allocated for another pod of the group is not checked against the node", _GROUPS),
     Defect("G6", "shared_allocations_mixed_up", 140087, "if a pod shares such a claim and needs a new one, the allocations of the two are swapped", _GROUPS),
-    Defect("G7", "shared_claims_conflict", 0, "of pods of a group that share a new claim, all but the first fail to bind and are retried", _GROUPS),
+    Defect("G7", "shared_claims_conflict", 0, "if pods of a group share a new claim, all pods except the first fail to bind and are retried", _GROUPS),
     Defect("G10", "gangs_bound_in_parts", 0, "a gang stays partly bound if some of its pods fail to bind", _GROUPS),
-    Defect("G11", "group_reservations_shifted", 0, "an entry of a pod that needs no claim shifts the claims that are reserved for the group", _GROUPS),
-    Defect("G14", "group_evicts_its_own", 0, "a pod of a group evicts another one of the same group", _GROUPS),
+    Defect("G11", "group_reservations_shifted", 0, (
+"if an entry in a pod's resourceClaims needs no claim, the wrong claims are reserved for "
+"the group"
+), _GROUPS),
+    Defect("G14", "group_evicts_its_own", 0, "a pod of a group can evict another pod of the same group", _GROUPS),
     Defect("E1", "absent_device_selector_matches_all", 141620, "a taint rule without a device selector taints every device", RECORDED),
     Defect("E2", "losing_class_loses_implicit_name", 141103, "a class that loses its extended resource name also loses its implicit name", RECORDED),
     Defect("E3", "taint_rule_crashes", 139651, "the scheduler ignores device taint rules that are created while it runs, and crashes at the next change of slices or classes", ("1.36.2",)),
 )  # fmt: skip
 
 NOT_APPLICABLE = {
-    "Q3": "only in the experimental variant with list attributes, which no gate of 1.36 selects (see P11); fixed in 1.37.0",
-    "Q13": "not a defect: according to the API, an error in a selector ends the allocation",
-    "Q20": "releases before 1.34 cannot be selected; the part that 1.35 still has is a switch",
-    "Q24": ("if two classes have the same extended resource name, the newer wins: documented behaviour, not a defect"),
-    "Q25": "manifests do not say what a device consumed that is no longer published",
-    "Q26": "the stable variant is a choice by gates, not a defect; the plan names the variant",
-    "Q27": "All and a device that consumes counters crash 1.35 before 1.35.6 and 1.36.0, 1.36.1; the recorded ones do not",
+    "Q3": (
+        "it exists only in the experimental variant with list attributes, which no feature gate in "
+        "1.36 selects (see P11), and was fixed in 1.37.0"
+    ),
+    "Q13": "it is not a defect, because the API specifies that a selector error ends the allocation",
+    "Q20": "releases before 1.34 cannot be selected; the part of the defect that 1.35 still has is a switch",
+    "Q24": (
+        "if two classes have the same extended resource name, the newer class is used, which is "
+        "documented behaviour and not a defect"
+    ),
+    "Q25": "manifests do not contain the consumption of a device that is no longer published",
+    "Q26": "it is not a defect, because feature gates select the stable variant; the plan names the variant",
+    "Q27": (
+        "a request for All devices that includes a device that consumes counters crashes 1.35 "
+        "before 1.35.6, 1.36.0 and 1.36.1, but not the recorded releases"
+    ),
 }
 """Defects without a switch, and the reason."""
 

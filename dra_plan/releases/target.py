@@ -20,7 +20,7 @@ QUIRK_MODES = ("upstream", "fixed")
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """The target of an answer: `version` is the minor one, `release` the patch.
+    """The target of an answer: `version` is the minor version, and `release` is the patch release.
 
     `notices` are the warnings about its selection.
     """
@@ -50,7 +50,7 @@ class Target(Struct, frozen=True, kw_only=True):
         return replace(self, quirks=quirks)
 
     def repaired(self, *quirks: Quirk) -> Target:
-        """Return the same target without the named quirks; without any names, without all of them."""
+        """Return the same target without the named quirks, or without any quirks if no names are given."""
         return self.with_quirks(self.quirks.without(*quirks) if quirks else FIXED)
 
 

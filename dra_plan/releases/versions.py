@@ -27,7 +27,7 @@ _MANY = 1_000_000_000
 
 
 class FoundRelease(NamedTuple):
-    """The recorded release that answers for a version: `known` unless outcomes of that exact version are missing.
+    """The recorded release used for a version: `known` unless outcomes of that exact version are missing.
 
     `asked` is the requested version without a vendor suffix; `minor` that of the release.
     """
@@ -121,7 +121,7 @@ COVERAGE = {
     "1.36.2": Coverage(),
     "1.36.3": Coverage(),
     "1.37.0": Coverage(
-        basis="code before the release tag",
+        basis="code from before the release tag",
         scheduler="1.36",
         changed=frozenset({SchedulerPart.PREEMPTION, SchedulerPart.VOLUMES}),
         validation="1.36",

@@ -84,7 +84,7 @@ class Admission:
         return not pod.spec.node_name and (pod.metadata.namespace, pod.metadata.name) in self._inventory.returning
 
     def pods(self) -> list[Pod]:
-        """Return the pods of the input and those that its workloads have yet to create, in scheduling order.
+        """Return the pods in the input and those that its workloads have yet to create, in scheduling order.
 
         Pods arrive one after the other (ARRIVAL: by creationTimestamp, those without one last, then by resource version
         and by their position in the input; by position alone if no server wrote the times; pods of workloads come
@@ -103,7 +103,7 @@ class Admission:
         return [self.admitted(pod) for pod in pods]
 
     def yet_to_be_made(self, pods: Iterable[Pod]) -> Iterator[tuple[Pod, AnyWorkload]]:
-        """Yield the `returning` pods that are not among the pods and that their StatefulSet wants."""
+        """Yield the `returning` pods that are not among the pods but that their StatefulSet needs."""
         there = set(map(_name, pods)) if self.returning else ()
         for name, pod in self.returning.items():
             owner = self._index.controllers.of(pod.metadata)
@@ -166,18 +166,18 @@ class Admission:
     # Claims
 
     def claims(self, pods: Iterable[Pod]) -> tuple[list[Pod], list[ResourceClaim]]:
-        """Return the pods with the generated claims noted in their status, and all claims, those of the input first."""
+        """Return the pods, with generated claims noted in their status, and all claims, those in the input first."""
         self.groups = [self._with_group_claims(group) for group in self.groups]
         done = [self._with_claims(pod, self._claims) for pod in pods]
         return done, list(self._claims.by_key.values())
 
     def arriving(self, pod: Pod) -> tuple[Pod, list[ResourceClaim]]:
-        """Return a pod that is created after those of the input, and the claims that are created for it."""
+        """Return a pod that is created after those in the input, and the claims that are created for it."""
         self._claims.new.clear()
         return self._with_claims(self.admitted(self._returned(pod)), self._claims), list(self._claims.new)
 
     def arriving_group(self, group: PodGroup) -> tuple[PodGroup, list[ResourceClaim]]:
-        """Return a pod group that is created after those of the input, and the claims that are created for it."""
+        """Return a pod group that is created after those in the input, and the claims that are created for it."""
         self._claims.new.clear()
         group = self._with_group_claims(self._groups.group(group))
         self.groups.append(group)
@@ -260,7 +260,7 @@ class _Claims:
         return claim
 
     def renamed(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim under a name that no other claim has: its own, or its own with a number appended."""
+        """Return the claim under a unique name: its own, with a number appended if necessary."""
         namespace, name = claim_key(claim)
         free = name
         while (namespace, free) in self.by_key:

@@ -31,10 +31,10 @@ from .node_refusals import NodeRefusals
 class FailedAttempt:
     """The last attempt of a pod that failed because of its claims.
 
-    `nodes` are those that DynamicResources rejected, or failed on; `claims` are the pod's claims that waited for
-    devices, including the one for extended resources, and `allocated` those that already had theirs. `all_claims` are
-    the claims of the cluster at that time, including those in flight: the same tuple for attempts between which nothing
-    changed. `cluster` is the rest of the cluster's state.
+    `nodes` are the nodes that DynamicResources rejected or failed on; `claims` are the pod's claims that waited for
+    devices, including the one for extended resources, and `allocated` are the claims that already had theirs.
+    `all_claims` are the claims of the cluster at that time, including those in flight: the same tuple for attempts
+    between which nothing changed. `cluster` is the rest of the cluster's state.
     """
 
     pod: Pod
@@ -61,7 +61,7 @@ class FailedAttempts:
         self.by_uid: dict[str, FailedAttempt] = {}
 
     def begin(self) -> None:
-        """Start an attempt: its own changes to claims do not count."""
+        """Start an attempt; its own changes to claims are ignored."""
         store = self._handle.cluster.claims
         if self._revision != store.revision:
             self._claims, self._revision = tuple(store.seen()), store.revision
@@ -148,7 +148,7 @@ class PodRecord:
 
     @property
     def outcome(self) -> PodOutcome:
-        """One word: Refused, Bound, Skipped, Waiting (on its way), Undecided, Unschedulable, Error or Gated."""
+        """The outcome: Refused, Bound, Skipped, Waiting (for binding), Undecided, Unschedulable, Error or Gated."""
         if self.refused:
             return "Refused"
         if self.node:
@@ -168,7 +168,7 @@ class PodRecord:
         self.skipped, self.waiting = True, why
 
     def cut_short(self) -> None:
-        """Record that the time ran out although the pod would have been tried, or tried again."""
+        """Record that time ran out before the pod was tried, or tried again."""
         self.ran_out = True
         self.waiting = f"the time ran out before it was tried{' again' if self.attempts else ''}"
 

@@ -47,7 +47,7 @@ class FailureHandler:
         """Pod uid to the number of its errors."""
 
     def handle(self, item: QueuedPod, result: CycleResult) -> None:
-        """Record the failure, set or clear the nomination as the cycle says, and put the pod back into the queue."""
+        """Record the failure, set or clear the nomination as the cycle decided, and put the pod back into the queue."""
         self._note(item, result)
         self._queue.put_back(item, failed_with_error=result.unexplained)
         self._count(item, result)
@@ -59,7 +59,7 @@ class FailureHandler:
         self._count(item, result)
 
     def is_given_up(self, uid: str) -> bool:
-        """Return whether the pod has had too many errors to be tried again."""
+        """Return whether the pod has failed with too many errors to be tried again."""
         return self._all_errors[uid] >= MOST_ERRORS_OF_A_POD
 
     def _note(self, item: QueuedPod, result: CycleResult) -> None:
@@ -86,7 +86,7 @@ class FailureHandler:
     def retry(self, until: float) -> bool:
         """Retry the first pod that failed with an error if the result may differ; return False if there is no such pod.
 
-        Pods whose back-off ends after the moment `until` have to wait.
+        Pods whose back-off ends after `until` have to wait.
         """
         for item in self._queue.erring:
             if item.backoff_until > until:
@@ -151,7 +151,7 @@ class BindingCycle:
         self._bindings.append(binding)
 
     def run(self, binding: Binding) -> None:
-        """Bind the pod, or get as far as possible: announce the node, wait for permission, prepare, bind."""
+        """Bind the pod, as far as possible: announce the node, wait for permission, prepare, bind."""
         if binding.gang is not None and not binding.gang.settled:
             self._run_together(binding.gang)
         elif (binding.gang is None or binding in self._bindings) and self._prepare(binding):
@@ -210,7 +210,7 @@ class BindingCycle:
             self.run(binding)
 
     def pass_time(self, until: float) -> bool:
-        """Let time pass until the next Permit deadline, but not beyond `until`, and continue the decided bindings.
+        """Let time pass until the next Permit deadline, at most until `until`, and continue the decided bindings.
 
         Return False if nothing changed.
         """

@@ -298,7 +298,7 @@ def registry() -> Registry:
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 KIND = "KubeSchedulerConfiguration"
-UNKNOWN = "unknown field, which kube-scheduler refuses"
+UNKNOWN = "unknown field, which kube-scheduler rejects"
 
 
 class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

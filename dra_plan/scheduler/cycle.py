@@ -17,13 +17,13 @@ from dra_plan.api.core import Pod
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.framework.extender import Extender, ExtenderError
 from dra_plan.scheduler.framework.interface import Diagnosis, Handle, NominatingInfo
-from dra_plan.scheduler.framework.node_filter import Refused
 from dra_plan.scheduler.framework.profile import Framework
 from dra_plan.scheduler.framework.runtime import add_up
 from dra_plan.scheduler.framework.status import (
     Code,
     CycleState,
     Status,
+    counts_of,
     error,
     not_satisfied,
     succeeded,
@@ -42,7 +42,11 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
 def fit_error(total: int, statuses: Mapping[str, Status], *, pre_filter: str = "", post_filter: str = "") -> str:
     """Return `0/N nodes are available: ...`: every reason with its count, sorted as text, or the common reason."""
-    counts = {} if pre_filter else Counter([reason.text for each in statuses.values() for reason in each.reasons])
+    counts: Counter[str] = Counter()
+    if not pre_filter:
+        for rejection, number in counts_of(statuses).items():
+            for text in rejection.texts:
+                counts[text] += number
     return counted_fit_error(total, counts, pre_filter=pre_filter, post_filter=post_filter)
 
 
@@ -66,7 +70,7 @@ _LEAST_PERCENTAGE = 5
 def nodes_to_find(total: int, percentage: int) -> int:
     """Return the number of feasible nodes that are enough.
 
-    That is all of up to 99, otherwise a percentage (0: the default), at least 100.
+    For up to 99 nodes, this is the number of nodes; otherwise it is a percentage (0: the default), but at least 100.
     """
     if total < LEAST_FEASIBLE:
         return total
@@ -111,8 +115,8 @@ def winner(best: Sequence[int]) -> int:
     """Return the index of the node that is taken among several best ones: the root of a binary heap.
 
     Go's container/heap builds the heap from below. Only a strictly greater element replaces another, and the left of
-    two equal children moves up; so the root is the best one that comes first when the tree of indices is walked from
-    the root, left before right. The binary digits of index + 1 after the first spell its way from the root.
+    two equal children moves up. So of the best elements, the root is the first one when the tree of indices is walked
+    from the root, left before right. The binary digits of index + 1, except the first, describe the path from the root.
     """
     return best[0] if best[0] == 0 else min(best, key=lambda index: f"{index + 1:b}"[1:])
 
@@ -230,14 +234,17 @@ class Cycle:
         if passed and not self._extenders:
             result.diagnosis = Diagnosis({**excluded, **refused} if excluded else refused)
             return passed
+        if not excluded and not self._extenders:
+            result.diagnosis = Diagnosis(refused, "", _plugins(refused) | set(restricting))
+            return passed
         statuses = {**excluded, **dict(refused.items())}
         feasible = self._extend(pod, passed, statuses, result)
         if feasible is None:
             return None
-        plugins = {status.plugin for status in statuses.values()} | set(restricting)
+        plugins = _plugins(statuses) | set(restricting)
         if len(feasible) != len(passed):
-            plugins.add(EXTENDER)
-        result.diagnosis = Diagnosis(statuses, "", frozenset(plugins))
+            plugins |= {EXTENDER}
+        result.diagnosis = Diagnosis(statuses, "", plugins)
         return feasible
 
     def _nominated(self, framework: Framework, state: CycleState, pod: Pod) -> NodeInfo | None:
@@ -269,7 +276,7 @@ class Cycle:
         if nodes is everything and check.remembers:
             scan = check.scan(nodes, start, enough)
             feasible, broken = scan.passed, scan.errors()
-            refused: Mapping[str, Status] = Refused(scan, scan.examined - len(feasible) - len(broken))
+            refused: Mapping[str, Status] = check.refused(scan)
         else:
             feasible, statuses = [], {}
             for node in (*nodes[start:], *nodes[:start]):
@@ -324,7 +331,7 @@ class Cycle:
         if framework.points["postFilter"]:
             result.nomination, status = framework.run_post_filter(state, pod, diagnosis.statuses)
             text = status.message if status is not None else ""
-        told = {(status.plugin, status.code is Code.PENDING) for status in diagnosis.statuses.values()}
+        told = {(each.plugin, each.is_pending) for each, number in counts_of(diagnosis.statuses).items() if number}
         result.pending = frozenset(plugin for plugin, is_pending in told if is_pending)
         refusing = {plugin for plugin, is_pending in told if not is_pending}
         result.rejected_by = diagnosis.plugins - (result.pending - refusing) - {""}
@@ -385,8 +392,12 @@ class Cycle:
         describe_rejection(status, node.name, result)
 
 
+def _plugins(statuses: Mapping[str, Status]) -> frozenset[str]:
+    return frozenset(each.plugin for each, number in counts_of(statuses).items() if number)
+
+
 def describe_rejection(status: Status, node: str, result: CycleResult) -> None:
-    """Describe a failure after a node was chosen; a rejection reads as if there were only that node."""
+    """Describe a failure after a node was chosen; a rejection is worded as if there were only that node."""
     result.best = ()
     if status.rejected:
         result.message = fit_error(1, {node: status})

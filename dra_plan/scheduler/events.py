@@ -63,7 +63,7 @@ HintFunction = Callable[[Pod, Any, Any], Hint]
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """A plugin's interest in an event (upstream: ClusterEventWithHint). Without a hint, every such event queues."""
+    """A plugin's interest in an event (ClusterEventWithHint). Without a hint, every such event queues the pod."""
 
     resource: Resource
     action: Action
@@ -116,7 +116,7 @@ def concerns(interest: Interest, event: Event) -> bool:
 
 
 def wakes(interest: Interest, event: Event, pod: Pod) -> bool:
-    """Return whether an event, through this interest, is worth another attempt of the pod."""
+    """Return whether an event of this interest is worth another attempt for the pod."""
     if not concerns(interest, event):
         return False
     return interest.hint is None or interest.hint(pod, event.old, event.new) is Hint.QUEUE

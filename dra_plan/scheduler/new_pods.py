@@ -30,7 +30,7 @@ PARALLEL = "Parallel"
 def is_ordered(workload: AnyWorkload) -> bool:
     """Return whether the workload creates its pods one by one (StatefulSet's default).
 
-    Each pod is then created once all before it are ready.
+    Each pod is then created once all previous pods are ready.
     """
     return (
         isinstance(workload, Workload)
@@ -50,7 +50,8 @@ def new_pods(
     """Yield the pods that the workload still has to create; `pods` are its existing ones.
 
     Names that are `taken` in its namespace are not used again. With `is_ready`, a StatefulSet creates its pods in
-    order: the next one once all before it are ready (podManagementPolicy OrderedReady). Without it, all at once.
+    order: the next one once all previous ones are ready (podManagementPolicy OrderedReady). Without it, all are created
+    at once.
     """
     if is_over(workload):
         return
@@ -131,7 +132,7 @@ def pod_of(workload: AnyWorkload, template: PodTemplateSpec, name: str) -> Pod:
 
 
 def daemon_node(pod: Pod) -> str:
-    """Return the node that a daemon is for: its own, or the one that its required node terms name."""
+    """Return the node for which a daemon pod is intended: its own node, or the one in its required node terms."""
     required = required_terms(pod)
     for term in required.node_selector_terms if required is not None and not pod.spec.node_name else ():
         for field in term.match_fields:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dra_plan.api.core import Pod
@@ -16,7 +16,8 @@ from dra_plan.scheduler.cluster.nodes import NodeInfo
 from dra_plan.scheduler.dra.plugin import DynamicResources
 from dra_plan.scheduler.framework.interface import Diagnosis, FilterPlugin
 from dra_plan.scheduler.framework.profile import Framework
-from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, Status
+from dra_plan.scheduler.framework.runtime import PluginPanicError
+from dra_plan.scheduler.framework.status import CycleState, Obstacle, Reason, StateNotFoundError, Status
 
 
 class NodeRefusal(NamedTuple):
@@ -33,26 +34,35 @@ class NodeRefusals:
 
     The first rejection of a node is the one that the message counts.
 
-    `of_all`: the pod was rejected before any node was examined, so each node has that one reason.
+    `of_all`: the pod was rejected before any node was examined, so each node has that one reason. `besides` are then
+    the plugins that would reject each node too, as far as they were asked.
     """
 
     of_nodes: Mapping[str, tuple[NodeRefusal, ...]]
     of_all: bool = False
+    besides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def plugins(self, node: str) -> list[str]:
+        """Return the plugins that reject the node."""
+        return [*(each.plugin for each in self.of_nodes[node]), *self.besides.get(node, ())]
 
 
 Explain = Callable[[Framework, CycleState, Pod, Diagnosis], NodeRefusals | None]
 """A function called at the end of an attempt that found no node; None for pods that need no explanation."""
 
 
-def refusals_of(framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> NodeRefusals:
+def refusals_of(
+    framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis, *, besides: bool = False
+) -> NodeRefusals:
     """Return the rejections of the pod by each node, in the cycle that has just failed.
 
-    The cluster must not have changed since then.
+    The cluster must not have changed since then. `besides` asks the other plugins even if one rejected all nodes.
     """
+    plugins = framework.filters(state)
     if diagnosis.pre_filter:
         found = {name: (_refusal(status, ()),) for name, status in diagnosis.statuses.items()}
-        return NodeRefusals(found, of_all=True)
-    plugins = framework.filters(state)
+        others = dict(_besides(framework, plugins, state, pod, diagnosis)) if besides else {}
+        return NodeRefusals(found, of_all=True, besides=others)
     nodes = framework.handle.cluster.nodes
     with _as_if_not_asked(plugins, pod):
         return NodeRefusals(
@@ -87,6 +97,29 @@ def _of_node(
             status = framework.ask_filter(plugin, state, pod, node)
             if status is not None and status.rejected:
                 yield _refusal(status, plugin.obstacles(state, pod, node))
+
+
+def _besides(
+    framework: Framework, plugins: Sequence[FilterPlugin], state: CycleState, pod: Pod, diagnosis: Diagnosis
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the nodes with the plugins that reject them, of those that come before the one that rejected all."""
+    order = [plugin.name for plugin in plugins]
+    for name, status in diagnosis.statuses.items():
+        node = framework.handle.cluster.nodes.get(name)
+        if node is None or status.plugin not in order:
+            continue
+        before = plugins[: order.index(status.plugin)]
+        yield name, tuple(plugin.name for plugin in before if _rejects(framework, plugin, state, pod, node))
+
+
+def _rejects(framework: Framework, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo) -> bool:
+    try:
+        status = framework.ask_filter(plugin, state, pod, node)
+    except PluginPanicError as panic:
+        if isinstance(panic.__cause__, StateNotFoundError):
+            return False  # it also rejected all nodes at once, and prepared nothing
+        raise
+    return status is not None and status.rejected
 
 
 def _refusal(status: Status, obstacles: Sequence[Obstacle]) -> NodeRefusal:

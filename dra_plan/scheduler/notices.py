@@ -30,7 +30,7 @@ _GENERIC = "GenericWorkload"
 
 
 def group_notices(inventory: Inventory, cluster: SimulatedCluster, target: Target) -> list[Notice]:
-    """Return notices about gates that are on in the input's cluster and off here, and gangs that run only in part."""
+    """Return notices about gates that are on in the cluster but off in the simulation, and about partial gangs."""
     return [*_gates(inventory, target), *_in_part(cluster)]
 
 

@@ -56,7 +56,7 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
                 elsewhere=list(elsewhere),
                 varies=_varies(same),
             )
-        case SpreadUneven(topology_key, domain, pods, least, max_skew, emptiest, domains, min_domains):
+        case SpreadUneven(topology_key, domain, pods, least, max_skew, emptiest, domains, min_domains, selector):
             return NodeObstacle(
                 kind="Spread",
                 topology_key=topology_key,
@@ -67,6 +67,7 @@ def node_obstacle(same: Sequence[Obstacle], nodes: Mapping[str, Node]) -> NodeOb
                 emptiest=emptiest,
                 domains=domains,
                 min_domains=min_domains,
+                selector=selector,
                 varies=_varies(same),
             )
         case VolumeUnfit(claim, volume):

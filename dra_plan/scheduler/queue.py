@@ -424,7 +424,7 @@ class SchedulingQueue:
         return found
 
     def binding_failed(self, event: Event, uid: str) -> None:
-        """Handle a failed binding: for the other pods, but not for this one, it is as if the pod were deleted."""
+        """Handle a failed binding: to the other pods, but not to this one, it looks as if the pod were deleted."""
         self._end_idling()
         for item in sorted(self._unschedulable.values(), key=lambda i: i.order):
             if item.fruitless_since != self._happened:

@@ -36,7 +36,7 @@ from .simulation import Simulation
 class Refusals:
     """The reasons that keep a pod from each node, by name in scheduling order; empty for a node that fits.
 
-    `claims` are those of the pod that wait for devices, `allocated` those that have theirs.
+    `claims` are the pod's claims that wait for devices, and `allocated` are those that already have theirs.
     """
 
     of_nodes: dict[str, tuple[Status, ...]]
@@ -87,7 +87,7 @@ def _claims(
 
 @dataclass(frozen=True)
 class CopyTemplate:
-    """The content of one copy: a pod, or all pods of a gang, with different names and a pod group of their own."""
+    """The content of one copy: a pod, or all pods of a gang, with different names and their own pod group."""
 
     pods: tuple[Pod, ...]
     group: PodGroup | None = None
@@ -154,10 +154,10 @@ def next_of(found: Sequence[Copies], templates: Sequence[tuple[CopyTemplate, int
 def create_in_proportion(
     simulation: Simulation, templates: Sequence[tuple[CopyTemplate, int]], limit: int
 ) -> list[Copies]:
-    """Create copies in a running simulation, each when the one before is bound: at most `limit` in all.
+    """Create at most `limit` copies in a running simulation, each once the previous one is bound.
 
-    Each template comes with its number in a set. The first rejected copy ends the creation. A copy counts as bound if
-    it is bound when nothing changes any more, even if it evicts others.
+    Each template comes with its number in a set. The first rejected copy ends the creation. A copy is counted as bound
+    if it is bound when nothing changes any longer, even if it evicts others.
     """
     found = [Copies(len(template.pods)) for template, _ in templates]
     for _ in range(limit):
@@ -176,7 +176,7 @@ def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int
     """Return the outcome for a rejected gang's pods that arrive one by one, up to the first that finds no node.
 
     They arrive as pods without a group, in the order in which the scheduler tried those of the gang's copy of that
-    number. Those before it stay on their nodes.
+    number. Earlier pods stay on their nodes.
     """
     group, made = template.made(number)
     known = simulation.scheduler.groups.records.by_key
@@ -194,7 +194,7 @@ def without_its_gang(simulation: Simulation, template: CopyTemplate, number: int
 
 
 def copy_of(template: Pod, number: int) -> Pod:
-    """Return a new pod like the template: pending, with a name of its own and no claims yet."""
+    """Return a new pod like the template: pending, with its own name and without claims."""
     metadata = template.metadata
     named = ObjectMeta(
         name=f"{metadata.name}-{number}",
@@ -234,7 +234,7 @@ class NodeRules:
     def exclusions(self, pods: Iterable[Pod]) -> dict[str, list[NodeExclusion]]:
         """Return the nodes that are excluded for one of the pods, with the plugins; most nodes fit all pods.
 
-        Pods that are alike to the plugins get the very same dict.
+        Pods that the plugins treat alike get the same dict object.
         """
         pods = list(pods)
         keys = tuple(self._key(pod) for pod in pods)

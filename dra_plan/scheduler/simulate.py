@@ -342,7 +342,7 @@ class SimulationResult:
 
 
 def simulate(simulation: Simulation, then: Iterable[Inventory] = ()) -> SimulationResult:
-    """Schedule everything, then again after each later state of the cluster, until nothing changes any more."""
+    """Schedule all pods, then again after each later state of the cluster, until nothing changes any longer."""
     simulation.start()
     before = simulation.inventory
     for after in then:

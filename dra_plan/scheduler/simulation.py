@@ -132,7 +132,7 @@ class Scheduler:
             self.queue.member_came(event, self.handle.cluster.groups.seen(info.group))
 
     def run(self, *, to_refusal: bool = False) -> None:
-        """Schedule until nothing changes any more, it is enough, or late: pods still to be tried are cut short then.
+        """Schedule until nothing changes any longer, enough pods are bound, or time is up.
 
         `to_refusal`: stop at the first pod that gets no node; the next run continues from there.
         """
@@ -264,13 +264,13 @@ class Simulation:
 
     The input is not changed, and the same input gives the same outcome.
 
-    `config` is a decoded KubeSchedulerConfiguration, `plugins` are factories in addition to those of installed
-    packages, `extenders` replace those of the configuration. `api_server` is one of `API_SERVERS`, `order` (that in
-    which the pods of the input arrive) one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. Pods of
-    workloads, and claims of pods, exist from the start unless other code `makes` them; `ordered` StatefulSets start
+    `config` is a decoded KubeSchedulerConfiguration; `plugins` are factories in addition to those of installed
+    packages; `extenders` replace those of the configuration. `api_server` is one of `API_SERVERS`, and `order`, in
+    which the pods of the input arrive, is one of `admission.ORDERS`. Pods that are not `chosen` are not scheduled. Pods
+    of workloads, and claims of pods, exist from the start unless other code `makes` them; `ordered` StatefulSets start
     with one pod. `common` is shared with simulations of related inputs, `view` is the target's view of the input, if it
-    already exists. `chance` breaks ties and orders nodes, `device_order` the devices of a node. Raises UsageError for a
-    configuration that can't be used.
+    already exists. `chance` breaks ties and orders nodes; `device_order` orders the devices of a node. Raises
+    UsageError for a configuration that can't be used.
     """
 
     def __init__(
@@ -296,7 +296,6 @@ class Simulation:
         device_order: DeviceOrder | None = None,
     ) -> None:
         self._chosen = chosen
-        common = Common() if common is None else common
         if api_server not in API_SERVERS:
             raise UsageError(f"unknown API server {api_server!r}: use one of {', '.join(API_SERVERS)}")
         if order not in ORDERS:
@@ -314,6 +313,10 @@ class Simulation:
         self.tracer = Tracer() if trace else None
         self._admission = Admission(inventory, order, target.features, makes=makes, ordered=ordered)
         self.pods, claims = self._admission.claims(self._admission.pods())
+        if common is None:
+            common = Common()
+        else:
+            self.pods = [common.objects.admitted(pod) for pod in self.pods]
         self.groups = self._admission.groups
         self.ordered_sets = self._admission.ordered_sets
         store = ClaimStore(claims, consumable_capacity=target.features.consumable_capacity)
@@ -369,12 +372,12 @@ class Simulation:
         return Framework(profile.scheduler_name, points, weights, self.handle, self.tracer)
 
     def start(self) -> None:
-        """Give every pod of the input to the scheduler, and schedule until nothing changes any more."""
+        """Give every pod in the input to the scheduler, and schedule until nothing changes any longer."""
         self.admit_all()
         self.run()
 
     def run(self) -> None:
-        """Schedule until nothing changes any more; `ordered` StatefulSets create their next pods meanwhile."""
+        """Schedule until nothing changes any longer; `ordered` StatefulSets create their next pods in the meantime."""
         self.scheduler.run()
         if not self.ordered_sets:
             return
@@ -424,7 +427,7 @@ class Simulation:
             self.cluster.add_group(group)
 
     def admit(self, pod: Pod) -> None:
-        """Accept a new pod: it is on a node, or needs one, or does not concern the scheduler."""
+        """Accept a new pod, which is on a node, needs one, or does not concern the scheduler."""
         if pod.spec.node_name:
             self.scheduler.records.of(pod).node = pod.spec.node_name
         elif ended(pod):

@@ -368,7 +368,7 @@ _PAIR = re.compile("#(?=#)")
 
 
 class Template:
-    """A parsed template. Raises UsageError on construction if it is malformed."""
+    """A parsed template. The constructor raises UsageError if the template is malformed."""
 
     def __init__(self, source: str) -> None:
         self._nodes = parse(source)

@@ -37,7 +37,7 @@ def why_undecided(document: PrintedDocument) -> str:
 
 
 def fits_nowhere(outcome: str) -> str:
-    """Return the wording for a claim set or pod that got no node, as far as this is certain."""
+    """Return the wording for a claim set or pod that got no node, depending on whether this is certain."""
     return {"Undecided": "undecided", "Unknown": "not known"}.get(outcome, "fits nowhere")
 
 
@@ -113,7 +113,7 @@ def consumed(result: DeviceRequestAllocationResult) -> str:
 def target(document: PrintedDocument) -> str:
     """Return the edits, the simulated release, and the defects of the release that affected the answer."""
     met = sorted({name for notice in document.warnings for name in _defects(notice)}, key=_in_order)
-    defects = f"; release defects that matter: {', '.join(met)}" if met else ""
+    defects = f"; known defects that affect this answer: {', '.join(met)}" if met else ""
     changed = sentence(document.what_if or ())
     return f"{changed} {release(document.target)}{defects}.".lstrip()
 
@@ -176,7 +176,7 @@ def _words(edit: AppliedEdit) -> str:
             name = edit.object.name if edit.object else ""
             told = f"pod/{name} on {edit.node}" if edit.node else f"pod/{name} evicted"
         case _:
-            told = f"without {edit.object.kind.lower()}/{edit.object.name}" if edit.object else ""
+            told = f"{_object(edit.object)} removed" if edit.object else ""
     effects = ", ".join(_effects(edit))
     return f"{told} ({effects})" if effects else told
 
@@ -194,7 +194,11 @@ def _applied(edit: AppliedEdit) -> str:
 
 def written(one: AppliedObject) -> str:
     """Return an applied object, and whether it is created or changed."""
-    return f"{one.kind.lower()}/{one.namespace}{'/' if one.namespace else ''}{one.name} {one.change.lower()}"
+    return f"{_object(one)} {one.change.lower()}"
+
+
+def _object(of: ObjectName) -> str:
+    return f"{of.kind.lower()}/{of.namespace}{'/' if of.namespace else ''}{of.name}"
 
 
 def _effects(edit: AppliedEdit) -> Iterator[str]:
@@ -202,7 +206,7 @@ def _effects(edit: AppliedEdit) -> Iterator[str]:
         yield f"{_count(len(edit.pending), 'pod')} pending again"
     kinds = [item.kind.lower() for item in edit.gone]
     for kind in dict.fromkeys(kinds):
-        yield f"{_count(kinds.count(kind), kind)} gone"
+        yield f"{_count(kinds.count(kind), kind)} deleted"
     if edit.deallocated:
         yield f"{_count(len(edit.deallocated), 'claim')} free"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from dra_plan.api.well_known import HOSTNAME
 from dra_plan.documents.verdicts import NodeObstacle
 from dra_plan.text import words
 from dra_plan.text.devices import removed
@@ -58,6 +59,9 @@ def _taint(of: NodeObstacle) -> str:
 
 def _label(of: NodeObstacle) -> str:
     key = "name" if of.label == "metadata.name" else of.label
+    if key == "name" and of.operator == "In":
+        pinned = f"{of.near} wants it on" if of.near else "it may only run on"
+        return f"{pinned} node {' or '.join(of.values)}"
     there = [f"{key}={found.value}{_on(found.nodes, of)}" for found in of.found]
     there += [f"no label {key}{_on(of.without, of)}"] if of.without else []
     there += [f"{more} more"] if (more := of.values_found - len(of.found)) > 0 else []
@@ -87,7 +91,7 @@ def _wanted(of: NodeObstacle, key: str) -> str:
 
 def _port(of: NodeObstacle) -> str:
     if of.varies:
-        return f"host port {of.port}/{of.protocol} is taken (on the first by pod {of.pod})"
+        return f"host port {of.port}/{of.protocol} is taken (for example by pod {of.pod})"
     return f"host port {of.port}/{of.protocol} is taken by pod {of.pod}"
 
 
@@ -104,6 +108,8 @@ def _affinity(of: NodeObstacle) -> str:
         if of.varies:
             return f"a pod in their {key} ({of.domain}: {of.pod}) keeps {mine} away (its anti-affinity)"
         return f"pod {of.pod} keeps {mine} away from {where} (its anti-affinity)"
+    if of.varies and key == HOSTNAME:
+        return f"pod anti-affinity: each already has a pod {pods} ({of.domain}: {of.pod})"
     if of.varies:
         return f"pod anti-affinity: a pod {pods} is in their {key} ({of.domain}: {of.pod})"
     return f"pod anti-affinity: pod {of.pod} ({of.selector or 'of its term'}) is in {where}"
@@ -112,13 +118,14 @@ def _affinity(of: NodeObstacle) -> str:
 def _spread(of: NodeObstacle) -> str:
     if not of.domain:
         return f"topology spread: the node has no label {of.topology_key}"
-    there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'such pod')}"
+    which = f"with {of.selector}" if of.selector else "that count"
+    there = f"{of.topology_key}={of.domain} has {words.counted(of.pods, 'pod')} {which}"
     if of.varies:
-        there = f"too many such pods in their {of.topology_key} ({of.domain} has {of.pods})"
+        there = f"too many pods {which} in their {of.topology_key} ({of.domain} has {of.pods})"
     if of.min_domains:
         few = f"minDomains is {of.min_domains} and there {'is' if of.domains == 1 else 'are'} only {of.domains}"
         return f"topology spread: {there}; {few}, so the emptiest counts as {of.least}, and maxSkew is {of.max_skew}"
-    emptiest = f"{of.emptiest}, the emptiest, has" if of.emptiest else "the emptiest has"
+    emptiest = f"{of.emptiest} has only" if of.emptiest else "the emptiest has"
     return f"topology spread: {there}, {emptiest} {of.least}, and maxSkew is {of.max_skew}"
 
 
@@ -131,7 +138,7 @@ def _volume(of: NodeObstacle) -> str:
 def _volume_in_use(of: NodeObstacle) -> str:
     if of.claim:
         return f"volume claim {of.claim} is in use by pod {of.pod}, and only one pod may use it (ReadWriteOncePod)"
-    by = f"(on the first by pod {of.pod})" if of.varies else f"by pod {of.pod}"
+    by = f"(for example by pod {of.pod})" if of.varies else f"by pod {of.pod}"
     return f"a disk ({of.volume}) is in use there {by}"
 
 

@@ -30,6 +30,7 @@ from dra_plan.documents.suggestions import (
     NodeSelectorChanged,
     NodeTaintMet,
     NodeUncordoned,
+    PodRuleRelaxed,
     PoolAwaited,
     ReplicasLowered,
     RequestDropped,
@@ -219,7 +220,7 @@ _KINDS = {
     "constraint-unknown": "a constraint is empty, or of a kind that is unknown in this release",
     "capacity-request": "a capacity request is negative, or its steps cannot be counted",
     "all-and-broken-pool": "a request for all devices fails while any pool of the node is incomplete or invalid",
-    "all-and-constraint": "a request for all devices includes a device that its constraint refuses",
+    "all-and-constraint": "a request for all devices includes a device that its constraint rejects",
     "invalid-pools": "no device was found, and an invalid pool was skipped",
     "invalid-pool": "the search reached an invalid pool",
     "node-selector-terms": (
@@ -307,11 +308,17 @@ def change(of: SuggestedChange) -> str:
         case NodeUncordoned():
             return f"uncordon {of.uncordon}"
         case NodeTaintMet(code="tolerate-node-taint"):
-            return f"add a toleration for taint {words.taint(of.taint)} of {of.tainted}"
+            return f"add a toleration for taint {words.taint(of.taint)}"
         case NodeTaintMet():
             return f"remove taint {words.taint(of.taint)} from {of.tainted}"
         case NodeSelectorChanged():
             return f"ask for a node with {of.label}={of.to} instead of {of.from_}"
+        case PodRuleRelaxed(code="relax-spread"):
+            return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
+        case PodRuleRelaxed(code="relax-anti-affinity"):
+            return f"prefer the pod anti-affinity in {of.topology_key} instead of requiring it"
+        case PodRuleRelaxed():
+            return f"do without host port {of.port}"
         case ResourceLowered():
             return f"ask for {of.to} instead of {of.from_} {of.resource} in container {of.container}"
         case ReplicasLowered():

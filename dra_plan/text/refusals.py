@@ -17,7 +17,7 @@ MOST = 5
 def headline(refusals: Refusals) -> str:
     """Return the number of rejected objects, as the beginning of a sentence; "" for none."""
     refused = len({one.object for one in refusals or ()})
-    return f"The API server refuses {counted(refused, 'object')}" if refused else ""
+    return f"The API server rejects {counted(refused, 'object')}" if refused else ""
 
 
 def lines(refusals: Refusals) -> list[str]:
@@ -29,7 +29,7 @@ def paragraphs(refusals: Refusals) -> Iterator[Paragraph]:
     """Yield each finding with its position, the pods that cannot run, and the fix; nothing without findings."""
     if not refusals:
         return
-    lines = ["The API server refuses:"]
+    lines = ["The API server rejects:"]
     for one in refusals[:MOST]:
         lines += [f"  {line}" for line in _finding(one)]
     if len(refusals) > MOST:

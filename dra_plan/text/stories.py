@@ -75,7 +75,7 @@ def worth_telling(stories: list[NodeStory]) -> tuple[list[NodeStory], str]:
     chosen = sorted(range(len(stories)), key=lambda at: -len(stories[at].nodes))[:MOST_STORIES]
     rest = [story for at, story in enumerate(stories) if at not in chosen]
     others = counted(sum(len(story.nodes) for story in rest), "more node")
-    told = counted(len(rest), "other story", "other stories")
+    told = counted(len(rest), "other result", "other results")
     return [stories[at] for at in sorted(chosen)], (
         f"{others} with {told}: `-o json` lists them all, `--node NODE` shows one."
     )
@@ -171,7 +171,7 @@ def cause_lines(story: NodeStory) -> Lines:
         yield f"No answer {steps if limit else 'before the time was up (--timeout)'}."
     for claim in story.claims_elsewhere:
         devices = words.listed([f"{each.driver}/{each.pool}/{each.device}" for each in claim.devices])
-        them = "it" if len(claim.devices) == 1 else "them"
+        them = "that device" if len(claim.devices) == 1 else "these devices"
         yield f"Claim {words.used_claim(claim, claim.pods)} already has {devices}. This node cannot reach {them}."
     if story.outcome is Outcome.ERROR:
         if story.fault is not None and story.fault.code in obstacles.ABOUT_POOLS:
@@ -208,17 +208,17 @@ def blocking_lines(story: NodeStory) -> Lines:
     if blocking is None:
         return
     if not blocking.elements:
-        yield ("Each request could be met alone, but not all together. Which of them conflict is not known.")
+        yield ("Each request can be met on its own, but not all of them together. It is unknown which ones conflict.")
         return
     one = sum(isinstance(element, BlockingRequest) for element in blocking.elements) == 1
     yield (
-        "Enough devices pass every check one by one, but these cannot be met together:"
+        "Enough devices pass every check, but these cannot be met together:"
         if one
-        else "Each request could be met alone, but not these together:"
+        else "Each request can be met on its own, but not these together:"
     )
     yield from indented(obstacles.lines(blocking))
     if blocking.proven:
-        yield "Without any one of these, the others could be met."
+        yield "If any one of these is removed, the others can be met."
     else:
         yield "The set may be smaller: the search was cut short."
 
@@ -240,9 +240,9 @@ def in_vain(of: ExplainedClaimSet) -> str:
     if tried == 0 and room:
         why = causes(one for each in room for one in each.excluded_by)
         nodes = listed([node for each in room for node in each.nodes])
-        return f"No change was found to try. On nodes with room ({nodes}), the pod is refused: {why}."
+        return f"There is no change to try. On nodes with room ({nodes}), the pod is rejected: {why}."
     if tried == 0:
-        return "No change was found to try."
+        return "There is no change to try."
     if tried == 1:
         return "One change was tried; it does not make the pod fit."
     return f"{tried} changes were tried, alone and in pairs; none makes the pod fit."
@@ -294,9 +294,9 @@ def room(claim_set: PlannedClaimSet) -> str:
     if not found:
         every = claim_set.outcome is Outcome.DOES_NOT_FIT and all(node.excluded_by for node in claim_set.nodes)
         why = causes(each for node in claim_set.nodes for each in node.excluded_by)
-        return f"all nodes refused: {why}" if every and why else ""
+        return f"all nodes rejected: {why}" if every and why else ""
     why = causes(each for node in found for each in node.excluded_by)
-    return f"only {listed([node.name for node in found])} would have room, but refused: {why}"
+    return f"only {listed([node.name for node in found])} would have room, but rejected: {why}"
 
 
 def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
@@ -305,9 +305,9 @@ def lines(claim_set: ExplainedClaimSet) -> Iterator[str]:
         why = causes(each.excluded_by)
         if each.has_room:
             has = "has" if len(each.nodes) == 1 else "have"
-            yield f"{listed(each.nodes)}: {has} room, but refused: {why}."
+            yield f"{listed(each.nodes)}: {has} room, but rejected: {why}."
         else:
-            yield f"{listed(each.nodes)}: refused before any device is checked: {why}."
+            yield f"{listed(each.nodes)}: rejected before any device is checked: {why}."
 
 
 MOST_NAMES = 3
@@ -398,7 +398,7 @@ def _same_answer(one: PlannedNode, other: PlannedNode) -> bool:
     )
 
 
-TOGETHER = "`dra-plan schedule`, with the same paths,"
+TOGETHER = "`dra-plan schedule` with the same paths"
 
 
 ALONE = "Each row is checked alone"
@@ -419,7 +419,7 @@ def left_out(claim_sets: Sequence[ClaimSetSummary]) -> Iterator[str]:
     found = list(dict.fromkeys(rule for each in claim_sets for rule in each.not_judged))
     if found:
         about = _of(claim_sets)
-        yield f"Not checked here: {listed(found, len(found))} of {about}. {TOGETHER} checks all of it."
+        yield f"Not checked: {listed(found, len(found))} of {about}. {TOGETHER} also checks these."
 
 
 def _of(claim_sets: Sequence[ClaimSetSummary]) -> str:

@@ -92,13 +92,16 @@ def _volume_claim(of: VolumeClaimNeeds) -> str:
         near = f" Did you mean {of.near}?" if of.near else ""
         return f"{claim} does not exist.{near}"
     if of.class_missing:
-        near = f" Did you mean {of.near}?" if of.near else ""
-        return f"{claim}: StorageClass {of.storage_class} does not exist.{near}"
+        near = f" Did you mean {of.near}?" if of.near else f" The input has {words.listed(of.classes)}."
+        return f"{claim}: StorageClass {of.storage_class} does not exist.{near} {_CLASS_STAYS}"
     whose = f"StorageClass {of.storage_class}" if of.storage_class else "no StorageClass"
     if of.waits:
         where = f" on nodes with {words.listed(of.labels)}" if of.labels else " when the pod has a node"
         return f"{claim}: {whose} makes its volume{where}."
     return f"{claim} has no volume yet ({whose}): kubectl describe pvc {of.name} says why."
+
+
+_CLASS_STAYS = "The class of a claim cannot be changed: create this class, or create the claim again with another."
 
 
 def is_told_elsewhere(groups: list[RefusingNodes], fitting: Sequence[str]) -> bool:
@@ -124,6 +127,8 @@ def in_vain(groups: Sequence[RefusingNodes]) -> str:
         any_more = f"more than {largest}" if largest != "0" else "any"
         return f"Waiting will not help: it requests {same[0].need} {resource}, and no node has {any_more}."
     devices = [one for each in never for one in each if one.devices is not None]
+    if any(one.devices is not None and one.devices.name == "driver" for one in devices):
+        return ""  # a driver that starts publishes its devices
     requests = {one.devices.request for one in devices if one.devices is not None and one.room}
     if len(devices) >= len(groups) and len(requests) == 1:
         need = next(one.devices.need for one in devices if one.devices is not None and one.room)
@@ -167,6 +172,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
     if of.freed is not None:
         yield f"  {_freed(of, of.freed)}"
         yield from indented(_in_the_way(of.freed, devices))
+    yield from (f"  {words.absent(one)}" for one in of.absent)
     if of.verdict == "Unschedulable" and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
 
@@ -182,7 +188,8 @@ def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None
 
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
     """Return the outcome for a pod without its blocker, or without the volumes that exclude all nodes."""
-    refused = f"no node could take it (0 of {of.total_nodes:,}):"
+    it = "one of its pods" if of.verdict == "Suspended" else "it"
+    refused = f"no node could take {it} (0 of {of.total_nodes:,}):"
     match of.held_by:
         case "SchedulingGates":
             when = f"Without {'its gates' if len(of.held) > 1 else 'the gate'}"
@@ -190,13 +197,16 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
             when = "If kube-scheduler placed it"
         case "MissingClaim":
             when = "Besides"
+        case _ if of.verdict == "Suspended":
+            when = "If it started now"
         case _:
             when = "Whatever its volumes need" if of.missing else "Without its volumes"
             when = "Besides" if of.refused_by == [DEVICES] else when
     if then.verdict == "Unschedulable":
         return f"{when}, {refused}"
     evicts = " after evicting others" if then.verdict == "WouldPreempt" else ""
-    return f"{when}, it would be bound to {then.node_name} now{evicts}."
+    now = "" if of.verdict == "Suspended" else " now"
+    return f"{when}, {it} would be bound to {then.node_name}{now}{evicts}."
 
 
 def verdict_line(alike: Sequence[OwnerVerdict]) -> str:
@@ -367,10 +377,10 @@ def _refused(whose: _Whose) -> str:
         refused = of.forbidden or of.pods
         all_of_them = refused in (0, max(of.pods, of.wanted))
         which = "its pods" if all_of_them else f"{refused} of its {max(of.pods, of.wanted)} pods"
-        return f": the API server refuses {_CLAIM_OF if _is_about_claims(of) else ''}{which}."
+        return f": the API server rejects {_CLAIM_OF if _is_about_claims(of) else ''}{which}."
     if of.findings and all(one.code == _OF_ITS_PODS for one in of.findings):
-        return ": the API server refuses its pods."
-    return f": the API server refuses {'its claim' if whose.is_pod and _is_about_claims(of) else 'it'}."
+        return ": the API server rejects its pods."
+    return f": the API server rejects {'its claim' if whose.is_pod and _is_about_claims(of) else 'it'}."
 
 
 _OF_ITS_PODS = "DRA226"
@@ -480,15 +490,14 @@ def _last(of: OwnerVerdict, last: LastMessage) -> str:
         return f"The cluster last said the same{when}."
     said = f"The cluster last said{when}: {last.message}"
     if last.changed:
-        return f"{said.removesuffix('.')}. Since then: {words.listed([_since(one) for one in last.changed])}."
+        return f"{said.removesuffix('.')}. Now: {', '.join([_since(one) for one in last.changed])}."
     return f"{said} It would fit now." if of.verdict in ("WouldBind", "WouldPreempt") else said
 
 
 def _since(of: ChangedReason) -> str:
-    """Return `2 Insufficient cpu became 3`."""
-    if not of.before:
-        return f"{of.nodes} {of.reason} is new"
-    return f"{of.before} {of.reason} {f'became {of.nodes}' if of.nodes else 'is gone'}"
+    """Return `"Insufficient cpu" on 3 nodes (was 2)`."""
+    now = f"on {words.counted(of.nodes, 'node')}" if of.nodes else "on no node"
+    return f'"{of.reason}" {now} (was {of.before})'
 
 
 def _age(seconds: int) -> str:

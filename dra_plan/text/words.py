@@ -121,8 +121,9 @@ def absent(of: AbsentName) -> str:
     """Return a value that no device of the cluster has, and the existing values."""
     there = wording.values(((one.value, one.count) for one in of.values), of.other_values)
     name = "driver" if of.kind == "driver" else of.name
-    whose = class_selector(of.class_) if of.class_ else f"the selector of {request(of)}"
-    return f"No device on any node has {name} {value(of.wanted)}, which {whose} requires; found: {', '.join(there)}."
+    whose = class_selector(of.class_) if of.class_ else f"the selector in {request(of)}"
+    said = f"No device on any node has {name} {value(of.wanted)}, which {whose} requires; found: {', '.join(there)}."
+    return f"{said} Check that this driver runs on the nodes." if of.kind == "driver" else said
 
 
 def taint(of: Taint | TaintName | DeviceTaint | DeviceToleration) -> str:
@@ -151,11 +152,11 @@ def unusable_pool(of: UnusablePool) -> str:
             why = f"{of.seen} {is_are} in the input, of generation {of.generation}{slices}"
             return f"pool {of.pool} is never complete: resourceSliceCount is {of.expected}, and {why}{devices}"
         expected = counted(of.expected or 0, "slice")
-        why = f"is incomplete: {of.seen} of {expected} of generation {of.generation}{slices}"
+        why = f"is incomplete: the input has {of.seen} of {expected} of generation {of.generation}{slices}"
     elif of.code == "pool-invalid":
         why = f"is invalid: {of.problem}{slices}"
     else:
-        why = f"is obsolete here: generation {of.generation}, newer is {of.superseded_by}{slices}"
+        why = f"is obsolete on this node: its generation is {of.generation}, the newest is {of.superseded_by}{slices}"
     return f"pool {of.pool} {why}{devices}"
 
 
@@ -196,8 +197,8 @@ def defect(of: OwedToDefects) -> list[str]:
     for one in of.defects:
         issue = f" (kubernetes#{one.issue})" if one.issue else ""
         said.append(f"Known defect {one.id}{issue}: {one.title}.")
-    without = f"Without {'it' if len(of.defects) == 1 else 'them'}"
-    said.append(f"{without} {_PROMISED[of.promised]}.")
+    without = f"Without {'this defect' if len(of.defects) == 1 else 'these defects'}"
+    said.append(f"{without}, {_PROMISED[of.promised]}.")
     return said
 
 

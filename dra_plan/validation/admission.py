@@ -32,30 +32,31 @@ NO_NAMESPACE = refused(
     "DRA209",
     "namespace that does not exist",
     (
-        "Nothing can be created in a namespace that does not exist. Checked only if the input has the "
-        "namespace `default`, and so all namespaces of a cluster."
+        "Nothing can be created in a namespace that does not exist. This rule is checked only if the "
+        "input contains the namespace `default`, which indicates that it contains all namespaces of a "
+        "cluster."
     ),
     "Correct the name, or add the Namespace.",
 )
 NO_PRIORITY_CLASS = refused(
     "DRA218",
     "priority class that does not exist",
-    "The API server refuses pods that name a PriorityClass that does not exist.",
+    "The API server rejects pods that name a PriorityClass that does not exist.",
     "Correct the name, or add the PriorityClass.",
 )
 PRIORITY_CLASS_UNKNOWN = warning(
     "DRA219",
     "priority class that is not in the input",
-    ("The input has no PriorityClass at all. The API server refuses pods that name one that does not exist."),
-    "Add the priority classes: `kubectl get priorityclasses -o yaml`.",
+    ("The input contains no PriorityClass. The API server rejects pods that name a PriorityClass that does not exist."),
+    "Add the priority classes, that is, the output of `kubectl get priorityclasses -o yaml`.",
     refused_by="APIServer",
 )
 PRIORITY = refused(
     "DRA224",
-    "priority that differs from that of the class",
+    "priority that differs from the PriorityClass",
     (
-        "The API server takes priority and preemptionPolicy from the PriorityClass that the pod names, "
-        "or from the default one. It refuses pods with other values."
+        "The API server sets `priority` and `preemptionPolicy` from the PriorityClass that the pod names, "
+        "or from the default one. It rejects pods that set other values."
     ),
     "Name a PriorityClass, and remove the two fields.",
 )
@@ -63,17 +64,18 @@ NO_ACCOUNT = refused(
     "DRA225",
     "service account that does not exist",
     (
-        "The API server refuses pods whose service account does not exist. Checked only if the input has "
-        "the namespace `default` and, if that comes from a running cluster, service accounts too."
+        "The API server rejects pods whose service account does not exist. This rule is checked only if "
+        "the input contains the namespace `default` and, for the dump of a running cluster, also service "
+        "accounts."
     ),
     "Correct the name, or add the ServiceAccount.",
 )
 REFUSED_PODS = error(
     "DRA226",
-    "workload whose pods the API server refuses",
+    "workload whose pods the API server rejects",
     (
-        "The workload is accepted, but its controller cannot create pods: the API server refuses each of "
-        "them because of the pod template."
+        "The API server accepts the workload, but rejects every pod that its controller tries to create, "
+        "because of the pod template."
     ),
     "Correct the template, or add the objects that it names.",
 )

@@ -34,12 +34,15 @@ from .rule import Problem, refused
 # -- conditions --------------------------------------------------------------------------------------------------------
 # DRA158: of devices in the status of claims, and of taint rules (`ValidateConditions` of apimachinery).
 
-TAKE_AS_IT_IS = "Copy the status from a cluster unchanged, or remove it."
+TAKE_AS_IT_IS = "Copy the status from a cluster without changes, or remove it."
 
 CONDITION = refused(
     "DRA158",
-    "condition that the API server refuses",
-    ("A condition needs a status (True, False or Unknown), a reason in one word, and the time of its last change."),
+    "condition that the API server rejects",
+    (
+        "A condition must have a status (True, False or Unknown), a one-word reason, and the time of its "
+        "last transition."
+    ),
     TAKE_AS_IT_IS,
 )
 CONDITION_RULES = (CONDITION,)
@@ -76,15 +79,18 @@ def check_conditions(path: FieldPath, conditions: Sequence[Condition]) -> Iterat
 STATUS = refused(
     "DRA145",
     "claim status that contradicts itself",
-    ("Only allocated claims can be reserved, once per user. Driver status is only for allocated devices."),
+    (
+        "Only an allocated claim can be reserved, and only once for each consumer. Only allocated devices "
+        "can have a driver status."
+    ),
     TAKE_AS_IT_IS,
 )
 FORMAT = refused(
     "DRA159",
     "claim status in the wrong format",
     (
-        "Share IDs are UUIDs, addresses have a prefix length and their shortest form, and the source of "
-        "a configuration is FromClass or FromClaim."
+        "Share IDs must be UUIDs. Addresses must have a prefix length and be in their shortest form. The "
+        "source of a configuration must be FromClass or FromClaim."
     ),
     TAKE_AS_IT_IS,
 )

@@ -38,10 +38,10 @@ from .selectors import tolerations
 
 CONFIG = refused(
     "DRA147",
-    "configuration that is not an object for a driver",
+    "configuration that is not a driver object",
     (
-        "A configuration entry has `opaque`, with the name of the driver and an object of parameters "
-        "that only the driver reads."
+        "A configuration entry must have the field `opaque`, which contains the driver's name and a "
+        "parameters object that only the driver reads."
     ),
     "Write `- opaque: {driver: ..., parameters: {...}}`.",
 )
@@ -69,26 +69,29 @@ def check(path: FieldPath, opaque: OpaqueDeviceConfiguration | None) -> Iterator
 
 ONE_FORM = refused(
     "DRA141",
-    "request without exactly one of `exactly` and `firstAvailable`",
-    "A request asks either for devices of one class, or for the first of several alternatives.",
-    "Keep one of the two. In v1beta1 the fields of `exactly` are directly in the request.",
+    "request that does not set exactly one of `exactly` and `firstAvailable`",
+    "A request asks either for devices of one class or for the first available of several alternatives.",
+    "Keep one of the two fields. In v1beta1, the fields of `exactly` are directly in the request.",
 )
 MODE = refused(
     "DRA142",
     "allocation mode and count that contradict each other",
-    "ExactCount needs a count of at least 1, and All takes no count. There are no other modes.",
-    "For All, remove count; for one device, remove both.",
+    "The mode must be ExactCount or All. ExactCount needs a count of at least 1, and All takes no count.",
+    "For All, remove `count`; for a single device, remove both fields.",
 )
 UNKNOWN_REQUEST = refused(
     "DRA143",
-    "reference to a request that the claim does not have",
-    "Constraints, configuration and containers name requests as REQUEST, or REQUEST/SUBREQUEST for one alternative.",
+    "reference to a request that is not in the claim",
+    (
+        "Constraints, configuration and containers refer to a request as REQUEST, or to one of its "
+        "alternatives as REQUEST/SUBREQUEST."
+    ),
     "Correct the name.",
 )
 EMPTY_CONSTRAINT = refused(
     "DRA144",
     "constraint without an attribute",
-    "A constraint compares one attribute: matchAttribute or distinctAttribute.",
+    "A constraint compares a single attribute, which `matchAttribute` or `distinctAttribute` names.",
     "Name the attribute, or remove the constraint.",
 )
 CAPACITY_AMOUNT = warning(
@@ -219,13 +222,13 @@ def known_request(path: FieldPath, name: str, known: list[str]) -> Iterator[Prob
 
 MISPLACED = refused(
     "DRA014",
-    "request with the fields of `exactly` next to its name",
+    "request with fields of `exactly` outside `exactly`",
     (
-        "In v1beta1 a request has its class, selectors and so on directly; since v1beta2 they are in "
-        "`exactly`. kubectl refuses them elsewhere. If they are dropped, the request asks for nothing, "
-        "and the API server refuses it."
+        "In v1beta1, the class, the selectors and similar fields are directly in the request; since "
+        "v1beta2, they are in `exactly`. kubectl rejects them anywhere else. If they are dropped, the "
+        "request specifies nothing, and the API server rejects it."
     ),
-    "Move the fields into `exactly`, or write the object as v1beta1.",
+    "Move the fields into `exactly`, or write the object in v1beta1.",
 )
 FLAT_REQUEST_RULES = (MISPLACED,)
 

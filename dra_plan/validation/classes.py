@@ -15,10 +15,11 @@ from .rule import Problem, refused
 
 EXTENDED_RESOURCE = refused(
     "DRA148",
-    "extended resource name that is not valid",
+    "invalid extended resource name",
     (
-        "An extended resource needs a domain that does not end in kubernetes.io, and must not start with "
-        "`requests.`. With `requests.` in front, as in quotas, it must be a valid label name."
+        "An extended resource name needs a domain that does not end in kubernetes.io, and must not start "
+        "with `requests.`. The name must also be a valid label name when `requests.` is put in front of "
+        "it, as quotas do."
     ),
     "Use your own domain, such as example.com/gpu.",
 )

@@ -48,12 +48,12 @@ from .rule import Problem, info, refused, warning
 
 MAPPING = refused(
     "DRA160",
-    "mapping to node resources that the API server refuses",
+    "node resource mapping that the API server rejects",
     (
-        "A device can represent cpu, memory, ephemeral-storage and hugepages-SIZE of its node: a "
-        "multiple of one of its capacities, or a fixed amount. The multiplier is greater than 0."
+        "A device can represent its node's cpu, memory, ephemeral-storage and hugepages-SIZE, either as a "
+        "multiple of one of its capacities or as a fixed amount. The multiplier must be greater than 0."
     ),
-    "Name a resource of the node, a capacity of the device, and a multiplier greater than 0.",
+    "Name a node resource and one of the device's capacities, and use a multiplier greater than 0.",
 )
 NODE_ALLOCATABLE_RULES = (MAPPING,)
 
@@ -83,13 +83,13 @@ def check_node_allocatable(path: FieldPath, device: Device) -> Iterator[Problem]
 
 NODE_FIELDS = refused(
     "DRA130",
-    "slice without exactly one way to select its nodes",
+    "slice that does not select its nodes in exactly one way",
     (
-        "A slice needs exactly one of nodeName, nodeSelector, allNodes and perDeviceNodeSelection. With "
-        "perDeviceNodeSelection, each device needs exactly one of the other three. Empty and false "
-        "values count as set, and are refused."
+        "A slice must set exactly one of `nodeName`, `nodeSelector`, `allNodes` and "
+        "`perDeviceNodeSelection`. With `perDeviceNodeSelection`, each device must set exactly one of the "
+        "other three. Empty and false values count as set, and the API server rejects them."
     ),
-    "Keep the one that you mean.",
+    "Keep only the field that you need.",
 )
 NODE_FIELD_RULES = (NODE_FIELDS,)
 
@@ -141,20 +141,20 @@ POLICY = refused(
     "DRA135",
     "request policy that contradicts itself",
     (
-        "The policy says how requests for a shared capacity are rounded and limited. The API server "
-        "refuses contradictions. It compares values and counts steps in whole units (fractions are "
-        "rounded up), and since 1.37 in thousandths."
+        "The policy defines how requests for a shared capacity are rounded and limited. The API server "
+        "rejects policies that contradict themselves. It compares values and counts steps in whole units "
+        "(rounding fractions up), and since 1.37 in thousandths."
     ),
-    "Make default, values and range agree with each other and with the capacity.",
+    "Make the default, the values and the range consistent with each other and with the capacity.",
 )
 USELESS_POLICY = warning(
     "DRA156",
-    "request policy that the API server accepts and no request can use",
+    "request policy that the API server accepts but no request can use",
     (
-        "If the default is above the capacity, every request without an amount fails on the device. A "
-        "step must be greater than 0."
+        "If the default exceeds the capacity, every request without an amount fails on the device. A step "
+        "must be greater than 0."
     ),
-    "Use a default that is at most the capacity, and a step greater than 0.",
+    "Use a default that does not exceed the capacity, and a step that is greater than 0.",
 )
 POLICY_RULES = (POLICY, USELESS_POLICY)
 
@@ -309,39 +309,39 @@ def _sum_exceeds(least: Quantity, step: Quantity, total: Quantity) -> bool:
 
 ATTRIBUTE = refused(
     "DRA134",
-    "attribute without exactly one value",
+    "attribute that does not have exactly one value",
     (
-        "An attribute has one value: an int, bool, string or version, or a non-empty list of one of "
-        "these types. With any other value, every selector fails on the whole device."
+        "An attribute must have exactly one value: an int, bool, string or version, or a non-empty list "
+        "of one of these types. Otherwise, every selector fails on the whole device."
     ),
-    "Keep the one value that you mean.",
+    "Keep only the value that you need.",
 )
 BINDING = refused(
     "DRA136",
-    "binding conditions that the API server refuses",
+    "binding conditions that the API server rejects",
     (
-        "The scheduler waits until a binding condition or a binding failure condition is reported. Both "
-        "lists must have entries, and no condition may be in both."
+        "The scheduler waits until a binding condition or a binding failure condition is reported. If "
+        "either list is set, both must have entries, and no condition may be in both."
     ),
-    "List at least one condition of each kind, and each condition only once.",
+    "List at least one condition of each kind, and list each condition only once.",
 )
 VERSION = refused(
     "DRA139",
     "version attribute that is not a valid semantic version",
     (
-        "Versions follow semver 2.0.0 strictly: three numbers without leading zeros, optionally followed "
-        "by -PRERELEASE and +BUILD."
+        "Versions must follow semver 2.0.0 strictly: three numbers without leading zeros, optionally "
+        "followed by -PRERELEASE and +BUILD."
     ),
-    "Write all three numbers, without `v`, or publish the text as a string.",
+    "Write all three numbers without a leading `v`, or publish the value as a string.",
 )
 LARGE_VERSION = warning(
     "DRA155",
     "version attribute with a number beyond 64 bits",
     (
-        "The API server accepts it, but selectors cannot read it. Every selector fails on the whole "
-        "device, and the pod is scheduled on no node at all."
+        "The API server accepts the version, but selectors cannot read it. Every selector fails on the "
+        "whole device, and the pod is not scheduled on any node."
     ),
-    "Publish the text as a string.",
+    "Publish the value as a string.",
     refused_by="Scheduler",
 )
 RULES = (ATTRIBUTE, BINDING, VERSION, LARGE_VERSION)
@@ -470,25 +470,28 @@ COUNTERS_BESIDE_DEVICES = refused(
     "DRA132",
     "counter sets and devices in one slice",
     (
-        "Since Kubernetes 1.35, counter sets are in separate slices and apply to the whole pool. An "
+        "Since Kubernetes 1.35, counter sets must be in separate slices and apply to the whole pool. An "
         "empty list counts as set."
     ),
-    "Move sharedCounters to another slice of the same pool, and count it in resourceSliceCount.",
+    ("Move `sharedCounters` to another slice of the same pool, and include that slice in `resourceSliceCount`."),
 )
 POOL_NUMBERS = refused(
     "DRA133",
     "invalid pool number",
-    ("resourceSliceCount is the number of slices in the complete pool, so it is at least 1. Generations start at 0."),
-    "Write the number of slices that the pool has.",
+    (
+        "`resourceSliceCount` is the number of slices in the complete pool, so it must be at least 1. "
+        "Generations start at 0."
+    ),
+    "Set `resourceSliceCount` to the pool's number of slices, and the generation to 0 or more.",
 )
 PUBLISHES_NOTHING = info(
     "DRA140",
     "slice with neither devices nor counters",
     (
-        "The slice counts for resourceSliceCount, but has no devices. Drivers publish such slices for "
-        "nodes without devices."
+        "The slice is included in `resourceSliceCount`, but contains no devices. Drivers publish such "
+        "slices for nodes without devices."
     ),
-    "If the node really has no devices, do nothing.",
+    "If the node really has no devices, no change is needed.",
 )
 SLICE_RULES = (COUNTERS_BESIDE_DEVICES, POOL_NUMBERS, PUBLISHES_NOTHING)
 

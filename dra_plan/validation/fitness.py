@@ -25,17 +25,18 @@ from .subject import Subject
 NEVER_MET = unschedulable(
     "DRA230",
     "request that no device can meet",
-    "The devices in the input can never satisfy the request, on any node, even if nothing else runs.",
+    "The devices in the input cannot satisfy the request on any node, even if nothing else is running.",
     "Change the request, or add the slices of the nodes that have such devices.",
 )
 ALL_WAITS = warning(
     "DRA231",
-    "request for all devices next to an incomplete pool",
+    "request for all devices when a pool is incomplete",
     (
-        "All means every matching device of every pool that the node can reach. If a pool is incomplete, "
-        "not all of them are known, so the node is refused."
+        "A request with allocation mode All needs every matching device in every pool that the node can "
+        "access. If a pool is incomplete, not all of its devices are known, so the scheduler rejects the "
+        "node."
     ),
-    "Complete the pool, or ask for a number of devices.",
+    "Add the missing slices of the pool, or request a number of devices.",
 )
 CAPACITY_DOMAIN = unschedulable(
     "DRA232",
@@ -44,18 +45,18 @@ CAPACITY_DOMAIN = unschedulable(
         "Names in capacity requests are compared literally. Unlike in selectors, the driver's domain is "
         "neither added nor removed."
     ),
-    "Write the name as it is in the slice.",
+    "Write the name exactly as it is in the slice.",
 )
 OTHER_TYPES = warning(
     "DRA240",
-    "constraint on an attribute that has several types",
+    "constraint on an attribute with several types",
     "Values of different types are never equal, so devices of these drivers can never be combined.",
-    "Constrain an attribute that all drivers publish with the same type.",
+    "Use an attribute that all drivers publish with the same type.",
 )
 NOBODY_HAS = unschedulable(
     "DRA241",
-    "constraint on an attribute that no matching device publishes",
-    "A device without the attribute cannot satisfy the constraint, so the claim cannot be met.",
+    "constraint on an attribute that no matching device has",
+    "A device without the attribute cannot satisfy the constraint, so the claim can never be allocated.",
     "Correct the name, or remove the constraint.",
 )
 RULES = (NEVER_MET, ALL_WAITS, CAPACITY_DOMAIN, OTHER_TYPES, NOBODY_HAS)
@@ -79,7 +80,7 @@ def _of_claim(given: Input, claim: PlacedClaim, broken: Sequence[PoolID]) -> Ite
         for request in options:
             if request.want.takes_all and broken:
                 pools = listed(broken)
-                message = f"the input lacks slices of {pools}: nodes that can reach the pool are refused"
+                message = f"the input lacks slices of {pools}: nodes that can access the pool are rejected"
                 yield ALL_WAITS.at((*request.path, "allocationMode"), message)
     yield from _constraints(given, claim)
 

@@ -45,45 +45,44 @@ _NEWEST = Fix(
 FIXES: dict[str, tuple[Fix, ...]] = {
     schema.WRONG_TYPE.code: (
         Fix(
-            "write the value with the type of the field",
+            "write the value with the field's type",
             (
-                "The value has only one meaning for the field: a number or boolean where a text is "
-                "expected becomes that text; a text that is a whole number, true or false becomes that "
-                "value; a quantity in place of a capacity becomes its `value`; a number, a boolean, or a "
-                "text that is not a version becomes an attribute of that type; a text in place of `cel` "
-                "becomes its `expression`."
+                "The value has only one possible meaning in the field. A number or boolean becomes a string if "
+                "the field is a string. A string that is an integer, true or false becomes that value. A quantity "
+                "in place of a capacity becomes its `value`. A number, a boolean, or a string that is not a "
+                "version becomes an attribute of that type. A string in place of `cel` becomes its `expression`."
             ),
             corrections.right_type,
         ),
     ),
     claims.MISPLACED.code: (
         Fix(
-            "put the fields of the request under `exactly`",
+            "move the fields of the request into `exactly`",
             (
                 "The request has neither `exactly` nor `firstAvailable`, names a class, and has only "
-                "fields of `exactly`. This is the v1beta1 form of the same request."
+                "fields that belong in `exactly`. It is the v1beta1 form of the same request."
             ),
             corrections.exactly,
         ),
     ),
     schema.UNKNOWN_FIELD.code: (
         Fix(
-            "write the field's name in the right case",
-            "Exactly one field has this name in another case, and it is not set.",
+            "write the field's name with the correct capitalization",
+            "Exactly one field has this name apart from capitalization, and that field is not set.",
             corrections.right_case,
         ),
     ),
     schema.BASIC_IN_V1.code: (
         Fix(
-            "put the fields of `basic` directly into the devices",
-            "In v1beta1 `basic` had the same fields, and none of them is set outside it.",
+            "move the fields of `basic` directly into the devices",
+            "In v1beta1, `basic` had the same fields, and none of them is set outside `basic`.",
             corrections.basic,
         ),
     ),
     schema.CLAIM_SOURCE.code: (
         Fix(
-            "put the fields of `source` directly into the entry",
-            "Until 1.31 `source` had the same fields, and none of them is set outside it.",
+            "move the fields of `source` directly into the entry",
+            "Before Kubernetes 1.31, `source` had the same fields, and none of them is set outside `source`.",
             corrections.source,
         ),
     ),
@@ -93,7 +92,7 @@ FIXES: dict[str, tuple[Fix, ...]] = {
         Fix(
             "compare quantities and versions with `compareTo`",
             (
-                "Both sides are quantities or versions. CEL compares them with `a.compareTo(b) >= 0` "
+                "Both operands are quantities or versions. CEL compares them with `a.compareTo(b) >= 0` "
                 "instead of `a >= b`, and the new expression compiles."
             ),
             comparison_fixes.compared,
@@ -159,7 +158,7 @@ class FixedSource:
 class FixedInput:
     """The result of fixing. `sources` are the changed ones, `made` counts the fixes, `reading` is the new input.
 
-    `before` is the judgement of the original input, `judgement` that of the new one.
+    `before` is the judgement of the original input, and `judgement` is that of the new one.
     """
 
     sources: list[FixedSource]

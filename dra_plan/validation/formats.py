@@ -23,8 +23,8 @@ _VERSION = re.compile(
 MAX_DOMAIN = 63
 MAX_IDENTIFIER = 32
 
-DNS_LABEL = "lower case letters, digits and '-', at most 63, starting and ending with a letter or digit"
-SUBDOMAIN = "lower case letters, digits, '-' and '.', at most 253, each part starting and ending with a letter or digit"
+DNS_LABEL = "lowercase letters, digits and '-', at most 63, starting and ending with a letter or digit"
+SUBDOMAIN = "lowercase letters, digits, '-' and '.', at most 253, each part starting and ending with a letter or digit"
 POOL = "DNS subdomains separated by slashes, at most 253 characters"
 DRIVER = "a DNS subdomain of at most 63 characters"
 QUALIFIED = "an identifier of at most 32 letters, digits and '_', not starting with a digit, optionally after DOMAIN/"
@@ -139,13 +139,11 @@ def count(number: int, noun: str) -> str:
 
 
 def none_of(number: int, noun: str, verb: str, whose: str = "") -> str:
-    """Return `none of the 3 devices of WHOSE VERBs`, also where there is only one."""
+    """Return `none of the 3 devices of WHOSE VERBs`, `neither of the 2 ...` or `the only device ... does not VERB`."""
     tail = f" of {whose}" if whose else ""
-    return (
-        f"the only {noun}{tail} does not {verb}"
-        if number == 1
-        else f"none of the {number} {noun}s{tail} {_third(verb)}"
-    )
+    if number == 1:
+        return f"the only {noun}{tail} does not {verb}"
+    return f"{'neither' if number == 2 else 'none'} of the {number} {noun}s{tail} {_third(verb)}"
 
 
 def _third(verb: str) -> str:

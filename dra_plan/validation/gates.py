@@ -43,8 +43,8 @@ from .rule import Problem, warning
 DROPPED = warning(
     "DRA152",
     "field that is dropped because its feature gate is off",
-    ("The API server silently drops the fields of disabled features. The object that remains means something else."),
-    "Enable the gate in the cluster and pass it with --feature-gates, or remove the field.",
+    ("The API server silently drops fields whose features are disabled. The remaining object has a different meaning."),
+    "Enable the feature gate in the cluster and pass it with `--feature-gates`, or remove the field.",
 )
 RULES = (DROPPED,)
 
@@ -138,7 +138,9 @@ class StoredObject(NamedTuple):
         """Return the problem; if a field is missing because it was dropped, the message says so."""
         for path, reason in self.dropped.items():
             if path[:-1] == problem.path:
-                return with_changes(problem, message=f"{problem.message} ({path[-1]}: {reason})")
+                return with_changes(
+                    problem, message=f"{problem.message} ({reason.replace(' the field', f' {path[-1]}')})"
+                )
         return problem
 
 
@@ -166,7 +168,7 @@ def _lacking(version: str) -> list[str]:
 
 def _reason(gate: str, target: Target) -> str:
     if gate in target.gates:
-        return f"Kubernetes {target.version} drops the field, because feature gate {gate} is off"
+        return f"Kubernetes {target.version} drops the field because feature gate {gate} is off"
     return does_not_have(target.version)
 
 

@@ -13,14 +13,14 @@ from .rule import Problem, refused
 TOO_MANY = refused(
     "DRA110",
     "more entries than the API server accepts",
-    "Lists and maps have fixed limits in the API. The API server refuses the object.",
-    "Split the object: a pool can have many slices, and a pod many claims.",
+    "The API limits the length of lists and maps. The API server rejects the object.",
+    "Split the object. A pool can have many slices, and a pod can have many claims.",
 )
 TOO_LONG = refused(
     "DRA111",
-    "text longer than the API server accepts",
-    "Texts have fixed limits in the API. The API server refuses the object.",
-    "Shorten the text.",
+    "string longer than the API server accepts",
+    "The API limits the length of strings. The API server rejects the object.",
+    "Shorten the string.",
 )
 RULES = (TOO_MANY, TOO_LONG)
 

@@ -158,7 +158,7 @@ class Matches:
         return self._outcomes[key]
 
     def first_failing(self, condition: SelectorCondition, devices: ChosenDevices) -> PoolDevice | None:
-        """Return a device on which the condition fails, or None. Unknown results count as failures."""
+        """Return a device on which the condition fails, or None. Unknown results are treated as failures."""
         for device in devices.examples:
             if self._left < 0:
                 return device

@@ -24,30 +24,35 @@ FAILS = unschedulable(
     "DRA220",
     "selector that fails on a device",
     (
-        "An error in a selector is not `false`. When the allocator reaches such a device, it stops with "
-        "an error, and the pod is scheduled on no node at all."
+        "A selector that fails does not evaluate to `false`. When the allocator checks a device on which "
+        "the selector fails, it stops with an error, and the pod is not scheduled on any node."
     ),
-    'Correct the name, guard it, as in `"model" in device.attributes["gpu.example.com"] && ...`, or check '
-    "device.driver first.",
+    (
+        'Correct the name, guard the access, as in `"model" in device.attributes["gpu.example.com"] && '
+        "...`, or check `device.driver` first."
+    ),
 )
 NOT_PUBLISHED = warning(
     "DRA221",
-    "selector on a name that no device publishes",
-    "The name may be misspelled, or belong to another version of the driver.",
-    "Use a name that the driver publishes. `dra-plan pools -o wide` shows the names.",
+    "selector that uses a name that no device has",
+    "The name may be misspelled, or may belong to another version of the driver.",
+    "Use a name that the driver publishes. `dra-plan pools -o wide` lists the names.",
 )
 WRONG_DOMAIN = warning(
     "DRA222",
     "selector with the wrong domain",
-    ("In a slice, names without a domain belong to the driver's domain. Write other domains as published."),
-    "Use the domain under which the name is published.",
+    (
+        "In a slice, names without a domain belong to the driver's domain. Other domains must be written "
+        "exactly as in the slice."
+    ),
+    "Use the domain under which the driver publishes the name.",
 )
 OTHER_TYPE = warning(
     "DRA223",
-    "selector that compares with another type",
+    "selector that compares values of different types",
     (
-        "Values of different types are never equal. Compare a version with semver(...) and a quantity "
-        "with quantity(...)."
+        "Values of different types are never equal. A version must be compared with semver(...), and a "
+        "quantity with quantity(...)."
     ),
     "Compare with a value of the type that the device publishes.",
 )

@@ -16,12 +16,12 @@ from .schema import MISSING_FIELD
 
 METADATA = refused(
     "DRA157",
-    "metadata that the API server refuses",
+    "metadata that the API server rejects",
     (
-        "Finalizers need a domain, and owner references need all their fields. Only one owner is the "
-        "controller. A template can give its claims only labels and annotations."
+        "Finalizers must have a domain, and owner references must have all their fields. Only one owner "
+        "can be the controller. A template can set only labels and annotations on its claims."
     ),
-    "Correct or remove the field. Finalizers and owners are normally set by controllers.",
+    "Correct or remove the field. Controllers normally set finalizers and owner references.",
 )
 RULES = (METADATA,)
 

@@ -16,45 +16,50 @@ from .schema import MISSING_FIELD
 BAD_NAME = refused(
     "DRA101",
     "name in the wrong format",
-    "The API server refuses names that are not DNS names.",
-    "Use lower case letters, digits and dashes.",
+    "The API server rejects names that are not valid DNS names.",
+    "Use lowercase letters, digits and hyphens.",
 )
 BAD_QUALIFIED_NAME = refused(
     "DRA102",
     "attribute or capacity name in the wrong format",
     (
-        "Names of attributes and capacities are C identifiers, so selectors can use them after a dot. A "
-        "domain and one slash may come first."
+        "Names of attributes and capacities must be C identifiers, so that selectors can use them after a "
+        "dot. A domain and a slash may precede the identifier."
     ),
-    "Use letters, digits and underscores after the domain.",
+    "Use only letters, digits and underscores after the domain.",
 )
 NO_DOMAIN = refused(
     "DRA103",
     "constraint on an attribute without its domain",
-    "Constraints compare devices of different drivers, so the API server requires the full name.",
-    ("Write DOMAIN/NAME. The domain is the name of the driver, unless the driver publishes another one."),
+    ("Constraints compare devices of different drivers, so the API server requires the full name of the attribute."),
+    (
+        "Write DOMAIN/NAME. The domain is the driver's name, unless the driver publishes the attribute "
+        "under another domain."
+    ),
 )
 NOT_UNIQUE = refused(
     "DRA104",
     "name used twice in a list of unique names",
-    "Other fields refer to the entry by its name. The API server refuses the object.",
+    ("Other fields refer to an entry by its name, so the API server rejects an object that has the name twice."),
     "Rename or remove one of the entries.",
 )
 BAD_LABEL = refused(
     "DRA105",
-    "key or value that is not valid in a label",
-    "Keys and values of labels, taints and tolerations, keys of annotations, finalizers and condition types have the "
-    "format of labels.",
-    "Use letters, digits, '-', '_' and '.'.",
+    "invalid label key or value",
+    (
+        "Label syntax applies to the keys and values of labels, taints and tolerations, the keys of "
+        "annotations, finalizers, and condition types."
+    ),
+    "Use only letters, digits, '-', '_' and '.'.",
 )
 UNREACHABLE_NAME = warning(
     "DRA153",
     "attribute or capacity name that the API server does not check",
     (
-        "The API server checks neither names with more than one slash nor names in capacity requests. A "
-        "wrong domain or identifier there never matches anything."
+        "The API server checks neither names with more than one slash nor names in capacity requests. In "
+        "these names, an invalid domain or identifier never matches anything."
     ),
-    "Write an identifier, optionally after DOMAIN and one slash.",
+    "Write an identifier, optionally preceded by DOMAIN and one slash.",
 )
 RULES = (BAD_NAME, BAD_QUALIFIED_NAME, NO_DOMAIN, NOT_UNIQUE, BAD_LABEL, UNREACHABLE_NAME)
 

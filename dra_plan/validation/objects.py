@@ -53,8 +53,8 @@ BARE_KEY = warning(
     "DRA015",
     "key that YAML reads as true or false",
     (
-        "Kubernetes reads y, yes, on, n, no and off without quotes as booleans, also in keys. The entry "
-        "is then called `true` or `false`, and references to its name fail."
+        "Kubernetes reads unquoted y, yes, on, n, no and off as booleans, even in keys. The entry is then "
+        "named `true` or `false`, and references to its intended name fail."
     ),
     "Put the key in quotes.",
 )

@@ -31,22 +31,25 @@ from .schema import MISSING_FIELD
 RESTART_POLICY = refused(
     "DRA165",
     "restart policy that the pod cannot have",
-    ("Pods of jobs need restartPolicy OnFailure or Never; the default is Always. Pods of other workloads need Always."),
-    "Set restartPolicy in the pod template.",
+    (
+        "Pods of jobs must have restartPolicy OnFailure or Never, but the default is Always. Pods of "
+        "other workloads must have Always."
+    ),
+    "Set `restartPolicy` in the pod template.",
 )
 EPHEMERAL = refused(
     "DRA168",
     "ephemeral containers in a new pod",
-    ("Ephemeral containers are only added to running pods (`kubectl debug`). No pod can be created with them."),
-    "Leave them out.",
+    ("Ephemeral containers can only be added to running pods (`kubectl debug`). A pod cannot be created with them."),
+    "Remove the ephemeral containers.",
 )
 SCHEDULING = refused(
     "DRA171",
-    "scheduling field of a pod that the API server refuses",
+    "scheduling field of a pod that the API server rejects",
     (
-        "The operators, effects, weights and numbers in tolerations, affinity, spread constraints, "
-        "scheduling gates and ports have fixed values or limits. A pod with scheduling gates cannot have "
-        "a node."
+        "The API restricts operators, effects, weights and numbers in tolerations, affinity, topology "
+        "spread constraints, scheduling gates and ports. A pod with scheduling gates must not set "
+        "`nodeName`."
     ),
     "Correct the field.",
 )
@@ -271,14 +274,14 @@ def _spread(path: FieldPath, constraints: Sequence[TopologySpreadConstraint]) ->
 
 POD_CLAIM = refused(
     "DRA149",
-    "pod claim without exactly one of claim and template",
-    "An entry of resourceClaims names either a ResourceClaim or a ResourceClaimTemplate.",
-    "Set resourceClaimName or resourceClaimTemplateName.",
+    "pod claim that does not name exactly one claim or template",
+    "An entry in `resourceClaims` must name either a ResourceClaim or a ResourceClaimTemplate.",
+    "Set either `resourceClaimName` or `resourceClaimTemplateName`.",
 )
 UNKNOWN_POD_CLAIM = refused(
     "DRA151",
-    "container that uses a claim which the pod does not list",
-    "resources.claims of a container names entries of the pod's resourceClaims.",
+    "container that uses a claim that the pod does not list",
+    "A container's `resources.claims` must name entries in the pod's `resourceClaims`.",
     "Correct the name, or add the entry to the pod.",
 )
 POD_RULES = (POD_CLAIM, UNKNOWN_POD_CLAIM)

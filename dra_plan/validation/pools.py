@@ -73,64 +73,70 @@ def _place(fields: ResourceSliceSpec | Device) -> _Place | None:
 
 DISAGREE = error(
     "DRA210",
-    "slices of a pool that disagree about their number",
+    "slices of a pool that disagree about the number of slices",
     (
-        "All slices of a generation must have the same resourceSliceCount. Otherwise their order decides "
-        "which number counts, and the pool may never be complete."
+        "All slices of a generation must have the same `resourceSliceCount`. Otherwise, their order "
+        "determines which number is used, and the pool may never become complete."
     ),
-    "Write the number of slices of the generation in each of them.",
+    "In each slice, write the generation's number of slices.",
 )
 MISSING_SLICES = warning(
     "DRA211",
-    "pool with slices missing, or with too many",
-    ("A pool is complete when it has resourceSliceCount slices. Until then none of its devices is allocated."),
-    "Add the missing slices to the input, or correct resourceSliceCount.",
+    "pool with too few or too many slices",
+    (
+        "A pool is complete when it has exactly `resourceSliceCount` slices. Until then, none of its "
+        "devices are allocated."
+    ),
+    "Add the missing slices to the input, or correct `resourceSliceCount`.",
 )
 OLD_GENERATION = info(
     "DRA212",
-    "slice of an old generation",
-    "Only the newest generation of a pool counts; the driver normally deletes older slices.",
+    "slice with an old generation",
+    "Only slices with the newest generation of a pool are used. The driver normally deletes older slices.",
     "Remove the slice.",
 )
 DUPLICATE_DEVICE = unschedulable(
     "DRA213",
-    "device name twice in a pool",
+    "device name used twice in a pool",
     (
-        "Devices are identified by driver, pool and name. If a node can reach a name twice, the pool is "
-        "invalid there, and none of its devices is used."
+        "A device is identified by its driver, pool and name. If a node can access two devices with the "
+        "same name, the pool is invalid on that node, and none of its devices are used."
     ),
     "Rename one of the devices.",
 )
 SAME_NAME = warning(
     "DRA217",
-    "device name twice in a pool, for different nodes",
+    "device name used twice in a pool, for different nodes",
     (
-        "Each node uses its own device, but both have the same identity (driver, pool and name). When "
-        "one of them is allocated, the other counts as in use too. The API requires unique names within "
-        "a pool."
+        "Each node has its own device, but both devices have the same identity (driver, pool and name). "
+        "When one of them is allocated, the other is treated as in use as well. The API requires device "
+        "names to be unique within a pool."
     ),
     "Rename one of the devices, or give each node its own pool.",
 )
 DUPLICATE_SET = unschedulable(
     "DRA214",
-    "counter set twice in a pool",
+    "counter set name used twice in a pool",
     (
-        "Counter sets apply to the whole pool. If a name occurs twice, the pool is invalid, and none of "
-        "its devices is used."
+        "Counter sets apply to the whole pool. If two counter sets have the same name, the pool is "
+        "invalid, and none of its devices are used."
     ),
-    "Rename or remove one of the sets.",
+    "Rename or remove one of the counter sets.",
 )
 NO_COUNTER = unschedulable(
     "DRA215",
-    "device that consumes a counter which no set has",
-    "The API server does not check this; the allocator finds the pool invalid and uses none of its devices.",
+    "device that consumes a counter that is not in any counter set",
+    (
+        "The API server does not check such references. The allocator treats the pool as invalid and uses "
+        "none of its devices."
+    ),
     "Correct the name, or publish the counter.",
 )
 COUNTER_TOO_SMALL = warning(
     "DRA216",
-    "device that consumes more than a counter has",
-    "The device can never be allocated, even when nothing else uses its counters.",
-    "Correct the amount of the device or of the counter set.",
+    "device that consumes more than a counter provides",
+    "The device can never be allocated, even if no other device consumes the counter.",
+    "Correct the amount in the device or in the counter set.",
 )
 RULES = (
     DISAGREE,

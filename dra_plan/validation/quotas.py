@@ -27,18 +27,18 @@ BEYOND_QUOTA = refused(
     "DRA228",
     "pod or claim that a quota never allows",
     (
-        "The object alone needs more than a ResourceQuota of its namespace allows, or the quota requires "
-        "requests or limits that the pod does not set. The API server refuses the object even in an "
-        "empty namespace."
+        "On its own, the object needs more than a ResourceQuota in its namespace allows, or the quota "
+        "requires requests or limits that the pod does not set. The API server rejects the object even if "
+        "the namespace is empty."
     ),
     "Request less, set the missing requests or limits, or raise the quota.",
 )
 NEVER_WHOLE = error(
     "DRA229",
-    "workload that a quota never lets run completely",
+    "workload that a quota never admits completely",
     (
-        "Its pods, with their generated claims, need more than a ResourceQuota of the namespace allows, "
-        "even if nothing else uses it. The API server refuses some of the pods or claims, so some pods "
+        "The pods and their generated claims need more than a ResourceQuota in the namespace allows, even "
+        "if nothing else uses the quota. The API server rejects some of the pods or claims, so some pods "
         "never start."
     ),
     "Request less, or raise the quota.",

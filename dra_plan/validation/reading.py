@@ -5,13 +5,17 @@ Its contents are validated later.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
-from dra_plan.api.inventory import WrittenText
+import msgspec
+
+from dra_plan.api.core import Node
+from dra_plan.api.inventory import API_VERSION, KIND, ClusterInfo, Inventory, WrittenText
 from dra_plan.api.meta import FieldPath, Object
 from dra_plan.documents.findings import SourceExcerpt
 from dra_plan.interpreter import uncollected
@@ -50,6 +54,19 @@ class Reading:
         if self.faults:
             raise ManifestErrors(self.faults)
         return self
+
+    def cluster(self) -> Inventory:
+        """Return only the objects that tell the release of the cluster: ClusterInfo and Nodes."""
+        nodes = {one.name: one.obj for one in self.subjects if isinstance(one.obj, Node)}
+        return Inventory(nodes=list(nodes.values()), cluster_info=self._cluster_info())
+
+    def _cluster_info(self) -> ClusterInfo | None:
+        found = None
+        for one in self.subjects:
+            if one.value.get("kind") == KIND and one.value.get("apiVersion") == API_VERSION:
+                with contextlib.suppress(msgspec.ValidationError):
+                    found = msgspec.convert(one.value, ClusterInfo)
+        return found
 
 
 def read(

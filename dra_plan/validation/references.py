@@ -20,68 +20,76 @@ if TYPE_CHECKING:
 NO_CLASS = unschedulable(
     "DRA201",
     "device class that does not exist",
-    "The scheduler refuses every pod that uses the claim: `device class CLASS does not exist`.",
+    ("The scheduler does not schedule a pod that uses the claim and reports `device class CLASS does not exist`."),
     "Correct the name, or add the class.",
 )
 NO_CLAIM = unschedulable(
     "DRA202",
     "claim or claim template that does not exist",
-    ("A pod stays pending until its claims exist. Claims and templates must be in the namespace of the pod."),
+    "A pod stays pending until its claims exist. Claims and templates must be in the pod's namespace.",
     "Correct the name or the namespace, or add the object.",
 )
 NOT_GIVEN = info(
     "DRA203",
     "reference that cannot be checked",
-    "The input has no object of that kind at all, so it is probably in another file.",
-    "Add the files with these objects, for example the output of `kubectl get deviceclasses -o yaml`.",
+    "The input contains no objects of this kind, so the referenced object is probably defined elsewhere.",
+    "Add the files that contain these objects. "
+    "`kubectl get deviceclasses,resourceclaims,resourceclaimtemplates -A -o yaml` prints the objects of a cluster.",
 )
 NO_REQUEST = error(
     "DRA204",
-    "container that uses a request which the claim does not have",
-    ("resources.claims can name one request of the claim. If it does not exist, the container gets no device."),
-    "Correct the name, or remove `request` to get all devices of the claim.",
+    "container that uses a request that is not in the claim",
+    (
+        "An entry in `resources.claims` can name a single request in the claim. If the request does not "
+        "exist, the container gets no device."
+    ),
+    "Correct the name, or remove `request` to use all devices that are allocated for the claim.",
 )
 NO_ADMIN = refused(
     "DRA205",
     "admin access in a namespace that does not allow it",
-    "The API server refuses claims with admin access unless their namespace has the label "
-    '`resource.kubernetes.io/admin-access: "true"`.',
+    (
+        "The API server rejects claims with admin access unless their namespace has the label "
+        '`resource.kubernetes.io/admin-access: "true"`.'
+    ),
     "Add the label to the namespace.",
 )
 ADMIN_UNKNOWN = warning(
     "DRA206",
     "admin access in a namespace that is not in the input",
-    "The API server refuses claims with admin access unless their namespace has the label "
-    '`resource.kubernetes.io/admin-access: "true"`.',
-    "Add the Namespace object, or check the label in the cluster.",
+    (
+        "The API server rejects claims with admin access unless their namespace has the label "
+        '`resource.kubernetes.io/admin-access: "true"`.'
+    ),
+    "Add the Namespace object to the input, or check the label in the cluster.",
     refused_by="APIServer",
 )
 SAME_RESOURCE = warning(
     "DRA207",
-    "extended resource name of several classes",
+    "extended resource name used by several classes",
     (
-        "If several classes have the same extended resource name, the newest is used; if they are "
-        "equally old, the first by name. The others are ignored."
+        "If several classes have the same extended resource name, the scheduler uses the newest class. If "
+        "they are equally old, it uses the first one by name. It ignores the others."
     ),
-    "Give each class its own name.",
+    "Give each class its own extended resource name.",
 )
 UNUSED_CLAIM = warning(
     "DRA208",
     "pod claim that no container uses",
     (
-        "The pod waits for the claim and holds its devices, but no container can use them. A container "
-        "gets only the claims in its resources.claims."
+        "The pod waits for the claim and reserves its devices, but no container can use them. A container "
+        "can use only the claims in its `resources.claims`."
     ),
-    "Add the claim to resources.claims of the container that needs it, or remove it from the pod.",
+    ("Add the claim to the `resources.claims` of the container that needs it, or remove the claim from the pod."),
 )
 SAME_UID = warning(
     "DRA227",
-    "metadata.uid that another object has",
+    "`metadata.uid` that another object also has",
     (
-        "The API server gives every object its own uid. Copies of `kubectl get -o yaml` output are read "
-        "as new objects without a uid."
+        "The API server gives every object its own uid. When the output of `kubectl get -o yaml` is "
+        "copied, dra-plan reads the copies as new objects without a uid."
     ),
-    "Remove metadata.uid.",
+    "Remove `metadata.uid`.",
 )
 RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE, UNUSED_CLAIM, SAME_UID)
 
@@ -210,7 +218,9 @@ def _named(
         message = f"no {kind} {shown(name)} in namespace {namespace}, but in {listed(elsewhere)}"
         return NO_CLAIM.at((field,), message)
     here = [other for space, other in known if space == namespace]
-    return NO_CLAIM.at((field,), f"no {kind} {shown(name)} in namespace {namespace}", nearest(name, here) or "")
+    there = f", which has {listed(sorted(here))}" if here else ""
+    message = f"no {kind} {shown(name)} in namespace {namespace}{there}"
+    return NO_CLAIM.at((field,), message, nearest(name, here) or "")
 
 
 def _admin(given: Input) -> Found:

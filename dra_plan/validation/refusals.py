@@ -62,7 +62,7 @@ class ApiServerRefusals:
         """Return the findings enforced by the API server for the object, everything it needs, and its pods.
 
         First those of the object, then of its controllers in the input, and of claims, templates and classes in the
-        order in which it names them. Empty if the API server accepts them all, as far as the input shows.
+        order in which it names them. Empty if, according to the input, the API server accepts them all.
         """
         found = [finding for each in self._about(asked) for finding in self._findings(each)]
         return tuple(dict.fromkeys([*found, *self._of_claims_to_come(asked)]))

@@ -147,7 +147,7 @@ _SEPARATOR = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
 class SparedLines(NamedTuple):
-    """Lines, from 1 and both included, in which rules with these code prefixes do not count."""
+    """Lines (from 1, both included) in which rules with these code prefixes are ignored."""
 
     first: int
     last: int

@@ -18,17 +18,21 @@ from .rule import Problem, refused
 
 RESOURCE_NAME = refused(
     "DRA161",
-    "name that is not a resource",
+    "invalid resource name",
     (
-        "Containers request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource with a domain. "
-        "Quotas limit these, with `requests.` or `limits.` in front, and numbers of objects."
+        "Containers can request cpu, memory, ephemeral-storage, hugepages-SIZE, or a resource with a "
+        "domain. Quotas can limit these resources, with the prefix `requests.` or `limits.`, and object "
+        "counts."
     ),
     "Write the full name of the resource, such as example.com/gpu.",
 )
 AMOUNT = refused(
     "DRA162",
-    "invalid amount of a resource",
-    ("Amounts must not be negative. Extended resources, numbers of objects and huge pages must be whole numbers."),
+    "invalid resource amount",
+    (
+        "Amounts must not be negative. Amounts of extended resources, object counts and amounts of huge "
+        "pages must be whole numbers."
+    ),
     "Write a whole number that is not negative.",
 )
 LIMIT = refused(
@@ -36,18 +40,20 @@ LIMIT = refused(
     "request that contradicts its limit",
     (
         "A request must not exceed its limit. Extended resources and huge pages cannot be overcommitted: "
-        "they need a limit, and the request must be equal to it. Huge pages also need cpu or memory."
+        "they must have a limit, and the request must be equal to the limit. A container that requests "
+        "huge pages must also request cpu or memory."
     ),
-    "Write the same amount in both, or only the limit, which is then also the request.",
+    "Write the same amount in both fields, or set only the limit, which is then also used as the request.",
 )
 POD_RESOURCES = refused(
     "DRA164",
-    "resources of the pod that the API server refuses",
+    "pod-level resources that the API server rejects",
     (
-        "Pod-level resources can only be cpu, memory and huge pages, without claims. The requests must "
-        "cover those of all containers together, and the limits that of each container."
+        "Pod-level resources can include only cpu, memory and huge pages, but no claims. The requests "
+        "must cover the sum of all container requests, and each limit must cover the limit of every "
+        "single container."
     ),
-    "Move other resources and claims to a container, or raise the amounts of the pod.",
+    "Move other resources and claims to a container, or increase the pod-level amounts.",
 )
 RULES = (RESOURCE_NAME, AMOUNT, LIMIT, POD_RESOURCES)
 

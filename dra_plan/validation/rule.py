@@ -13,7 +13,7 @@ from dra_plan.documents.findings import FindingEntry, Refuser, RuleEntry, Source
 
 
 class Severity(IntEnum):
-    """The severity of a finding; the order decides which ones `--fail-on` counts."""
+    """The severity of a finding; their order determines which ones `--fail-on` includes."""
 
     INFO = 1
     WARNING = 2
@@ -101,10 +101,10 @@ def info(code: str, title: str, why: str, fix: str) -> Rule:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault and its place. Lines and columns count from 1, the end is not included; 0 means unknown.
+    """A fault and its position. Lines and columns count from 1, the end is not included; 0 means unknown.
 
-    `file` is as the user named it (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, `field` the path as in
-    the manifest; `suggestion` is the corrected text, or empty if there is none.
+    `file` is as the user named it (`-` for standard input), `object` is `KIND NAMESPACE/NAME`, and `field` is the path
+    as in the manifest; `suggestion` is the corrected text, or empty if there is none.
     """
 
     rule: Rule

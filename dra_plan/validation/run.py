@@ -23,7 +23,7 @@ _TOGETHER = (references, admission, quotas, pools, matching, fitness, taint_rule
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result: `objects` is the number checked, `spared` findings are left out because of comments or settings.
+    """The result: `objects` were checked, and `spared` findings were left out because of comments or settings.
 
     `untried` selectors were not tried on all devices, because that costs more than a check may spend.
     """

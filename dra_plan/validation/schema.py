@@ -21,100 +21,103 @@ from .rule import Problem, Rule, info, refused, warning
 WRONG_TYPE = refused(
     "DRA001",
     "field of the wrong type",
-    "The API server cannot decode the object and refuses it.",
-    "Write a value of the type of the field.",
+    "The API server cannot decode the object and rejects it.",
+    "Write a value of the field's type.",
 )
 UNKNOWN_FIELD = refused(
     "DRA002",
     "field that the API version does not have",
     (
-        "kubectl refuses the field (`--validate=strict`). Otherwise the API server drops it, and the "
-        "object no longer means what it says."
+        "With `--validate=strict`, kubectl rejects the field. Otherwise the API server drops the field, "
+        "and the object no longer means what its author intended."
     ),
-    "Correct the name, or move the field where it belongs.",
+    "Correct the name, or move the field to where it belongs.",
 )
 MISSING_FIELD = refused(
     "DRA003",
     "required field missing",
-    "The schema requires the field. The API server refuses the object, or reads the field as empty.",
+    "The schema requires the field. The API server rejects the object, or treats the field as empty.",
     "Set the field.",
 )
 UNKNOWN_VERSION = refused(
     "DRA004",
     "API version that does not exist",
-    "No API server serves it.",
+    "No API server serves this version.",
     "Use a version that exists.",
 )
 NO_HEADER = refused(
     "DRA005",
-    "apiVersion or kind missing",
-    "Without it, the kind of the object is unknown.",
-    "Set both.",
+    "`apiVersion` or `kind` missing",
+    "Without these two fields, the type of the object is unknown.",
+    "Set both fields.",
 )
 NO_NAME = refused(
     "DRA006",
     "object without a name",
-    "The API server needs metadata.name (or metadata.generateName).",
+    "The API server requires `metadata.name` or `metadata.generateName`.",
     "Give the object a name.",
 )
 GIVEN_TWICE = refused(
     "DRA007",
-    "object given twice",
+    "object defined twice",
     (
-        "Only one object of the same kind, namespace and name can exist. The second cannot be created "
-        "(`already exists`), and applying both keeps the later one."
+        "Only one object with a given kind, namespace and name can exist. Creating the second one fails "
+        "with `already exists`; if both are applied, the later one overwrites the earlier one."
     ),
-    "Rename or remove one of them.",
+    "Rename or remove one of the objects.",
 )
 BASIC_IN_V1 = refused(
     "DRA008",
-    "devices wrapped in `basic` in a version without it",
+    "devices wrapped in `basic` in a version without this field",
     (
-        "Only v1beta1 has `basic`; v1beta2 and v1 have its fields directly in the device. If it is "
-        "dropped, the device has only its name, without attributes and capacity."
+        "Only v1beta1 has the field `basic`. In v1beta2 and v1, its fields are directly in the device. If "
+        "`basic` is dropped, the device keeps its name but loses its attributes and capacity."
     ),
-    "Move the fields of `basic` one level up, or write the slice as v1beta1.",
+    "Move the fields of `basic` one level up, or write the slice in v1beta1.",
 )
 CLAIM_SOURCE = refused(
     "DRA009",
-    "pod claim in the form before Kubernetes 1.31",
+    "pod claim in the format used before Kubernetes 1.31",
     (
-        "`source` no longer exists. If it is dropped, the entry names neither a claim nor a template, "
-        "and the API server refuses the pod."
+        "The field `source` no longer exists. If it is dropped, the entry names neither a claim nor a "
+        "template, and the API server rejects the pod."
     ),
-    "Write resourceClaimName or resourceClaimTemplateName directly in the entry.",
+    "Set `resourceClaimName` or `resourceClaimTemplateName` directly in the entry.",
 )
 DEPRECATED = warning(
     "DRA010",
     "deprecated API version",
-    "The version is still served, but a later release removes it.",
+    "The version is still served, but a later release will remove it.",
     "Write the object in the version that replaces it.",
 )
 NOT_SERVED = refused(
     "DRA011",
     "API version that the API server does not serve",
     (
-        "kubectl says that there is no such kind. Versions depend on the release; alpha and beta "
-        "versions are served only if `--runtime-config` of the API server enables them."
+        "kubectl reports that the kind does not exist. Which versions are served depends on the release; "
+        "alpha and beta versions are served only if the API server's `--runtime-config` enables them."
     ),
-    "Write the object in a served version, or pass the --runtime-config of the API server.",
+    "Write the object in a served version, or pass the API server's `--runtime-config` to dra-plan.",
 )
 ZERO_BY_DEFAULT = info(
     "DRA012",
-    "required field left out, so it is 0 or empty",
-    ("The schema requires the field. The API server reads a missing field as zero, or as an empty object."),
-    "Write the value explicitly.",
+    "required field omitted and read as 0 or empty",
+    "The schema requires the field. The API server reads the missing field as zero or as an empty object.",
+    "Set the value explicitly.",
 )
 UNDECODABLE = refused(
     "DRA013",
     "object that cannot be decoded",
-    "The API server refuses the object.",
-    "See the message.",
+    "The API server cannot decode the object and rejects it.",
+    "The message gives the cause; correct it.",
 )
 UNREADABLE = refused(
     "DRA016",
     "document that cannot be read",
-    ("kubectl refuses the file. The rest of the input is checked without it, so its objects count as missing."),
+    (
+        "kubectl rejects the file. The rest of the input is checked without the document, so its objects "
+        "are treated as missing."
+    ),
     "Correct the text, or remove the file.",
 )
 RULES = (
@@ -173,7 +176,7 @@ def wrong_version(rule: Rule, message: str, better: str) -> Problem:
 
 
 def no_such_kind(api_version: str, kind: str) -> Iterator[Problem]:
-    """Check for an apiVersion and kind that the API server cannot know, whatever is installed."""
+    """Check for an apiVersion and kind that no API server can know, regardless of what is installed."""
     group = kinds.split_version(api_version)[0]
     home = _HOMES.get(kind)
     elsewhere = home is not None and group in _GROUPS and group != home.group

@@ -29,23 +29,24 @@ from .rule import Problem, refused, warning
 NO_CEL = refused(
     "DRA120",
     "selector without an expression",
-    "CEL is the only kind of selector; the API server refuses an entry without it.",
+    "CEL is the only kind of selector. The API server rejects an entry without a CEL expression.",
     "Write `- cel: {expression: ...}`.",
 )
 DOES_NOT_COMPILE = refused(
     "DRA121",
     "selector that does not compile",
     (
-        "The API server compiles every expression when the object is written, with the functions that "
-        "the release allows in new expressions. It refuses the object."
+        "When the object is written, the API server compiles every expression with the functions that the "
+        "release allows in new expressions. The API server rejects the object if an expression does not "
+        "compile."
     ),
     "Correct the expression at the caret.",
 )
 TOO_COSTLY = refused(
     "DRA122",
     "selector whose estimated cost is over the limit",
-    "The API server estimates the worst case from the limits of the API, not from existing devices.",
-    "Put cheap conditions first; avoid nested comprehensions and regular expressions.",
+    "The API server estimates the worst-case cost from the limits of the API, not from the existing devices.",
+    "Put cheap conditions first, and avoid nested comprehensions and regular expressions.",
 )
 _NO_BOUND = 2**64 - 1
 """The estimate for everything beyond the range."""
@@ -111,23 +112,23 @@ def _without_excerpts(text: str) -> str:
 
 NODE_SELECTOR = refused(
     "DRA131",
-    "node selector that the API server refuses",
+    "node selector that the API server rejects",
     (
         "A slice's node selector must have exactly one term, with valid keys, operators and values. Gt "
-        "and Lt take one value, In and NotIn at least one; for the field metadata.name they take exactly "
-        "one."
+        "and Lt take one value; In and NotIn take at least one. For the field `metadata.name`, In and "
+        "NotIn take exactly one value."
     ),
-    "Write one term. For more terms, use several devices or slices.",
+    "Write a single term. To express several terms, use several devices or slices.",
 )
 UNREADABLE_SELECTOR = warning(
     "DRA154",
-    "node selector on which only the scheduler fails",
+    "node selector that fails only in the scheduler",
     (
-        "The API server accepts several terms in the node selector of a device, and any label value for "
-        "Gt and Lt. The scheduler stops with an error for several terms, and for a value that is not an "
-        "integer. The pod is then scheduled on no node at all."
+        "The API server accepts several terms in a device's node selector, and any label value for Gt and "
+        "Lt. The scheduler stops with an error if there are several terms or if the value is not an "
+        "integer, and does not schedule the pod on any node."
     ),
-    "Write one term, and integers for Gt and Lt.",
+    "Write a single term, and use integers for Gt and Lt.",
     refused_by="Scheduler",
 )
 NODE_SELECTOR_RULES = (NODE_SELECTOR, UNREADABLE_SELECTOR)
@@ -204,13 +205,16 @@ def _no_operator(path: FieldPath, operator: str, known: Sequence[str]) -> Proble
 TAINT = refused(
     "DRA137",
     "taint with an unknown effect",
-    "Only NoSchedule and NoExecute keep pods away; the API server refuses other effects than these and None.",
+    "The API server accepts only the effects None, NoSchedule and NoExecute. None does not repel pods.",
     "Write None, NoSchedule or NoExecute.",
 )
 TOLERATION = refused(
     "DRA138",
-    "toleration that the API server refuses",
-    ("The operators are Equal, and Exists without a value. The effect is that of a taint, or empty for all effects."),
+    "toleration that the API server rejects",
+    (
+        "The operator must be Equal or Exists, and Exists takes no value. The effect must be a taint "
+        "effect, or empty to match all effects."
+    ),
     "Correct the operator, value or effect.",
 )
 TAINT_RULES = (TAINT, TOLERATION)

@@ -15,24 +15,25 @@ from .subject import Subject
 
 EVERYTHING = warning(
     "DRA250",
-    "taint rule for every device",
+    "taint rule that applies to every device",
     (
         "A rule with an empty selector taints all devices of all drivers. A rule without a selector "
-        "should taint none, but releases up to 1.37 taint all of them (kubernetes/kubernetes#141620)."
+        "should not taint any device, but releases up to 1.37 taint all devices "
+        "(kubernetes/kubernetes#141620)."
     ),
-    "Name the driver, pool or device that you mean.",
+    "Name the driver, the pool or the device that the rule is for.",
 )
 NOTHING = warning(
     "DRA251",
-    "taint rule for no device",
-    "The rule matches no device in the input.",
-    "Correct the driver, pool or device. All fields that are set must match.",
+    "taint rule that applies to no device",
+    "The rule matches no device in the input. A device must match all fields that are set.",
+    "Correct the driver, pool or device.",
 )
 IGNORED = warning(
     "DRA252",
     "taint rule that is ignored",
-    "DeviceTaintRules need the feature gate DRADeviceTaintRules.",
-    "Enable the gate in the cluster, and pass it with --feature-gates.",
+    "DeviceTaintRules require the feature gate DRADeviceTaintRules.",
+    "Enable the feature gate in the cluster, and pass it with `--feature-gates`.",
 )
 RULES = (EVERYTHING, NOTHING, IGNORED)
 
@@ -43,7 +44,7 @@ def check(given: Input) -> Iterator[tuple[Subject, Problem]]:
     """Check all taint rules of the input."""
     for subject, rule in given.of(DeviceTaintRule):
         if not given.target.features.device_taint_rules:
-            message = f"Kubernetes {given.target.version} ignores it: feature gate DRADeviceTaintRules is off"
+            message = f"Kubernetes {given.target.version} ignores this object: feature gate DRADeviceTaintRules is off"
             yield subject, IGNORED.at(("spec",), message)
         for problem in _reach(given, rule):
             yield subject, problem

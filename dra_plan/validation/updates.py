@@ -25,11 +25,11 @@ from .subject import Subject
 
 IMMUTABLE = refused(
     "DRA301",
-    "change of an immutable field",
+    "change to an immutable field",
     (
-        "Immutable are the spec of claims and templates, the driver, pool and node of slices, the claims "
-        "of pods and jobs, and an allocation until it is removed. The API server refuses the update. "
-        "Checked with --against."
+        "The immutable fields are the spec of claims and templates, the driver, pool and node of slices, "
+        "the claims of pods and jobs, and an allocation until it is removed. The API server rejects the "
+        "update. This rule is checked only with `--against`."
     ),
     "Keep the old value, or delete the object and create it again.",
 )
@@ -37,10 +37,11 @@ BEING_DELETED = refused(
     "DRA302",
     "addition to an object that is being deleted",
     (
-        "An object with a deletionTimestamp cannot get more finalizers, and a claim cannot get more "
-        "users. The API server refuses the update. Checked with --against."
+        "No finalizer can be added to an object with a deletionTimestamp, and no consumer can be added to "
+        "a claim that has one. The API server rejects the update. This rule is checked only with "
+        "`--against`."
     ),
-    "Wait until the object is gone, and create it again.",
+    "Wait until the object has been deleted, and create it again.",
 )
 RULES = (IMMUTABLE, BEING_DELETED)
 

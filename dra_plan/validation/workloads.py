@@ -29,41 +29,44 @@ SELECTOR = refused(
     "DRA166",
     "selector that does not select the workload's own pods",
     (
-        "Workloads of apps/v1 need a selector that matches the labels of their pod template. A job gets "
-        "its own selector, and must not have one unless manualSelector is set."
+        "An apps/v1 workload must have a selector that matches the labels in its pod template. Kubernetes "
+        "generates the selector of a job, which must not set one unless `manualSelector` is true."
     ),
-    "Add the labels of the selector to the pod template.",
+    "Add the selector's labels to the pod template.",
 )
 NUMBER = refused(
     "DRA167",
-    "number that the API server refuses",
-    "Numbers of pods, retries and seconds must not be negative. Percentages are at most 100.",
+    "number that the API server rejects",
+    "Numbers of pods, retries and seconds must not be negative. Percentages must not exceed 100.",
     "Write 0 or a positive number.",
 )
 JOB = refused(
     "DRA172",
     "job with contradicting fields",
     (
-        "The completion mode of a job is NonIndexed or Indexed, and per-index fields need Indexed. The "
-        "concurrency policy of a CronJob is Allow, Forbid or Replace, and its name must leave room for "
-        "the longer names of its jobs."
+        "The completion mode of a job must be NonIndexed or Indexed, and per-index fields require "
+        "Indexed. The concurrency policy of a CronJob must be Allow, Forbid or Replace. The name of a "
+        "CronJob must be short enough for the suffixes in the names of its jobs."
     ),
     "Correct or remove the field.",
 )
 BUDGET = refused(
     "DRA169",
-    "disruption budget with both amounts",
-    ("A budget sets either how many pods must stay (minAvailable), or how many may be missing (maxUnavailable)."),
-    "Keep one of the two.",
+    "disruption budget that sets both amounts",
+    (
+        "A disruption budget limits either how many pods must stay available (`minAvailable`) or how many "
+        "may be unavailable (`maxUnavailable`)."
+    ),
+    "Keep one of the two fields.",
 )
 PRIORITY_CLASS = refused(
     "DRA170",
-    "priority class that the API server refuses",
+    "priority class that the API server rejects",
     (
         "Names that begin with `system-` and values over 1,000,000,000 are reserved for Kubernetes. Only "
         "one class can be the default."
     ),
-    "Choose another name, or a lower value.",
+    "Choose another name or a lower value, or keep only one default class.",
 )
 RULES = (SELECTOR, NUMBER, JOB, BUDGET, PRIORITY_CLASS)
 

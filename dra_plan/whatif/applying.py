@@ -26,8 +26,8 @@ _LOOKUPS = ("origins", "as_written", "template_makers", "texts")
 class Apply:
     """An edit that writes the objects, like `kubectl apply`: new ones are created, existing ones replaced.
 
-    Fields of the API server stay if the manifest lacks them: status, uid and creation time; for a pod also its node.
-    Fields that the manifest leaves out are not merged with those of the cluster.
+    Fields that the API server sets are kept if the manifest lacks them: status, uid and creation time; for a pod also
+    its node. Fields that the manifest leaves out are not merged with those of the cluster.
     """
 
     objects: Inventory
@@ -89,7 +89,7 @@ def _is_default(status: Object | None) -> bool:
 
 @dataclass(frozen=True)
 class Restart:
-    """An edit that restarts every pod: all running pods leave at once, and come back pending under their names.
+    """An edit that restarts every pod: all running pods leave their nodes and are pending under the same names.
 
     This includes pods without a controller, which their owner recreates. Pods of DaemonSets and static pods stay.
     """

@@ -53,7 +53,7 @@ class Label:
 class Scale:
     """An edit that sets the replicas of the workload KIND/NAME or KIND/NAMESPACE/NAME; of a Job, its parallelism.
 
-    More replicas are pods that wait. With fewer, running pods stay: the controller chooses which of them to delete.
+    Additional replicas are pending pods. With fewer, running pods stay: the controller chooses which of them to delete.
     """
 
     workload: str

@@ -249,7 +249,7 @@ def claims_without_template(pod: Pod, index: Index) -> list[ResourceClaim]:
 
 
 def pod_name(pod: Pod) -> ObjectName:
-    """Return the name of the pod for documents."""
+    """Return the pod's name for documents."""
     return ObjectName(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name)
 
 
@@ -284,9 +284,9 @@ def absent_pods_notice(pods: Sequence[str], event: str, node: str = "") -> Notic
 class Drain:
     """An edit that drains a node, like `kubectl drain --ignore-daemonsets --force`.
 
-    Pods with a controller come back pending, with new claims from their templates. Bare pods are gone. Pods of
-    DaemonSets and static pods stay: they are deleted with the node. Disruption budgets do not delay a drain here: the
-    entry lists those for which kubectl waits. Claims that are reserved for pods missing from the input keep their
+    Pods with a controller are recreated as pending pods, with new claims from their templates. Bare pods are gone. Pods
+    of DaemonSets and static pods stay: they are deleted with the node. Disruption budgets do not delay the drain: the
+    entry lists those for which kubectl would wait. Claims that are reserved for pods missing from the input keep their
     devices.
     """
 
@@ -330,7 +330,7 @@ def held_by(index: Index, leaving: Sequence[Pod]) -> list[HeldDrain]:
 
 
 def is_bare(pod: Pod) -> bool:
-    """Return whether no controller would recreate the pod, which has neither ended nor is being deleted."""
+    """Return whether no controller would recreate the pod, which has not finished and is not being deleted."""
     return pod.metadata.controller is None and pod.metadata.deletion_timestamp is None and not ended(pod)
 
 
@@ -345,9 +345,9 @@ def bare_pod_notice(pod: Pod, node: str) -> Notice:
 
 @dataclass(frozen=True)
 class Evict:
-    """An edit like `kubectl evict`: a pod with a controller comes back pending under its name, a bare one is gone.
+    """An edit that evicts a pod: with a controller, it is recreated as a pending pod of the same name.
 
-    Disruption budgets do not delay it here.
+    Disruption budgets do not delay it.
     """
 
     namespace: str
@@ -387,7 +387,7 @@ class Bind:
     """An edit that binds the pod to the node, and reserves its claims for it.
 
     `claims` are all claims that it uses, each with its allocation: those of the input replace their earlier versions,
-    the others are new. `pod` names its generated claims in its status. Nothing here checks whether that fits.
+    the others are new. `pod` names its generated claims in its status. This does not check whether the pod fits.
     """
 
     pod: Pod

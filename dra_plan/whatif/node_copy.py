@@ -229,7 +229,7 @@ MOST_ADDED = 10_000
 
 @dataclass(frozen=True)
 class AddNodes:
-    """An edit that adds `count` nodes like the one named `like`, with node-local slices of their own.
+    """An edit that adds `count` nodes like the one named `like`, with their own node-local slices.
 
     The model is a node of the cluster, or of `template`, the objects of a file that holds it with its slices.
     """

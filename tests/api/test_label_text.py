@@ -1,4 +1,4 @@
-"""Label selectors as `-l` takes them: what kubectl accepts, refuses, and says of it.
+"""Label selectors as `-l` takes them: what kubectl accepts, rejects, and says of it.
 
 The outcomes are those of kubectl itself (`kubectl create pdb --selector`, `kubectl drain --pod-selector`).
 """

@@ -8,7 +8,7 @@ from benchmarks.fleet import GPU, fleet
 from dra_plan import Cluster
 from tests.browser.conftest import Open
 from tests.build import bare_pod, request, template
-from tests.page.reading import read
+from tests.page.reading import ROOT, html_of, read
 
 NODES, RACKS, RACK = 300, 30, "example.com/rack"
 AWAY = ("worker-00003", "worker-00050", "worker-00111")
@@ -147,3 +147,16 @@ def test_a_label_that_pods_select_by_groups_is_found_and_is_in_the_panel(opens: 
     assert page.inner_text(".count").startswith(f"{NODES // RACKS} of {NODES} nodes")
     page.press("#filter", "Enter")
     assert f"{RACK}=rack-07" in page.inner_text("#node")
+
+
+def test_names_of_nodes_in_answers_are_links_and_those_of_devices_are_not(opens: Open) -> None:
+    page = opens(html_of("gpu-fleet", "explain")).page
+    page.locator(".pick", has_text="next-gen").click()
+    links = page.locator(".answer:not(.aside) a:visible").all()
+    assert {each.inner_text() for each in links} == {"hopper-1", "hopper-2", "ada-1", "control-1"}
+    links[1].click()
+    assert page.locator(".card[aria-current] .title").first.inner_text() == links[1].inner_text()
+    scattered = Cluster.load(ROOT / "fixtures" / "scattered")  # a device gpu-1 on a node gpu-1
+    page = opens(scattered.page(scattered.explain("pod/train", moves=3))).page
+    assert "gpu-1 to gpu-2" in page.inner_text(".answer:not(.aside)")
+    assert page.locator(".answer:not(.aside) a").count() == 0

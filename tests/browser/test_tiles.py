@@ -113,6 +113,20 @@ def test_a_device_is_found_by_its_whole_name_and_enter_opens_its_node(opens: Ope
     assert page.locator("#node .title").inner_text() == "worker-00007"
 
 
+def test_a_device_is_found_by_each_attribute_that_names_it_and_the_only_node_opens(opens: Open) -> None:
+    page = opens(_html()).page
+    devices = next(
+        each for each in _cluster().inventory.slices if each.metadata.name == f"worker-00123-{GPU}"
+    ).spec.devices
+    for attribute in ("uuid", "serial"):
+        page.fill("#filter", str(devices[5].attributes[attribute].string_value))
+        [hit] = page.locator(".hits li").all_inner_texts()
+        assert hit.startswith("gpu-5 on worker-00123: ")
+        assert page.locator("#node .title").inner_text() == "worker-00123"
+    page.fill("#filter", "worker-00124")
+    assert page.locator("#node .title").inner_text() == "worker-00124"
+
+
 def test_of_what_fails_the_answer_stands_before_a_node_until_one_is_opened(opens: Open) -> None:
     asked = template("nine", request("r", of=GPU, count=9))
     cluster = Cluster.of([*fleet(100)["items"], asked, bare_pod("never", templates={"g": "nine"})])
@@ -260,7 +274,9 @@ def test_no_loss_is_green(opens: Open) -> None:
 def test_the_fleet_has_one_bar_and_what_is_given_is_not_counted_as_free(opens: Open) -> None:
     cluster = Cluster.load(ROOT / "fixtures" / "gpu-fleet")
     page = opens(cluster.page(cluster.capacity())).page
-    assert page.locator(".bars").count() == 1
+    assert page.locator(".bars", has_text="when no more copies are bound").count() == 1
+    own = page.locator(".bars", has_text="for this owner alone").all_text_contents()
+    assert any("used by its copies" in each for each in own)
     placed = Cluster.load(ROOT / "fixtures" / "gpu-fleet")
     page = opens(placed.page(placed.place("pod/allreduce", "pod/finetune"))).page
     for card in page.locator(".card").all():

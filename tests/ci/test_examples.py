@@ -162,7 +162,7 @@ def test_what_a_change_would_do_and_whether_a_rack_may_fail(tmp_path: Path) -> N
     options = f"CLUSTER={IMPACT / 'cluster.yaml'} MANIFESTS={IMPACT / 'changes' / 'recall.yaml'} RACK=rack"
     done = run(f"make -f {EXAMPLES / 'Makefile'} -k impact spare {options}", tmp_path)
     assert done.returncode != 0
-    assert "| ml/notebook | Ends for good |" in done.stdout
+    assert "| ml/notebook | Not recreated |" in done.stdout
     assert "rack=r1" in done.stdout
 
 
@@ -189,7 +189,7 @@ def test_a_change_on_gitlab_leaves_the_comment_and_the_findings(tmp_path: Path) 
     job = read("gitlab-impact.yaml")["impact"]
     done = run("\n".join(job["script"]), tmp_path)
     assert done.returncode == 1, done.stderr
-    assert "| ml/notebook | Ends for good |" in (tmp_path / job["artifacts"]["paths"][0]).read_text(encoding="utf-8")
+    assert "| ml/notebook | Not recreated |" in (tmp_path / job["artifacts"]["paths"][0]).read_text(encoding="utf-8")
     quality = (tmp_path / job["artifacts"]["reports"]["codequality"]).read_text(encoding="utf-8")
     validate("gitlab", quality)
     assert [entry["check_name"] for entry in json.loads(quality) if entry["severity"] == "major"] == ["pod-ends"]
@@ -198,7 +198,7 @@ def test_a_change_on_gitlab_leaves_the_comment_and_the_findings(tmp_path: Path) 
 @with_curl
 def test_a_change_on_gitlab_is_commented_on(tmp_path: Path) -> None:
     steps = read("gitlab-impact.yaml")["impact"]["after_script"]
-    text = "| ml/notebook | Ends for good |\n& 100% of = ? +\n"
+    text = "| ml/notebook | Not recreated |\n& 100% of = ? +\n"
     (tmp_path / "impact.md").write_text(text, encoding="utf-8")
     with listening() as (address, heard):
         here = {"CI_API_V4_URL": f"{address}/api/v4", "CI_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "12"}

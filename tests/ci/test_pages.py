@@ -59,7 +59,7 @@ def test_limits_are_the_programs() -> None:
         ("values that YAML aliases of a document repeat", yaml_builder.MAX_ALIASED),
         ("cost of a selector", cost.COST_LIMIT),
         ("nesting of a selector", lexer.MOST_DEPTH),
-        ("text that a selector builds", values.MAX_TEXT),
+        ("a string that a selector builds", values.MAX_TEXT),
         ("search per claim set and node", DEFAULT_MAX_STEPS),
     ):
         (row,) = (line for line in table.splitlines() if line.startswith(f"| {what} |"))

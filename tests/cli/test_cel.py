@@ -1,4 +1,4 @@
-"""`dra-plan cel`: its document, its tables, and what it refuses."""
+"""`dra-plan cel`: its document, its tables, and what it rejects."""
 
 import io
 import json

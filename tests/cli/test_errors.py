@@ -160,3 +160,16 @@ def test_zeros_before_a_number_do_not_count() -> None:
     for text, value in ((f"int('-{zeros}12')", "-12"), (f"int('{zeros}12')", "12"), (f"uint('{zeros}12')", "12u")):
         device = ("--device", "gpu.example.com/gpu-a/gpu-0", "-o", "jsonpath={.devices[*].match}")
         assert in_process("cel", f"{text} == {value}", QUICKSTART, *device).out == "true"
+
+
+def test_a_list_that_is_cut_off_says_so() -> None:
+    items = "apiVersion: v1\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: a}}\n"
+    ran = in_process("pools", "-", stdin=items)
+    assert ran.status == 2
+    assert "kind: missing (kubectl writes it after items: the file looks cut off)" in ran.err
+    assert "cut off" not in in_process("pools", "-", stdin="apiVersion: v1\nmetadata: {name: a}\n").err
+
+
+def test_nodes_cannot_be_inferred_without_slices() -> None:
+    ran = in_process("explain", "-", "--infer-nodes", stdin="apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n")
+    assert (ran.status, "no ResourceSlices from which to create them" in ran.err) == (2, True)

@@ -105,8 +105,8 @@ def test_unknown_fields_of_the_configuration_are_refused_with_their_lines(tmp_pa
     ran = in_process("schedule", CLUSTER, WORK, "--config", str(tmp_path / "config.yaml"))
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.splitlines() == [
-        f"error: {tmp_path}/config.yaml:{lines - 2}: profilez: unknown field, which kube-scheduler refuses",
-        f"error: {tmp_path}/config.yaml:{lines}: clientConnection.leader: unknown field, which kube-scheduler refuses",
+        f"error: {tmp_path}/config.yaml:{lines - 2}: profilez: unknown field, which kube-scheduler rejects",
+        f"error: {tmp_path}/config.yaml:{lines}: clientConnection.leader: unknown field, which kube-scheduler rejects",
     ]
     ran = in_process("schedule", CLUSTER, WORK, "--config", str(tmp_path / "config.json"))
     assert ran.status == 2

@@ -30,7 +30,7 @@ def test_edits_are_applied_in_the_order_given(command: str) -> None:
 
 def test_the_table_says_what_was_changed() -> None:
     ran = in_process("schedule", QUICKSTART, "--add-nodes", "2=gpu-a", "--without", "no/cpu-a")
-    assert ran.out.endswith("\nWhat if: 2 nodes like gpu-a added; without node/cpu-a. Kubernetes 1.36.3.\n")
+    assert ran.out.endswith("\nWhat if: 2 nodes like gpu-a added; node/cpu-a removed. Kubernetes 1.36.3.\n")
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_help_has_them_in_a_part_of_their_own(command: str) -> None:
 
 def test_room_on_an_excluded_node_is_the_reason() -> None:
     row = in_process("allocate", QUICKSTART, "train", "--cordon", "gpu-a").out.splitlines()[1]
-    assert row.endswith("only gpu-a would have room, but refused: cordoned")
+    assert row.endswith("only gpu-a would have room, but rejected: cordoned")
 
 
 def test_that_all_nodes_are_excluded_is_a_reason() -> None:
     cordoned = ["--cordon", "gpu-b", "--cordon", "cpu-a"]
     row = in_process("allocate", QUICKSTART, "train", "--without", "node/gpu-a", *cordoned).out.splitlines()[1]
-    assert row.endswith("all nodes refused: cordoned")
+    assert row.endswith("all nodes rejected: cordoned")
 
 
 RACKS = "tests/cli/inputs/racks.yaml"

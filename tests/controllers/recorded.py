@@ -95,7 +95,7 @@ def differences(case: dict[str, Any], document: dict[str, Any]) -> list[str]:
     theirs_refused = {entry[0]: entry[2] for entry in after["refused"]}
     ours_refused = {entry["object"]: entry["message"] for entry in document["refused"]}
     if theirs_refused.keys() != ours_refused.keys() or ("refused" not in chance and theirs_refused != ours_refused):
-        found.append(f"refused {ours_refused}, in the cluster {theirs_refused}")
+        found.append(f"rejected {ours_refused}, in the cluster {theirs_refused}")
     return found
 
 

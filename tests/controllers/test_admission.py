@@ -1,4 +1,4 @@
-"""What quotas and limits refuse, and with which words: by the source of the API server's plugins, not recorded."""
+"""What quotas and limits reject, and with which words: by the source of the API server's plugins, not recorded."""
 
 from __future__ import annotations
 

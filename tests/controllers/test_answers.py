@@ -1,4 +1,4 @@
-"""What other questions make of controllers: differences, drains, room and growth count what ends and is refused."""
+"""What other questions make of controllers: differences, drains, room and growth count what ends and is rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When pods go, and what is said of it: seconds, conditions, events and refusals, as the cluster wrote them."""
+"""When pods go, and what is said of it: seconds, conditions, events and rejections, as the cluster wrote them."""
 
 from __future__ import annotations
 

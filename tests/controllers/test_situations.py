@@ -116,7 +116,7 @@ def test_a_pod_whose_name_is_taken_is_not_made() -> None:
 
 @pytest.mark.parametrize(("refused", "evicted"), [(2, ["weak"]), (4, [])])
 def test_a_shared_claim_is_allocated_while_others_are_refused(refused: int, evicted: list[str]) -> None:
-    """Each refusal is written before the next pod is tried: the last one of a long row sees the claim allocated.
+    """Each rejection is written before the next pod is tried: the last one of a long row sees the claim allocated.
 
     In a short row it comes too early, and a weaker pod takes the room for which it has to go then.
     """

@@ -10,9 +10,12 @@ from tests.test_readme import commands, programs, run
 
 __all__ = ["programs"]
 
+ELSEWHERE = {"ci.md"}
+"""Pages whose examples `tests/ci` runs."""
 PAGES = [
-    ROOT / "docs" / f"{name}.md"
-    for name in ("impact", "maintain", "output", "pending", "place", "planning", "releases", "replay", "schedule")
+    page
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    if page.name not in ELSEWHERE and "\n```console\n" in page.read_text(encoding="utf-8")
 ]
 EXAMPLES = [
     (page, example)
@@ -21,8 +24,8 @@ EXAMPLES = [
 ]
 
 
-def test_every_guide_has_an_example() -> None:
-    assert {page for page, _ in EXAMPLES} == set(PAGES)
+def test_examples_are_found() -> None:
+    assert {"autoscale.md", "maintain.md", "repack.md", "replay.md"} < {page.name for page, _ in EXAMPLES}
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,15 @@ from tests.conftest import Golden
 PAGE = Path(__file__).parents[2] / "docs" / "quirks.md"
 
 INTRODUCTION = """# Known defects of Kubernetes
-With `--quirks upstream` (the default) the answer is that of the release, including its defects. If one of them changes
-the answer on your input, `allocate`, `explain` and `diff` name it (warning `upstream-defect`), with the answer that the
-API promises. `schedule`, `capacity`, `grow` and `place` reproduce the defects, but do not say which ones mattered.
-`--quirks fixed` answers without them. Each release has only its own defects.
+With `--quirks upstream` (the default), the answer matches the selected release, including its defects. If a defect
+changes the answer for your input, `allocate`, `explain` and `diff` name it in the warning `upstream-defect`, together
+with the answer that the API promises. `schedule`, `capacity`, `grow` and `place` reproduce the defects but do not name
+the ones that affect the answer. With `--quirks fixed`, the answer is computed without defects. For each release, only
+the defects of that release are reproduced.
 
-Began is the first recorded release with the defect; those that began with the oldest one may be older. Ended is the
-first recorded release without it; `-` if the newest still has it. Recorded releases: RECORDED.
+The column Began contains the first recorded release with the defect; a defect that began with the oldest recorded
+release may be older. The column Ended contains the first recorded release without the defect, or `-` if the newest
+release still has it. The recorded releases are RECORDED.
 
 | Id | Issue | What happens | Began | Ended |
 |---|---|---|---|---|
@@ -26,21 +28,22 @@ first recorded release without it; `-` if the newest still has it. Recorded rele
 AUTOSCALER = """
 ## Cluster Autoscaler
 
-`autoscale` has the defects of Cluster Autoscaler RELEASE, for every release of Kubernetes. If a defect changes the
-answer, the warning `autoscaler-defect` names it, with the answer without it. `--quirks fixed` answers without all of
-them.
+`autoscale` reproduces the defects of Cluster Autoscaler RELEASE for every Kubernetes release. If a defect changes the
+answer, the warning `autoscaler-defect` names it, together with the answer without the defect. With `--quirks fixed`,
+the answer is computed without any of these defects.
 
 | Id | Issue | What happens | With `--quirks fixed` |
 |---|---|---|---|
 """
 
 AUTOSCALER_LEFT_OUT = """
-Without a switch:
+The following differences have no switch:
 
 """
 
 LEFT_OUT = """
 ## Without a switch
+The following defects have no switch, for the given reason:
 
 """
 

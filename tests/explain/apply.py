@@ -74,7 +74,7 @@ def drop_request(objects: Objects, change: dict[str, Any]) -> None:
 
 
 def of_requests(entries: Iterable[dict[str, Any]], names: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Constraints or configuration without the requests that are gone: the API server refuses a name that is not there.
+    """Constraints or configuration without the requests that are gone: the API server rejects a name that is not there.
 
     An entry that listed only such requests goes, as an empty list means all.
     """
@@ -155,6 +155,27 @@ def lower_request(objects: Objects, change: dict[str, Any]) -> None:
                 asked[change["resource"]] = change["to"]
 
 
+def relax_spread(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in spec.get("topologySpreadConstraints", ()):
+            if each["topologyKey"] == change["topologyKey"]:
+                each["whenUnsatisfiable"] = "ScheduleAnyway"
+
+
+def relax_anti_affinity(objects: Objects, change: dict[str, Any]) -> None:
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    for spec in pod_specs(objects):
+        away = spec.get("affinity", {}).get("podAntiAffinity", {})
+        away[field] = [each for each in away.get(field, ()) if each["topologyKey"] != change["topologyKey"]]
+
+
+def drop_host_port(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for each in (port for container in spec["containers"] for port in container.get("ports", ())):
+            if each.get("hostPort") == change["port"]:
+                del each["hostPort"]
+
+
 def lower_replicas(objects: Objects, change: dict[str, Any]) -> None:
     for item in objects:
         for field in ("replicas", "parallelism"):
@@ -193,6 +214,9 @@ _APPLY = {
     "change-node-selector": node_selector,
     "lower-request": lower_request,
     "lower-replicas": lower_replicas,
+    "relax-spread": relax_spread,
+    "relax-anti-affinity": relax_anti_affinity,
+    "drop-host-port": drop_host_port,
     "loosen-rollout": loosen_rollout,
     "serve-resource": serve,
     "uncordon-node": uncordon,

@@ -87,12 +87,12 @@ def in_use_and_the_rest_unfit() -> list[Object]:
 @situation()
 def all_devices_of_a_kind_but_one_is_in_use() -> list[Object]:
     objects = cluster(gpus("a", "A100 A100 A100"))
-    return [*objects, allocated("old", "a/gpu-1", pod="web"), claim("burn-in", request("all", allocationMode="All"))]
+    return [*objects, allocated("old", "a/gpu-1", pod="web"), claim("burn-in", request("gpus", allocationMode="All"))]
 
 
 @situation()
 def all_devices_of_a_kind_that_is_not_there() -> list[Object]:
-    wanted = request("all", cel(' .model == "B200"'), allocationMode="All")
+    wanted = request("gpus", cel(' .model == "B200"'), allocationMode="All")
     return [*cluster(gpus("a", "A100 A100")), claim("burn-in", wanted)]
 
 
@@ -385,7 +385,7 @@ def feature_is_off() -> list[Object]:
 def all_devices_next_to_a_broken_pool() -> list[Object]:
     broken = slice_("a", device("nic-0"), number=0, driver="nic.example.com", of=2)
     objects = cluster(gpus("a", "A100"), gpus("b", "A100"), broken)
-    return [*objects, claim("burn-in", request("all", allocationMode="All"))]
+    return [*objects, claim("burn-in", request("gpus", allocationMode="All"))]
 
 
 @situation(max_steps=3)

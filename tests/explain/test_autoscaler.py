@@ -41,7 +41,7 @@ def test_without_groups_nothing_is_said() -> None:
     ("objects", "said"),
     [
         ([*waiting(1), ready_node("n", cpu="9"), pod("p", status=REFUSED)], "the pod fits on n, which exists"),
-        ([pod("p")], "does not see the pod: kube-scheduler has not refused it yet"),
+        ([pod("p")], "does not see the pod: kube-scheduler has not rejected it yet"),
         ([pod("p", priority=-11, status=REFUSED)], "it skips the pod in this loop"),
         ([pod("p", cpu="99", status=REFUSED)], f"{NOT_ADDED}Insufficient cpu (pool)"),
     ],

@@ -44,7 +44,7 @@ def test_a_pod_whose_device_has_a_taint_goes_when_its_toleration_ends() -> None:
         "claim": "p-gpu-x7k2p",
     }
     assert text(objects, "pod/p")[:3] == [
-        "pod/default/p: already has a node: a.",
+        "pod/default/p: already bound to a.",
         "  Request r of claim p-gpu-x7k2p has gpu.example.com/a/gpu-0.",
         EVICTED,
     ]

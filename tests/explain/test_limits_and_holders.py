@@ -31,7 +31,7 @@ CPU = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "200"}}
 @pytest.mark.parametrize(
     ("objects", "begins"),
     [
-        (asking(**CPU), "Not checked here: resource requests of pod/default/train. `dra-plan schedule`"),
+        (asking(**CPU), "Not checked: resource requests of pod/default/train. `dra-plan schedule`"),
         (forty(), "Each row is checked alone: deployment/default/serve needs 40 pods."),
     ],
 )
@@ -44,7 +44,7 @@ def test_explain_says_the_same_limits_as_allocate(objects: list[Object], begins:
 
 def test_nothing_is_said_where_everything_was_judged() -> None:
     told = str(explain(asking(), together=False))
-    assert "Not checked here" not in told
+    assert "Not checked: " not in told
     assert "is checked alone" not in told
 
 

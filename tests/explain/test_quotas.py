@@ -33,7 +33,7 @@ def test_a_workload_whose_pods_a_quota_refuses() -> None:
     told = verdict(objects, "deploy/w")
     assert (told["verdict"], told["forbidden"], told["message"]) == ("Refused", 2, SAID)
     answer = explain(objects, "deploy/w")
-    assert str(answer).splitlines()[:2] == ["deployment/default/w: the API server refuses its pods.", f"  {SAID}"]
+    assert str(answer).splitlines()[:2] == ["deployment/default/w: the API server rejects its pods.", f"  {SAID}"]
     assert of_owner(Gate(), answer.verdicts[0]) is Verdict.FAILED
 
 
@@ -41,7 +41,7 @@ def test_a_workload_of_which_some_pods_are_refused() -> None:
     objects = world("3", deployment("w", pod(), 3))
     told = verdict(objects, "deploy/w")
     assert (told["verdict"], told["forbidden"], told["wouldBind"]) == ("Refused", 1, 2)
-    assert str(explain(objects, "deploy/w")).startswith("deployment/default/w: the API server refuses 1 of its 3 pods.")
+    assert str(explain(objects, "deploy/w")).startswith("deployment/default/w: the API server rejects 1 of its 3 pods.")
 
 
 @pytest.mark.parametrize("pods", ["3", "10"])
@@ -94,7 +94,7 @@ def test_a_pod_that_is_refused_takes_no_room_where_a_change_is_tried() -> None:
 
 
 def test_what_leaves_a_pod_refused_does_not_help() -> None:
-    """With less cpu one of the two pods fits; the other one is still refused."""
+    """With less cpu one of the two pods fits; the other one is still rejected."""
     objects = [node("a", cpu="2"), quota(pods="2"), placed("old", "a", cpu="1"), deployment("w", pod(cpu="2"), 2)]
     told = verdict(objects, "deploy/w")
     assert (told["verdict"], told["forbidden"], told.get("suggestions", [])) == ("Refused", 1, [])

@@ -55,7 +55,7 @@ def plugin(number: int, name: str = "nvidia.com/gpu") -> list[Object]:
     return [{**container(), "resources": {"requests": {name: str(number)}, "limits": {name: str(number)}}}]
 
 
-# -- what the API server refuses of pods that are still to be made -----------------------------------------------------
+# -- what the API server rejects of pods that are still to be made -----------------------------------------------------
 
 
 @pytest.mark.parametrize(("there", "word"), [(0, "Refused"), (1, "Bound")])
@@ -67,7 +67,7 @@ def test_a_workload_of_a_cluster_whose_new_pods_are_refused(there: int, word: st
         objects[-1]["metadata"]["name"] = "w-1"
     assert verdict(objects, "deployment/w")["verdict"] == word
     if not there:
-        assert text(objects, "deployment/w").startswith("deployment/default/w: the API server refuses its pods.\n")
+        assert text(objects, "deployment/w").startswith("deployment/default/w: the API server rejects its pods.\n")
 
 
 STORAGE: Object = {"accessModes": ["ReadWriteOnce"], "storageClassName": "wait"}
@@ -308,7 +308,9 @@ def test_a_shared_claim_says_which_devices_it_has() -> None:
     held = [allocated("held", "a/gpu-0", pod="r", on="a"), running("r", "a", claims={"x": "held"})]
     objects = [node("a", spec={"unschedulable": True}), node("b"), device_class(), slice_("a", device("gpu-0")), *held]
     said = text([*objects, pod("p", claims={"x": "held"})])
-    assert "Claim default/held (pod r) already has gpu.example.com/a/gpu-0. This node cannot reach it.\n" in said
+    assert (
+        "Claim default/held (pod r) already has gpu.example.com/a/gpu-0. This node cannot reach that device.\n" in said
+    )
 
 
 def test_a_label_is_suggested_with_the_name_of_the_node() -> None:
@@ -375,7 +377,7 @@ def test_a_misspelt_class_is_corrected_in_the_template_of_a_generated_claim() ->
     assert ", generated from template t, request gpu: device class gpu.exmple.com does not exist." in said
     assert "Correct the class in the template, and recreate template and pod.\n" in said
     assert "  1. use class gpu.example.com in request gpu of template t (it then fits on a)\n" in said
-    assert "  Templates and claims cannot be edited. Delete and create the template," in said
+    assert "  Templates and claims cannot be edited. Delete and recreate the template," in said
 
 
 def test_a_correction_that_does_not_help_is_not_suggested() -> None:

@@ -1,4 +1,4 @@
-"""Every node that the scheduler refused has a reason; documents keep to their schema; watching changes nothing."""
+"""Every node that the scheduler rejected has a reason; documents keep to their schema; watching changes nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def validator(kind: str) -> jsonschema.Draft202012Validator:
 
 
 def check(case: dict[str, Any]) -> int:
-    """The number of refusing nodes of a case, all of which have a reason."""
+    """The number of rejecting nodes of a case, all of which have a reason."""
     asked = {"feature_gates": recorded.gates(case), "kubernetes_version": recorded.version(case)}
     told = explain(case["objects"], **asked, max_steps=20_000)
     plan, document = told.plan.to_dict(), told.to_dict()
@@ -100,7 +100,7 @@ def test_the_walk_is_the_same_when_watched() -> None:
 
 
 def test_checks_agree_with_the_first_device_that_a_search_looks_at() -> None:
-    """The first request of a claim, asked alone, is refused each device for the reason that the checks give."""
+    """The first request of a claim, asked alone, is rejected each device for the reason that the checks give."""
     compared = 0
     for name, view, claims, node in every_node(2):
         for claim in claims:

@@ -9,6 +9,8 @@ import pytest
 
 from dra_plan import Cluster, explain
 from tests.build import (
+    HOST,
+    ZONE,
     Object,
     deployment,
     generated,
@@ -27,6 +29,10 @@ from tests.conformance import recorded
 from .apply import applied
 from .json_patch import patched
 
+WITH_W = {"labelSelector": {"matchLabels": {"app": "w"}}}
+SPREAD = {**WITH_W, "maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{**WITH_W, "topologyKey": HOST}]}}
+PORT = {"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}
 TAINT = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
 
 
@@ -58,6 +64,31 @@ WORLDS: dict[str, tuple[list[Object], list[list[str]]]] = {
         [["change-node-selector"]],
     ),
     "cpu": ([node("a", cpu="4"), pod("p", cpu="6")], [["lower-request"]]),
+    "spread": (
+        [
+            *(node(name, labels={ZONE: name}, cpu=cpu) for name, cpu in (("a", "4"), ("b", "500m"))),
+            running("w", "a", labels={"app": "w"}),
+            pod("p", cpu="2", labels={"app": "w"}, topologySpreadConstraints=[SPREAD]),
+        ],
+        [["relax-spread"]],
+    ),
+    "host port": (
+        [node("a"), running("old", "a", containers=[PORT]), pod("p", containers=[PORT])],
+        [["drop-host-port"]],
+    ),
+    "anti-affinity": (
+        [node("a"), running("w", "a", labels={"app": "w"}), pod("p", labels={"app": "w"}, affinity=APART)],
+        [["relax-anti-affinity"]],
+    ),
+    "anti-affinity on both sides": (
+        [
+            node("a"),
+            running("w", "a", labels={"app": "w"}, affinity=APART),
+            pod("p", labels={"app": "w"}, affinity=APART),
+        ],
+        [],
+    ),
+    "another label": ([node("a", labels={"pool": "web"}), pod("p", nodeSelector={"pool": "x9"})], []),
     "two": (
         [node("a", cpu="4", spec={"taints": [TAINT]}), pod("p", cpu="6")],
         [["tolerate-node-taint", "lower-request"], ["remove-node-taint", "lower-request"]],

@@ -106,10 +106,10 @@ def a_label_that_no_node_has() -> list[Object]:
 
 
 THREADS: list[tuple[Any, list[str]]] = [
-    (old_source, ["the API server refuses it", "`source` was removed"]),
-    (flat_request, ["the API server refuses it", "`exactly`"]),
+    (old_source, ["the API server rejects it", "`source` was removed"]),
+    (flat_request, ["the API server rejects it", "`exactly`"]),
     (incomplete_generation, ["is Pending", "incomplete: 1 of 2 slices of generation 2"]),
-    (misplaced_tolerations, ["the API server refuses it", "spec.spec.tolerations"]),
+    (misplaced_tolerations, ["the API server rejects it", "spec.spec.tolerations"]),
     (without_tolerations, ["is Pending", "taint broken:NoExecute not tolerated"]),
     (count_of_zero_slices, ["is Pending", "never complete: resourceSliceCount is 0"]),
     (bound_without_devices, ["is stuck on n1", "nothing will allocate any"]),
@@ -118,7 +118,7 @@ THREADS: list[tuple[Any, list[str]]] = [
     (no_slices, ["the cluster has no node with such devices yet"]),
     (old_kubelet, ["The kubelet of n1 is 1.33"]),
     (attribute_on_some_devices, ["fails on device gpu.example.com/n1/gpu-0", '"sharing" in device.attributes']),
-    (admin_access_without_the_label, ["the API server refuses it", "resource.kubernetes.io/admin-access"]),
+    (admin_access_without_the_label, ["the API server rejects it", "resource.kubernetes.io/admin-access"]),
     (a_label_that_no_node_has, ["wants disk-type=ssd-high-iops, has disk-type=hdd"]),
 ]
 

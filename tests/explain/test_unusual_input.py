@@ -1,4 +1,4 @@
-"""Explanations of input that the API server would have refused, or where devices of several drivers meet."""
+"""Explanations of input that the API server would have rejected, or where devices of several drivers meet."""
 
 from __future__ import annotations
 

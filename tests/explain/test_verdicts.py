@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.questions import schema as schemas
 from dra_plan.questions.explain.text import parse
-from dra_plan.questions.explain.volumes import OF_VOLUMES
 from tests.conformance import recorded
 
 CORPORA = ("schedule", "gang", "gang-quirks", "volume", "nodealloc", "settled")
@@ -22,13 +22,13 @@ LIKE: dict[str, set[str]] = {
     "Bound": {"WouldBind", "WouldPreempt", "Bound", "Stuck"},
     "Waiting": {"Held"},
     "Gated": {"Held"},
-    "Unschedulable": {"Unschedulable", "Unknown"},
-    "Error": {"Error", "Unknown"},
+    "Unschedulable": {"Unschedulable"},
+    "Error": {"Error"},
     "Undecided": {"Undecided"},
     "Skipped": {"Finished", "Held"},
-    "Unknown": {"Unknown", "Unschedulable"},  # certain, whatever the missing objects are
+    "Unknown": {"Unknown"},
 }
-"""What `schedule` calls a pod, and the verdicts that say the same; an object may be refused before."""
+"""What `schedule` calls a pod, and the verdicts that say the same; an object may be rejected before."""
 
 
 @cache
@@ -54,7 +54,7 @@ def in_message(verdict: dict[str, Any], total: int) -> str:
 
 
 def is_certain(verdict: dict[str, Any]) -> bool:
-    """Whether each node refuses the pod for something that the kinds which the input lacks cannot change."""
+    """Whether each node rejects the pod for something that the kinds which the input lacks cannot change."""
     nodes = (verdict.get("freed") or {}).get("nodes") if verdict.get("ofAllNodes") else verdict["nodes"]
     about = [
         fact.get("devices", {})
@@ -98,8 +98,9 @@ def check(case: dict[str, Any]) -> tuple[int, int]:
         name = f"{case['id']} {verdict['name']}"
         assert verdict["scheduled"] == pod["outcome"], name
         assert verdict["verdict"] in LIKE[pod["outcome"]] | {"Refused"}, name
-        if (pod["outcome"], verdict["verdict"]) == ("Unknown", "Unschedulable"):
+        if verdict["verdict"] == "Unschedulable" and verdict.get("missing"):
             assert is_certain(verdict), name
+        assert (pod["outcome"] == "Unknown") is (verdict["verdict"] == "Unknown"), name
         assert verdict.get("message", "") == (pod["message"] or ""), name
         if verdict["verdict"].startswith("Would"):
             assert verdict["nodeName"] == pod["nodeName"], name

@@ -142,7 +142,7 @@ def test_sarif_has_the_fix(file: Path) -> None:
     checking.validate("sarif", text)
     results = json.loads(text)["runs"][0]["results"]
     [fix] = next(one for one in results if one["ruleId"] == "DRA014")["fixes"]
-    assert fix["description"]["text"] == "put the fields of the request under `exactly`"
+    assert fix["description"]["text"] == "move the fields of the request into `exactly`"
     lines = TEXT.splitlines(keepends=True)
     [change] = fix["artifactChanges"]
     assert change["artifactLocation"]["uri"] == "claim.yaml"

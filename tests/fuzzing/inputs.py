@@ -16,7 +16,7 @@ from tests.validation import mutations
 from tests.validation.cases import CASES
 
 from .objects import Plain, broken
-from .scenes import OUTSIDE, SETTINGS, by_kind, happening, tangled, text_of
+from .scenes import OUTSIDE, SETTINGS, as_rows, by_kind, happening, tangled, text_of
 
 CORPORA = ("quirks", "cases", "capacity", "nodealloc", "schedule", "volume", "gang", "gang-quirks")
 LARGEST = 30_000
@@ -260,12 +260,15 @@ def _of_impact(chance: Random) -> Run:
 
 
 def _of_events(chance: Random) -> Run:
-    """What happens to a cluster: objects come, go and change, with times that may be broken."""
+    """What happens to a cluster: objects come, go and change, with times that may be broken; one of two as CSV."""
     objects = _objects(chance)
     staying = [each for each in objects if each.get("kind") != "Pod" or chance.random() < 0.4]
     lines = [json.dumps(event) for event in happening(chance, objects)]
     files = {"in.json": text_of(staying), "events.jsonl": "\n".join(lines)}
-    return Run(_command_line(chance, "in.json", "events.jsonl", command="replay", of=objects), files=files)
+    if chance.random() < 0.5:
+        rows = as_rows(chance, staying, "new.json")
+        files = {"in.json": text_of(staying), "new.json": text_of(objects[:2]), "events.csv": rows}
+    return Run(_command_line(chance, "in.json", [*files][-1], command="replay", of=objects), files=files)
 
 
 def _of_cluster(chance: Random) -> Run:

@@ -38,7 +38,7 @@ def broken(r: random.Random, objects: list[Plain]) -> list[Plain]:
 
 
 def _change(r: random.Random, place: Any, key: Any, objects: list[Plain]) -> None:
-    """Mostly to another value of the same type, for most others are refused at once."""
+    """Mostly to another value of the same type, for most others are rejected at once."""
     kind = r.random()
     old = place[key]
     if kind < 0.15 and key not in ("apiVersion", "kind", "metadata"):

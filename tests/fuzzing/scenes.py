@@ -96,6 +96,50 @@ def _event(chance: Random, each: Plain) -> Plain:
     )
 
 
+def as_rows(chance: Random, objects: list[Plain], manifest: str) -> str:
+    """Events as a CSV file: pods are created like those of the objects or from the manifest, deleted, and nodes are
+    drained. Of one of three files a cell or the header is broken."""
+    rows = [["time", "action", "object", "name", "count", "duration"]]
+    now = 0.0
+    for each in chance.sample(objects, min(len(objects), 6)):
+        now += chance.choice((0, 1, 60.5))
+        rows.append([f"{now:g}", *_row(chance, each, manifest)])
+    if chance.random() < 0.34:
+        row = chance.choice(rows)
+        row[chance.randrange(len(row))] = chance.choice(
+            (
+                "",
+                "-1",
+                "nan",
+                "1e999",
+                "9" * 400,
+                "x/y/z/w",
+                "node/",
+                "\x00",
+                '"',
+                "a,b",
+                "../outside.yaml",
+                "\u202e",
+                "0.5",
+            )
+        )
+    return "\n".join(",".join(row) for row in rows) + "\n"
+
+
+def _row(chance: Random, each: Plain, manifest: str) -> list[str]:
+    metadata, kind = each.get("metadata"), str(each.get("kind"))
+    metadata = metadata if isinstance(metadata, dict) else {}
+    named = "/".join(str(metadata[part]) for part in ("namespace", "name") if metadata.get(part))
+    count, runs = chance.choice(("", "0", "1", "3")), chance.choice(("", "1", "0.5", "60"))
+    if kind == "Node" and chance.random() < 0.4:
+        return ["drain", chance.choice((f"node/{named}", named)), "", "", ""]
+    if chance.random() < 0.2:
+        return ["delete", f"{kind}/{named}", "", "", ""]
+    if kind not in ("Pod", "Deployment", "StatefulSet", "Job", "DaemonSet") or chance.random() < 0.3:
+        return ["create", manifest, chance.choice(("", "made")), count, runs if chance.random() < 0.1 else ""]
+    return ["create", f"{kind}/{named}", chance.choice(("", "made")), count, runs]
+
+
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 

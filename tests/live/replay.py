@@ -2,7 +2,7 @@
 
 `apiserver.jsonl.gz` holds an answer a line: the run of the server (its gates, or what it serves), path, user, status
 and body. What was not recorded is what the discovery of that run says: a list that is served is empty, and what a user
-may not do is refused in the recorded words. `Answers.faults` make it a broken server.
+may not do is rejected in the recorded words. `Answers.faults` make it a broken server.
 """
 
 from __future__ import annotations

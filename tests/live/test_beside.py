@@ -1,4 +1,4 @@
-"""Kinds that are listed by name because they may refuse or hold back pods, and are not simulated."""
+"""Kinds that are listed by name because they may reject or hold back pods, and are not simulated."""
 
 from __future__ import annotations
 

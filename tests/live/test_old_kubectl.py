@@ -51,7 +51,7 @@ def test_nothing_newer_is_asked_of_kubectl(kubectl: str, tmp_path: Path) -> None
 
 @pytest.mark.long
 def test_a_real_one_reads_a_cluster(oldest_kubectl: str, tmp_path: Path) -> None:
-    """A snapshot, a name in the context's namespace, a refusal and a server that is not there."""
+    """A snapshot, a name in the context's namespace, a rejection and a server that is not there."""
     whole = snapshot.read(InProcess(Answers()))
     path = tmp_path / "s.json"
     with served(Answers()) as address:

@@ -1,4 +1,4 @@
-"""What is asked of a cluster, what is kept of its answers, and what is said of what it refuses."""
+"""What is asked of a cluster, what is kept of its answers, and what is said of what it rejects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every refusal that was recorded of a real API server, as a real kubectl tells it."""
+"""Every rejection that was recorded of a real API server, as a real kubectl tells it."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_it_ends_when_the_pod_is_bound(watch):
     assert ran.err.count("the answer is the same\n") == 1
     first, last = ran.out.split(f"\npod/team-a/{POD}")
     assert "is Pending: no node can take it (0 of 2)" in first
-    assert ": already has a node: dra-example-driver-cluster-worker." in last
+    assert ": already bound to dra-example-driver-cluster-worker." in last
 
 
 def test_a_pod_that_has_its_node_is_asked_about_once(watch):

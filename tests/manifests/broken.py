@@ -91,7 +91,7 @@ CASES: dict[str, Broken] = {
     # Not manifests at all
     "HTML page": yaml("<!DOCTYPE html>\n<html><body>404</body></html>\n"),
     "kubectl's table": yaml("NAME    NODE   DRIVER\nslice   n1     gpu.example.com\n"),
-    "kubectl's refusal": yaml('error: the server doesn\'t have a resource type "resourceslices"\n'),
+    "kubectl's rejection": yaml('error: the server doesn\'t have a resource type "resourceslices"\n'),
     "template with a condition": yaml("{{- if .Values.enabled }}\napiVersion: v1\n{{- end }}\n"),
     # YAML syntax
     "unknown YAML version": yaml("%YAML 9.9\n---\n" + CLASS),

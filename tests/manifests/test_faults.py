@@ -45,7 +45,7 @@ def test_enough_kinds():
 
 
 def test_permission_denied(tmp_path, monkeypatch):
-    """Tests may run as root, who may read everything, so the refusal is played."""
+    """Tests may run as root, who may read everything, so the rejection is played."""
     monkeypatch.chdir(tmp_path)
     Path("secret.yaml").write_text(CLASS)
 

@@ -1,4 +1,4 @@
-"""Volumes, claims on them and storage.k8s.io: read, defaulted, and refused where the API server would."""
+"""Volumes, claims on them and storage.k8s.io: read, defaulted, and rejected where the API server would."""
 
 from __future__ import annotations
 

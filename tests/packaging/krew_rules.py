@@ -17,7 +17,7 @@ MOST_SHORT = 50
 
 
 def faults(manifest: dict[str, Any], file_name: str) -> list[str]:
-    """What krew would refuse; empty for a manifest that it takes."""
+    """What krew would reject; empty for a manifest that it takes."""
     return list(_faults(manifest, file_name))
 
 

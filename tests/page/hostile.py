@@ -1,4 +1,4 @@
-"""Names that want to be more than text. Kubernetes would refuse most; what a file holds is anybody's guess."""
+"""Names that want to be more than text. Kubernetes would reject most; what a file holds is anybody's guess."""
 
 MARKUP = [
     "<script>window.hacked=1</script>",

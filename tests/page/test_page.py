@@ -13,6 +13,7 @@ import pytest
 
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
+from dra_plan.page.page import script
 from tests.build import claim, device, device_class, node, request, slice_
 from tests.page.hostile import NAMES
 from tests.page.reading import FIXTURES, PAGES, ROOT, answer, html_of, read, whole
@@ -76,6 +77,12 @@ def test_without_a_script_the_page_says_what_the_command_prints(fixture: str, co
     if command == "explain":
         for line in whole(answer(command, cluster)).splitlines():
             assert " ".join(line.strip().removeprefix("- ").split())[:60] in said
+
+
+def test_the_modules_of_the_script_share_one_scope_without_two_things_of_one_name() -> None:
+    found = re.findall(r"^(?:async )?(?:const|let|function) (\w+)", script(), re.MULTILINE)
+    assert len(found) > 30
+    assert sorted(set(found)) == sorted(found)
 
 
 def test_headings_go_down_one_at_a_time() -> None:

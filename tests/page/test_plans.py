@@ -35,7 +35,7 @@ def test_growth_has_new_nodes_apart_and_what_sits_on_them() -> None:
     cluster = _load("mig")
     page = read(cluster.page(cluster.grow(like="a100-1")))
     assert page.data["opens_on"] == 0
-    assert _picks(page)[:2] == [("1 like a100-1", "enough"), ("no new node", "not enough")]
+    assert _picks(page)[:2] == [("1 like a100-1", "1 pod stays pending"), ("no new node", "not enough")]
     places = page.data["scenes"][0]["places"]
     assert [(place["name"], place.get("new", False)) for place in places] == [("a100-1-new-1", True), ("a100-1", False)]
     label, message, gets, *_ = _marks(page, "1 like a100-1")["a100-1-new-1"]
@@ -101,7 +101,7 @@ def test_drains_have_a_row_for_each_node_with_the_harm_drawn() -> None:
         "gpu-b": "1 pod without a place",
         "gpu-c": "nothing is lost",
     }
-    _, _, gets, _, harms = _marks(page, "gpu-a")["gpu-a"]
+    _, _, gets, _, harms, _ = _marks(page, "gpu-a")["gpu-a"]
     assert gets == {0: "ml/train-0", 1: "ml/train-0"}
     assert harms == {2: "ml/train-1 would have no place", 3: "ml/train-1 would have no place"}
     pieces = [a["class"] for tag, a in page.elements if tag == "rect" and "piece" in (a.get("class") or "")]
@@ -126,7 +126,7 @@ def test_what_can_not_be_placed_has_the_proof_on_the_picture() -> None:
     cluster = _load("gpu-fleet")
     page = read(cluster.page(cluster.place()))
     assert _picks(page) == [("all of them at the same time", "Impossible")]
-    label, message, _, notes, _ = _marks(page, "all of them at the same time")["hopper-1"]
+    label, message, _, notes, *_ = _marks(page, "all of them at the same time")["hopper-1"]
     assert label == "no place for research/next-gen"
     assert message == "cannot allocate all claims"
     assert notes[1] == "selector of the request is false"
@@ -181,7 +181,7 @@ def test_capacity_draws_what_is_stranded_and_says_why() -> None:
     assert h100.stranded == 0
     assert "1 in use, 1 (taint gpu.nvidia.com/xid=79:NoExecute), 6 not asked for" in page.text
     pieces = [a["class"] for tag, a in page.elements if tag == "rect" and "piece" in (a.get("class") or "")]
-    assert pieces == ["piece other"] * 4
+    assert pieces == ["piece used", "piece other", "piece other", "piece other"]
 
 
 def test_what_was_not_decided_is_not_drawn_as_if_it_were() -> None:
@@ -199,4 +199,4 @@ def test_what_was_not_decided_is_not_drawn_as_if_it_were() -> None:
 
 def test_growth_says_that_ties_decided() -> None:
     cluster = _load("quickstart")
-    assert "1 new node for 1 pod more with nodes in this order" in cluster.page(cluster.grow(like="gpu-b"))
+    assert "1 new node for 1 pod more in this node order" in cluster.page(cluster.grow(like="gpu-b"))

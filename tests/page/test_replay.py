@@ -4,6 +4,7 @@ from typing import Any
 
 from dra_plan import Cluster
 from dra_plan.page.curves import Curve, CurveLine, Curves, rounded
+from dra_plan.questions.replay.ask import replayed
 from tests.build import bare_pod, claim, device_class, node, request, running, slice_, template
 from tests.page.reading import ReadPage, read
 
@@ -34,6 +35,18 @@ def _cluster() -> Cluster:
 def _page(cluster: Cluster, events: list[dict[str, Any]], **options: Any) -> tuple[ReadPage, Any]:
     answer = cluster.replay(events, **options)
     return read(cluster.page(answer)), answer.to_dict()
+
+
+def test_moments_are_kept_for_a_page_only_and_are_the_same_when_they_are_simulated_again() -> None:
+    events = [{"time": 60, "create": bare_pod("new", templates={"d": "two"}), "runs": HOUR}]
+    answer = _cluster().replay(events)
+    assert "kept" not in vars(answer)
+    kept = replayed(_cluster(), events, {}, for_page=True).kept
+    assert [(each.sample, each.nodes) for each in answer.kept] == [(each.sample, each.nodes) for each in kept]
+    assert [[claim.allocation for claim in each.claims] for each in answer.kept] == [
+        [claim.allocation for claim in each.claims] for each in kept
+    ]
+    assert len(kept) > 1
 
 
 def _devices(data: Any, at: int) -> dict[tuple[str, int], tuple[str, str]]:

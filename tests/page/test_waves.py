@@ -20,7 +20,7 @@ def _said(page: ReadPage, name: str, scene: int = 0) -> dict[str, tuple[str, lis
             sorted(texts[said] for said in harms.values()),
             sorted(texts[said] for said in gets.values()),
         )
-        for at, (_, label, _, gets, _, harms) in pick["marks"][scene].items()
+        for at, (_, label, _, gets, _, harms, _) in pick["marks"][scene].items()
     }
 
 
@@ -78,7 +78,7 @@ def test_a_maintenance_that_stops_shows_where() -> None:
 def test_moves_that_make_room_end_with_the_room() -> None:
     cluster = Cluster.load(ROOT / "fixtures" / "scattered")
     page = _page(cluster, cluster.repack(for_="pod/ml/train"))
-    assert page.headline == "Moving 2 pods in 1 wave makes room for pod/ml/train. Each of them gets another node"
+    assert page.headline == "Moving 2 pods to other nodes in 1 wave makes room for pod/ml/train"
     assert _said(page, "Wave 1")["gpu-1"] == (
         "cordoned, 2 pods leave",
         ["ml/embed goes to gpu-2", "ml/serve-a goes to gpu-3"],
@@ -102,10 +102,10 @@ def test_what_a_change_does_stands_before_and_after() -> None:
     page = _page(cluster, cluster.impact(Cluster.load(CHANGES / "changes" / "recall.yaml")))
     assert [(pick["name"], pick["word"], pick["tone"]) for pick in page.data["picks"]] == [
         ("All pods", "2 pods", "bad"),
-        ("pod/ml/notebook", "Ends for good", "bad"),
+        ("pod/ml/notebook", "Not recreated", "bad"),
         ("pod/ml/serve-7d4f-a", "Moves", "other"),
     ]
-    assert _said(page, "pod/ml/notebook") == {"gpu-1": ("1 pod ends for good", ["ml/notebook: ends for good"], [])}
+    assert _said(page, "pod/ml/notebook") == {"gpu-1": ("1 pod not recreated", ["ml/notebook: not recreated"], [])}
     assert _said(page, "pod/ml/serve-7d4f-a", 1) == {"gpu-2": ("1 pod more", [], ["for pod ml/serve-7d4f-a"])}
     assert _ways(page, "All pods") == [("gpu-1", "gpu-2", 1)]
     after = {place["name"]: place["states"] for place in page.data["scenes"][1]["places"]}

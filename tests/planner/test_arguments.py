@@ -1,4 +1,4 @@
-"""What the Python functions are given by mistake is refused with a DraPlanError that names the argument."""
+"""What the Python functions are given by mistake is rejected with a DraPlanError that names the argument."""
 
 from __future__ import annotations
 

@@ -48,6 +48,18 @@ def test_idle_devices_by_model_and_the_most_on_one_node() -> None:
     assert (named["model"], named["devices"], named["idle"], named["node"]) == ("A100", 3, 3, "b")
 
 
+def test_each_owner_has_what_its_copies_use_and_what_it_strands() -> None:
+    """Pairs leave one device of each three; nothing but a NIC is left for nobody, which is not named."""
+    objects = [*gpus("a", "b", each=3), node("c"), slice_("c", "n", driver=NIC), held("a", "gpu-0"), *TEMPLATES]
+    document = Cluster.of(objects).capacity(ONE, TWO).to_dict()
+    one, two = (item["devices"] for item in document["items"])
+    assert one == [{"driver": GPU, "used": 5, "stranded": 0}]
+    assert two == [{"driver": GPU, "used": 4, "stranded": 1}]
+    assert [kind["stranded"] for kind in document["fleet"]["kinds"]] == [0, 0]
+    together = Cluster.of(objects).capacity(ONE, TWO, mix=True).to_dict()
+    assert [item.get("devices") for item in together["items"]] in ([None, None], [[], []])
+
+
 def test_stranded_is_what_no_owner_can_use_with_the_reason_that_comes_nearest() -> None:
     """b is cordoned, c has one device left over for pairs, and nobody asks for d's."""
     objects = [

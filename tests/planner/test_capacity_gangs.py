@@ -42,7 +42,7 @@ def test_a_workload_that_is_a_gang_is_copied_whole() -> None:
     assert (item.possible.copies, item.possible.at_most, len(item.possible.placement)) == (2, 2, 6)
     found = told([*NODES, *GANG])
     assert "job/default/train, a gang of 3 pods: 2 pods each on 2 nodes, 1 pod each on 2 nodes.\n" in found
-    assert "  Its 3 pending pods are included in the 2.\n" in found
+    assert "  2 gangs fit: its own 3 pending pods and 1 more.\n" in found
     assert "  Of one more gang, 2 of 3 pods find a node; the next one does not:\n  Why not one more: devices" in found
     assert "A gang is copied with all its pods." in found
 

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from dra_plan import Cluster
+from dra_plan.questions.capacity.answer import CapacityPlan
+from dra_plan.questions.capacity.gate import of_owner
+from dra_plan.text.gate import Gate
 from tests.build import claim, gpus, pod, request, running, template, used, workload
 
 Object = dict[str, Any]
@@ -91,22 +94,42 @@ def test_where_nothing_else_helps_that_is_said() -> None:
 @pytest.mark.parametrize(
     ("replicas", "said"),
     [
-        (2, "2 of its 2 replicas have a node; the copies are additional."),
-        (3, "Its pending replica is included in the 2."),
-        (4, "Its 2 pending replicas are included in the 2."),
-        (6, "2 of its 6 replicas have a node: of the 4 pending ones, 2 would get one."),
+        (2, "All 2 replicas are scheduled; the copies are in addition to them."),
+        (3, "2 copies fit: its pending replica and 1 more."),
+        (4, "2 copies fit: its 2 pending replicas and 0 more."),
+        (6, "2 of its 6 replicas are scheduled; 2 of the 4 pending ones would fit."),
     ],
 )
-def test_replicas_without_a_node_are_part_of_the_number(replicas: int, said: str) -> None:
+def test_the_first_copies_take_the_place_of_replicas_without_a_node(replicas: int, said: str) -> None:
     told = Cluster.of([*gpus("a", "b"), template("one"), web(replicas), *WEB]).capacity("sts/web")
     assert told.to_dict()["items"][0]["replicas"] == {"wanted": replicas, "missing": replicas - 2}
+    assert told.to_dict()["items"][0]["more"] == max(0, 4 - replicas)
     assert f"  {said}\n" in str(told)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_what_a_drain_evicts_comes_before_more(number: int) -> None:
+    """A drain costs as many more copies as the drained nodes could hold, whether these held replicas or not."""
+    nodes = ("a", "b", "c", "d")
+    cluster = Cluster.of([*gpus(*nodes), template("one"), web(2), *WEB]).drain(*nodes[:number])
+    found = cluster.capacity("sts/web")
+    devices = 2 * (4 - number)
+    [counted] = found.to_dict()["items"]
+    assert (counted["scheduled"]["copies"] - counted["replicas"]["missing"], counted["more"]) == (devices - 2,) * 2
+    assert f"statefulset/default/web   {devices - 2} " in str(found)
+    gates = [_verdict(found, at_least) for at_least in (devices - 2, devices - 1)]
+    assert gates == ["passed", "failed"]
+
+
+def _verdict(found: CapacityPlan, at_least: int) -> str:
+    [verdict] = {of_owner(Gate(min_copies=at_least), each) for each in found.document.items}
+    return verdict.name.lower()
 
 
 def test_of_what_has_no_replicas_nothing_is_said() -> None:
     assert item([*CLUSTER, pod("wants", templates={"gpu": "one"})], "po/wants")["replicas"] is None
     assert item([*gpus("a"), template("one"), web(1, kind="DaemonSet")], "ds/web")["replicas"] is None
-    assert "Its 2 pending replicas are included in the 2." in str(
+    assert "2 copies fit: its 2 pending replicas and 0 more." in str(
         Cluster.of([*gpus("a"), template("one"), web(2)]).capacity()
     )
 
@@ -114,16 +137,16 @@ def test_of_what_has_no_replicas_nothing_is_said() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"limit": 1}, "of the 4 pending ones, at least 1 would get one; more is unknown."),
-        ({"max_steps": 1}, "whether the 4 pending ones would get one is unknown."),
-        ({"max_steps": 1, "mix": True}, "whether the 4 pending ones would get one is unknown."),
+        ({"limit": 1}, "at least 1 of the 4 pending ones would fit."),
+        ({"max_steps": 1}, "whether the 4 pending ones would fit is unknown."),
+        ({"max_steps": 1, "mix": True}, "whether the 4 pending ones would fit is unknown."),
     ],
 )
 def test_of_replicas_of_a_count_that_was_ended_it_is_not_said_that_they_get_no_node(
     options: dict[str, Any], said: str
 ) -> None:
     told = Cluster.of([*gpus("a"), template("one"), web(4)]).capacity("sts/web", **options)
-    assert f"  None of its 4 replicas has a node: {said}\n" in str(told)
+    assert f"  None of its 4 replicas are scheduled; {said}\n" in str(told)
     assert "no copies fit" not in str(told)
 
 

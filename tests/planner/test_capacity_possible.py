@@ -216,7 +216,7 @@ def test_owners_of_one_name_are_told_apart() -> None:
         (("--mix",), Exit.OK),
         (("--mix", "--at-least", "1"), Exit.DOES_NOT_FIT),
         (("serve", "--limit", "2", "--at-least", "3"), Exit.UNDECIDED),
-        (("serve", "--limit", "2", "--at-least", "2"), Exit.OK),
+        (("serve", "--limit", "3", "--at-least", "1"), Exit.OK),
         (("serve", "--max-steps", "1"), Exit.UNDECIDED),
     ],
 )
@@ -226,7 +226,7 @@ def test_exit_status(arguments: tuple[str, ...], status: int) -> None:
 
 def test_sets_that_lack_say_so() -> None:
     ran = in_process("capacity", "fixtures/quickstart", "--mix", "--at-least", "1")
-    assert ran.err == "gate failed: 1 owner has room for fewer than 1 copies (--at-least): all together for 0\n"
+    assert ran.err == "gate failed: 1 owner has room for fewer than 1 more copies (--at-least): all together for 0\n"
 
 
 def recorded(*names: str) -> Iterator[tuple[Cluster, dict[str, Any]]]:

@@ -302,7 +302,7 @@ def test_pods_with_another_message_are_told_in_a_line_and_wide_in_rows(tmp_path:
     (tmp_path / "full.json").write_text(json.dumps({"kind": "List", "items": [*BASE[:-1], pod("wants", cpu="900")]}))
     command = ("diff", str(tmp_path / "full.json"), "--cordon", "a")
     told = in_process(*command).out
-    assert "default/wants gets a different message, but no node in either state (see -o wide)." in told
+    assert "default/wants has no node in either state, but its message differs (see -o wide)." in told
     assert "Insufficient" not in told
     whole = in_process(*command, "-o", "wide").out
     assert "default/wants   Other message   Unschedulable: 0/2 nodes are available: 2 Insufficient cpu." in whole

@@ -150,7 +150,7 @@ def test_that_a_pod_is_beyond_help_may_hang_on_a_tie() -> None:
     assert told == {"a": {"huge": False}, "c": {"big": True, "huge": False}}
     assert str(numbers["a"]).startswith("However many of these nodes are added, 1 pod stays pending:")
     assert str(numbers["c"]).startswith(
-        "With nodes in this order, 2 pods stay pending, however many of these nodes are added:"
+        "In this node order, 2 pods stay pending, however many of these nodes are added:"
     )
     assert numbers["c"].document.tied
 
@@ -160,8 +160,8 @@ def test_a_gate_on_warnings_does_not_count_ties(tmp_path: Path) -> None:
     path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": renamed("a")}))
     ran = in_process("grow", str(path), "--like", "b", "--fail-on", "warning")
     assert ran.status == 0
-    assert "No new node is needed for them with nodes in this order." in ran.out
-    assert "In a real cluster the number depends on timing" in ran.out
+    assert "No new node is needed for them in this node order." in ran.out
+    assert "In a real cluster, the number depends on timing" in ran.out
 
 
 def check_cheapest(seed: int) -> None:

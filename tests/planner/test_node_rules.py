@@ -127,7 +127,7 @@ def test_they_are_shown_apart():
     assert "pod/default/p   1/5     NodeUnschedulable   cordoned               a\n" in shown
     told = str(explain(objects))
     assert told.startswith("pod/default/p would be bound to c now.\n")
-    assert "a: has room, but refused: cordoned.\nb: has room, but refused: taint k=v:NoSchedule.\n" in told
+    assert "a: has room, but rejected: cordoned.\nb: has room, but rejected: taint k=v:NoSchedule.\n" in told
     nowhere = [*cluster(), pod("p", templates={"x": "t"}, nodeSelector={"zone": "nowhere"})]
     headline = str(explain(nowhere)).splitlines()[0]
     assert headline == "pod/default/p is Pending: no node can take it (0 of 5)."
@@ -149,7 +149,7 @@ def test_the_footer_says_what_was_judged_alone_and_what_not_at_all():
     assert [each.get("copies", 1) for each in plan.to_dict()["claimSets"]] == [1, 40]
     alone = "Each row is checked alone: deployment/default/w needs 40 pods; "
     rivals = "pod/default/q and deployment/default/w would get the same devices. "
-    assert alone + rivals + "`dra-plan schedule`, with the same paths, checks all pods together." in str(plan)
-    left_out = "Not checked here: topology spread and resource requests of pod/default/q and deployment/default/w."
+    assert alone + rivals + "`dra-plan schedule` with the same paths checks all pods together." in str(plan)
+    left_out = "Not checked: topology spread and resource requests of pod/default/q and deployment/default/w."
     assert left_out in str(plan)
     assert "judged" not in str(allocate([*cluster(), claim("c")]))

@@ -51,7 +51,7 @@ def test_how_many_of_each_profile_still_fit(used: tuple[str, ...], expected: dic
 def test_parts_are_not_counted_as_devices_that_are_available() -> None:
     lines = str(Cluster.of(card(used=("quarter-1",))).pools()).splitlines()
     assert "1 (7 parts)   see below   1" in lines[1]
-    assert "gpu.example.com: 1 pool, 1 device in parts." in lines
+    assert "gpu.example.com: 1 pool, 1 partitioned device." in lines
     assert any(line.split() == ["gpu.example.com", "a", "2p", "2", "1"] for line in lines)
 
 
@@ -63,7 +63,7 @@ def test_devices_beside_the_parts_of_others_are_counted() -> None:
     pools = Cluster.of(objects).pools()
     lines = str(pools).splitlines()
     assert "4 (1 in 7 parts)   2 + parts   2" in lines[1]
-    assert "gpu.example.com: 1 pool, 2 of 3 devices available, 1 device in parts." in lines
+    assert "gpu.example.com: 1 pool, 2 of 3 devices available, 1 partitioned device." in lines
     [pool] = pools.to_dict()["pools"]
     assert pool["physicalDevices"] == 4
     assert [each["name"] for each in pool["devices"] if "part" not in each] == ["plain-0", "plain-1", "plain-2"]

@@ -117,7 +117,7 @@ def _apart(app: str, key: str = "kubernetes.io/hostname") -> Plain:
 
 
 def test_pods_that_filters_refuse_are_tried_on_other_nodes() -> None:
-    """The program fills node a; what anti-affinity refuses there has a place on b, and on c, one at a time."""
+    """The program fills node a; what anti-affinity rejects there has a place on b, and on c, one at a time."""
     alike = {"labels": {"app": "x"}, "affinity": _apart("x"), "templates": {"gpu": "one"}}
     objects = [*gpus("a", "b", "c", each=3), template("one"), *(pod(name, **alike) for name in "pqrs")]
     plan = Cluster.of(objects).place(most=True)
@@ -139,7 +139,7 @@ def test_who_is_tried_elsewhere_counts_once() -> None:
 
 
 def test_who_wants_company_is_tried_again() -> None:
-    """`second` has to be in the zone of `first`, which is refused where the program puts it and goes to b."""
+    """`second` has to be in the zone of `first`, which is rejected where the program puts it and goes to b."""
     together = {
         "podAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -9,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from dra_plan import gather_pools
+from dra_plan import Cluster, gather_pools
 from dra_plan.errors import DraPlanError
-from tests.build import generated, gpus, slice_
+from tests.build import claim, generated, gpus, slice_, used
+from tests.cli.running import in_process
 from tests.conformance.recorded import cases, gates, version
 
 from . import pool_truth
@@ -299,3 +301,51 @@ def test_an_unreadable_node_selector_ends_gathering() -> None:
         "NodeSelectorRequirement{},},},}: nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value:"
         ' "Near": supported values: "DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"'
     )
+
+
+def wide_of(objects: list[Plain]) -> str:
+    listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    return in_process("pools", "-", "-o", "wide", stdin=listed).out
+
+
+def test_devices_name_the_claims_and_pods_that_have_them() -> None:
+    objects = [
+        *gpus("a", each=4),
+        claim("one", status=used("a", "gpu-0", "p")),
+        claim("two", status=used("a", "gpu-2", "q", "r")),
+        claim("free"),
+        claim("idle", status={"allocation": used("a", "gpu-3")["allocation"]}),
+    ]
+    found = gather_pools(objects)
+    [pool] = found.to_dict()["pools"]
+    held = {
+        device["name"]: [(one["name"], one["pods"]) for one in device.get("holders", [])] for device in pool["devices"]
+    }
+    assert held == {"gpu-0": [("one", ["p"])], "gpu-1": [], "gpu-2": [("two", ["q", "r"])], "gpu-3": [("idle", [])]}
+    wide = wide_of(objects)
+    [row] = [line for line in wide.splitlines() if " gpu-2 " in line]
+    assert row.endswith("default/two (pods q and r)")
+    assert "HELD BY" in wide
+    assert "TAINTS" not in wide, "no column without a value"
+    assert "HELD BY" not in wide_of(gpus("a"))
+
+
+@pytest.mark.parametrize(("cordoned", "devices"), [((), 0), (("a",), 1), (("b",), 2), (("a", "b"), 3)])
+def test_devices_of_cordoned_nodes_are_told_apart(cordoned: tuple[str, ...], devices: int) -> None:
+    objects = [*gpus("a", "b"), claim("one", status=used("a", "gpu-0", "p"))]
+    found = Cluster.of(objects).cordon(*cordoned).pools()
+    pools = {pool["poolName"]: pool for pool in found.to_dict()["pools"]}
+    assert sum(pool["availableDevices"] for pool in pools.values()) == 3, "as in ResourcePoolStatus"
+    assert {name for name, pool in pools.items() if pool.get("cordoned")} == set(cordoned)
+    told = re.findall(r"(\d) available devices? (?:is|are) on cordoned nodes? ([^:]*):", str(found))
+    assert told == ([(str(devices), " and ".join(cordoned))] if devices else [])
+
+
+def test_a_device_that_another_node_reaches_as_well_is_no_device_of_a_cordoned_node() -> None:
+    objects = gpus("a", "b")
+    for each in objects:
+        if each["kind"] == "ResourceSlice":
+            each["spec"] = {name: value for name, value in each["spec"].items() if name != "nodeName"}
+            each["spec"]["allNodes"] = True
+    assert "on cordoned" not in str(Cluster.of(objects).cordon("a").pools())
+    assert "4 available devices are on cordoned nodes a and b:" in str(Cluster.of(objects).cordon("a", "b").pools())

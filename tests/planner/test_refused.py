@@ -1,4 +1,4 @@
-"""What `validate` says that the API server refuses is never part of a yes, whichever command is asked."""
+"""What `validate` says that the API server rejects is never part of a yes, whichever command is asked."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -121,7 +121,7 @@ def test_finding_and_fix_stand_before_the_answer(command: tuple[str, ...]) -> No
     made["spec"]["containers"][0]["resources"] = twice
     ran = in_process(command[0], "-", *command[1:], stdin=as_yaml([*ROOM, template(), made]))
     assert ran.status == 1
-    assert ran.out.startswith("The API server refuses:\n  -:")
+    assert ran.out.startswith("The API server rejects:\n  -:")
     finding, fix = ran.out.splitlines()[1:3]
     told = 'error[DRA104] Pod team/pod: spec.containers[0].resources.claims[1]: claim "gpu" is listed twice'
     assert finding.endswith(told)
@@ -158,7 +158,7 @@ def test_a_dump_without_accounts_refuses_nobody() -> None:
 
 
 def refused_of(objects: list[Data]) -> set[tuple[str, str, str]]:
-    """Kind, namespace and name of what `validate` says that the API server refuses, whatever its status is."""
+    """Kind, namespace and name of what `validate` says that the API server rejects, whatever its status is."""
     found = set()
     for one in dra_plan.validate(objects, runtime_config={}).findings:
         if one.rule.refused_by == "APIServer" and str(one.severity) == "error" and not one.field.startswith("status"):

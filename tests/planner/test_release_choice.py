@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dra_plan import Cluster
+from dra_plan import Cluster, validate
 from dra_plan.errors import InputError, UsageError
 from tests.build import claim, gpus, node
 from tests.cli.running import in_process
@@ -98,6 +98,42 @@ def test_on_the_command_line(tmp_path):
     ran = in_process("allocate", *asked[1:], path)
     assert ran.status == 0
     assert "1.33 has no recorded outcomes; the answer is for 1.34.9 [release-not-recorded]" in ran.err
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        [kubelet("a", "v1.34.1"), kubelet("b", "v1.34.3-eks-1")],
+        [info("v1.34.2"), kubelet("a", "v1.36.1")],
+        [{**info("v1.36.2"), "emulationVersion": "1.34"}, kubelet("a", "v1.36.1")],
+        [kubelet("a", "v1.36.1"), kubelet("a", "v1.34.1")],
+        [kubelet("a", "v1.34.1"), kubelet("b", "v1.35.1")],
+        [kubelet("a", "")],
+    ],
+)
+def test_every_command_takes_the_release_of_the_same_objects(objects, tmp_path):
+    [_, _, slices] = gpus("a")
+    given = [slices, *objects]
+    for number, each in enumerate(given):
+        (tmp_path / f"{number}.json").write_text(json.dumps(each))
+    for version in (None, "1.35"):
+        asked = () if version is None else ("--kubernetes-version", version)
+        documents = [
+            json.loads(in_process(*command, *asked, "-o", "json", str(tmp_path)).out)
+            for command in (("pools",), ("validate",), ("cel", "true"))
+        ]
+        expected = Cluster.load(tmp_path, kubernetes_version=version).target.release
+        assert [document["target"]["release"] for document in documents] == [expected] * 3
+        found = validate(given, kubernetes_version=version)
+        assert (found.target.release, version or found.target.version) == (expected, found.target.version)
+
+
+def test_the_gates_of_a_snapshot_count_for_validate():
+    gates = {"DRAPartitionableDevices": False}
+    found = validate([info("v1.36.2", **gates)])
+    assert found.target.gates["DRAPartitionableDevices"] is False
+    again = validate([info("v1.36.2", **gates)], feature_gates={"DRAPartitionableDevices": True})
+    assert again.target.gates["DRAPartitionableDevices"] is True
 
 
 def test_what_a_snapshot_says_has_to_be_readable():

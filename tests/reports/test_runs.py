@@ -1,10 +1,12 @@
 """Reports of whole runs: written after every run, valid, and of one mind with the exit status."""
 
+import json
 from pathlib import Path
 
 import pytest
 from lxml import etree
 
+from tests.build import node, pod
 from tests.cli.running import INPUTS, ROOT, Ran, given, in_process
 
 from .checking import FORMS, Said, failures, said, validate
@@ -44,8 +46,8 @@ RUNS: dict[str, tuple[list[str], int, list[str]]] = {
     "allocate: no version": (["allocate", *FITS, "--kubernetes-version", "newest"], 2, ["usage-error"]),
     "schedule: all bound": (["schedule", "fixtures/upgrade"], 0, []),
     "schedule: pod stays": (["schedule", "fixtures/quickstart"], 1, ["unschedulable"]),
-    "allocate: refused": (["allocate", "fixtures/old-api"], 1, ["refused"] * 7),
-    "schedule: refused": (["schedule", "fixtures/old-api"], 1, ["refused"] * 3),
+    "allocate: rejected": (["allocate", "fixtures/old-api"], 1, ["refused"] * 7),
+    "schedule: rejected": (["schedule", "fixtures/old-api"], 1, ["refused"] * 3),
     "schedule: no such file": (["schedule", *BAD], 2, ["input-error"]),
     "impact: a pod ends": (["impact", *IMPACT, "-f", f"{CHANGES}/recall.yaml"], 1, ["pod-ends"]),
     "impact: a selector is lost": (["impact", *IMPACT, "-f", f"{CHANGES}/driver-2.yaml"], 1, ["selector-lost"]),
@@ -191,3 +193,53 @@ def test_standard_input_has_a_name(tmp_path: Path) -> None:
     ran = in_process("allocate", "-", "--report", f"gitlab={report}", "--report", "github", stdin=text)
     assert [entry.file for entry in said("gitlab", report.read_text(encoding="utf-8"))] == ["stdin"]
     assert "::error title=" in ran.err
+
+
+def _facts(tmp_path: Path, *options: str) -> dict[str, str]:
+    """The reports of a run whose input is a folder, and whose answer depends on the order of nodes."""
+    run = ["schedule", str(tmp_path / "in"), *options]
+    files = {form: tmp_path / f"report.{form}" for form in ("junit", "gitlab", "sarif")}
+    reports = [f"--report={form}={file}" for form, file in files.items()]
+    ran = in_process(*run, *reports, "--report=github")
+    assert ran.status == 0, ran.err
+    texts = {form: file.read_text(encoding="utf-8") for form, file in files.items()}
+    return {**texts, "github": "".join(line for line in ran.err.splitlines(keepends=True) if line.startswith("::"))}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "in"
+    made.mkdir()
+    for name, objects in (("a", [pod("free")]), ("b", [node("n1"), node("n2")])):
+        for index, each in enumerate(objects):
+            (made / f"{name}-{index}.json").write_text(json.dumps(each), encoding="utf-8")
+    return made
+
+
+def test_facts_about_a_release_are_notes(folder: Path, tmp_path: Path) -> None:
+    told = _facts(tmp_path)
+    code = "several-best-nodes"
+    assert [line.partition(" ")[0] for line in told["github"].splitlines()] == ["::notice"]
+    assert f"title=dra-plan {code}" in told["github"]
+    assert "<system-err>note: " in told["junit"]
+    assert json.loads(told["gitlab"]) == []
+    [result] = json.loads(told["sarif"])["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert (result["ruleId"], result["level"]) == (code, "note")
+    assert place.endswith("/in/a-0.json"), "a file of the folder stands for it"
+
+
+def test_a_quiet_run_reports_no_facts(folder: Path, tmp_path: Path) -> None:
+    told = _facts(tmp_path, "-q")
+    assert told["github"] == ""
+    assert "system-err" not in told["junit"]
+    assert json.loads(told["sarif"])["runs"][0]["results"] == []
+
+
+def test_a_quiet_run_reports_warnings_and_findings() -> None:
+    def told(*run: str) -> str:
+        return "".join(line for line in in_process(*run, "--report=github").err.splitlines() if line[:2] == "::")
+
+    for run in (["allocate", "fixtures/upgrade"], [*OLD, "--select", "DRA010"]):
+        assert "::warning" in told(*run)
+        assert told(*run, "-q").count("::warning") == told(*run).count("::warning")

@@ -286,7 +286,7 @@ def test_every_field_that_is_used_is_known():
 
 
 def test_a_whole_configuration_of_kube_scheduler_is_taken():
-    """Fields that the simulation has no use for are no reason to refuse."""
+    """Fields that the simulation has no use for are no reason to reject."""
     setting = document(
         {"schedulerName": "default-scheduler", "plugins": {"placementScore": {"enabled": []}}},
         leaderElection={"leaderElect": False, "leaseDuration": "15s"},

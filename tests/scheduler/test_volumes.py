@@ -48,7 +48,7 @@ def using(*claims: str, name: str = "p", **options) -> dict:
     return pod(name, volumes=mounts(*claims), **options)
 
 
-# What PreFilter refuses
+# What PreFilter rejects
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def small() -> dict[str, Any]:
 
 
 def large(nodes: int = 5000) -> dict[str, Any]:
-    """One set on many nodes: most refuse for one reason, some for another."""
+    """One set on many nodes: most reject for one reason, some for another."""
     entries = []
     for index in range(nodes):
         name = f"pool-{index % 7}-node-{index:04d}"

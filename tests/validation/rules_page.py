@@ -10,21 +10,30 @@ from dra_plan.validation.registry import RULES
 from dra_plan.validation.rule import Rule
 
 UPDATES = """\
-With `--against OLD`, an object that OLD also has (same kind, namespace and name) is checked as an update. Errors that \
-the old object had too are not reported, except for objects that cannot be decoded. The spec of claims and templates \
-is immutable, so it is not checked again. The selectors and the configuration of a class are each checked as a whole \
-if anything in them has changed. Objects that only the new input has are new. These rules follow the API server's \
-source; no outcomes were recorded for them."""
+With `--against OLD`, an object that OLD also contains (same kind, namespace and name) is checked as an update. Errors \
+that the old object already had are not reported, except for objects that cannot be decoded. The spec of claims and \
+templates is immutable, so it is not checked again. If any selector of a class has changed, all selectors of the class \
+are checked; the same applies to its configuration. Objects that are not in OLD are checked as new objects. These \
+rules follow the API server's source code; they have not been compared with recorded outcomes."""
 
 GROUPS = {
     "0": (
         "Schema and versions",
-        "These rules come from the schema of the API version. Of workloads, only the pod template has one.",
+        "These rules come from the schema of the API version. For workloads, only the pod template has a schema.",
     ),
-    "1": ("API rules", "The API server refuses the object, or silently drops a field, when the object is written."),
+    "1": (
+        "API rules",
+        (
+            "When an object that breaks one of these rules is written, the API server rejects it or silently drops a "
+            "field. A few rules warn about values that the API server accepts but that have no effect or fail later."
+        ),
+    ),
     "2": (
         "Rules across objects",
-        "These rules depend on other objects. The input counts as one cluster, so include slices and classes.",
+        (
+            "These rules depend on other objects. The input is treated as one cluster, so include ResourceSlices and "
+            "DeviceClasses."
+        ),
     ),
     "3": ("Updates", UPDATES),
 }
@@ -33,14 +42,20 @@ HEAD = """\
 # Rules of `dra-plan validate`
 <!-- Made from the code by `make golden`; a test fails when it is out of date. -->
 
-Each finding has the code of its rule. Codes are never reused. **error**: the API server or the scheduler refuses it, \
-or the request cannot be met. **warning**: probably a mistake. **info**: worth knowing. `--fail-on` sets the lowest \
-severity that gives exit status 1 (default: error). The finding also says who refuses the object (`refusedBy` in the \
-document); kubectl's own refusals count as those of the API server. `dra-plan rule CODE` prints the text of a rule.
+Each finding has the code of the rule that reports it. Codes are never reused. A rule has one of three severities:
 
-`--select` and `--ignore` take codes or prefixes of codes: `--ignore DRA010,DRA2`. The longer one wins; if both are \
-equally long, `--ignore` wins. A project sets them in `.dra-plan.toml`, or in `[tool.dra-plan]` of `pyproject.toml`. \
-The nearest file in the current folder or above is used:
+- **error**: the API server or the scheduler rejects the object, or the request cannot be satisfied;
+- **warning**: the object probably contains a mistake;
+- **info**: the finding is useful information.
+
+`--fail-on` sets the lowest severity that gives exit status 1 (default: error). A finding also names the component \
+that rejects the object (`refusedBy` in the document); objects that kubectl itself rejects count as rejected by the \
+API server. `dra-plan rule CODE` prints the text of a rule.
+
+`--select` and `--ignore` take codes or prefixes of codes, as in `--ignore DRA010,DRA2`. If several match a code, the \
+longest one takes precedence; if two are equally long, `--ignore` takes precedence. A project can set these options in \
+`.dra-plan.toml`, or in the table `[tool.dra-plan]` in `pyproject.toml`. The command reads the nearest of these files \
+in the current directory or its parent directories:
 
 ```toml
 select = ["DRA"]
@@ -52,58 +67,62 @@ fail-on = "warning"
 "dumps/*" = ["DRA2"]
 ```
 
-In YAML a comment ignores findings. `# dra-plan: ignore=DRA101` after a field applies to its line, on a line above a \
-field to the whole field, and above the first field of a document to the whole document. Without `=CODES` it applies \
-to all rules. A comment with an unknown code, or in another form, gives the warning `comment-spares-nothing`.
+In YAML, comments can suppress findings. The comment `# dra-plan: ignore=DRA101` applies to its line if it follows a \
+field, to the whole field if it is on the line above a field, and to the whole document if it is above the first field \
+of the document. Without `=CODES`, the comment applies to all rules. A comment with an unknown code or in another \
+format causes the warning `comment-spares-nothing`.
 """
 
 
 BASIS = """
 ## How the rules were checked
-The refusals of the API server were checked against Kubernetes 1.36.2. Some 40,000 ResourceClaims, templates, \
-ResourceSlices, DeviceClasses, DeviceTaintRules and Pods, in all served versions and with gates on and off, went \
-through its strict decoding, its defaults, and the validation of a create and of a first status write. Not recorded:
+The rules that predict rejections by the API server were checked against Kubernetes 1.36.2. About 40,000 \
+ResourceClaims, templates, ResourceSlices, DeviceClasses, DeviceTaintRules and Pods, in all served versions and with \
+feature gates on and off, went through its strict decoding, its defaulting, and its validation of a create request and \
+of a first status update. The following were not recorded:
 
-- updates (`--against`), and later status writes: these rules follow the source;
-- other releases: 1.34, 1.35, 1.36.3 and 1.37 use the rules of 1.36.2 with their own versions, fields and gates, and \
+- updates (`--against`) and later status updates, for which the rules follow the source code;
+- other releases: 1.34, 1.35, 1.36.3 and 1.37 use the rules for 1.36.2 with their own versions, fields and gates, and \
 with known changes ([releases.md](releases.md));
-- parts of Pods other than metadata, `resourceClaims` and the claims of containers: requests and limits, priority, \
-service account and the fields of workloads were checked only against single refusals of a running API server. The \
-same holds for PodGroups, Workloads, Nodes and volumes;
-- other admission steps, except for namespaces, priority classes and service accounts: other admission plugins and \
-policies, webhooks, quota usage, permissions, and the random names from `generateName`.
+- the parts of Pods other than metadata, `resourceClaims` and the claims of containers: the rules for requests and \
+limits, priority, service accounts and the fields of workloads were compared only with individual rejections by a \
+running API server. The same applies to PodGroups, Workloads, Nodes and volumes;
+- admission, except for namespaces, priority classes and service accounts: other admission plugins and policies, \
+webhooks, quota usage, permissions, and the random names that `generateName` produces.
 
-Objects with a uid or a creationTimestamp come from a cluster, which has accepted them. Rules that apply only to a \
-create are skipped for them (pod specs beyond their claims, workloads, namespaces, priorities, service accounts), so \
-dumps may omit fields. The command assumes an API server with the default `--runtime-config`, which serves only stable \
-versions; its own option of that name changes this. `dra_plan.validate` in Python accepts any version that the release \
-can serve, unless `runtime_config` is given.
+Objects with a uid or a creationTimestamp come from a cluster, which has already accepted them. Rules that apply only \
+when an object is created are skipped for these objects, so dumps may omit fields. These are the rules for pod specs \
+beyond their claims, workloads, namespaces, priorities and service accounts. The command assumes an API server with \
+the default `--runtime-config`, which serves only stable versions; use the `--runtime-config` option of dra-plan if \
+yours differs. In Python, `dra_plan.validate` accepts any version that the release can serve, unless `runtime_config` \
+is given.
 
-Selectors are evaluated on the devices of the input, once on each kind of device. A selector that the API server \
-refuses for its estimated cost is not evaluated. All evaluations that cost more than 1,000 units may cost 1,000,000 \
-together, the API server's limit for a single one. When that is used up, the warning `selectors-not-tried` says how \
-many selectors were skipped.
+Selectors are evaluated on the devices in the input, once for each kind of device. A selector that the API server \
+rejects because of its estimated cost is not evaluated. Evaluations that cost more than 1,000 units share a budget of \
+1,000,000 units, which is the API server's limit for a single evaluation. When the budget is used up, the remaining \
+selectors are skipped, and the warning `selectors-not-tried` gives their number.
 """
 
 FIXING = """
 ## Corrections that are certain
-`--fix` writes corrections into the files and reports the remaining findings; ignored findings (`--ignore`, comments) \
-are not fixed. The exit status is that of the remaining findings. `--diff` prints the corrections as a unified diff \
-(`patch -p0` applies it) and writes nothing. Its exit status is 1 if there are any corrections, and 0 otherwise, even \
-with other findings. With `--diff`, a `--report` has all findings, and those that can be fixed fail. `-o` cannot be \
-combined with either. Standard input cannot be fixed, only compared.
+`--fix` writes corrections into the files and reports the remaining findings, which also determine the exit status. \
+Ignored findings (`--ignore`, comments) are not fixed. `--diff` prints the corrections as a unified diff (apply it \
+with `patch -p0`) and writes nothing. Its exit status is 1 if there are any corrections, and 0 otherwise, even if \
+there are other findings. With `--diff`, a `--report` contains all findings, and marks those that can be fixed as \
+failed. `-o` cannot be combined with `--fix` or `--diff`. Standard input can be compared with `--diff`, but cannot be \
+fixed.
 
-A correction changes only the wrong text: comments, quotes, line ends and layout stay. It is applied only if the \
-changed text gives exactly the intended object. So there is no correction for text that an alias repeats, or if \
-comments between brackets would be lost. New findings that a correction reveals, such as a selector that now compiles \
-and fails on a device, are reported and do not prevent it.
+A correction changes only the incorrect text and leaves comments, quotes, line endings and layout as they are. It is \
+applied only if the changed text decodes to exactly the intended object. Therefore, no correction is made if an alias \
+repeats the text, or if comments between brackets would be lost. A correction can reveal new findings, such as a \
+selector that now compiles but fails on a device. New findings are reported and do not prevent the correction.
 
 | Rule | Correction | Why it is certain |
 |---|---|---|
 """
 
 COLUMNS = """\
-| Code | Severity | Refused by | What |
+| Code | Severity | Rejected by | Subject |
 |---|---|---|---|
 """
 
@@ -128,20 +147,20 @@ def _fixes() -> Iterator[str]:
 
 
 def _section(rule: Rule) -> str:
-    """The rule under a heading that links can name, with its examples and what is said of the bad one."""
+    """The rule under a heading that links can name, with its examples and what is reported for the bad one."""
     example = examples.load(rule.code)
     told = [found for found in judged_example(rule.code) if found.code == rule.code]
     says = "".join(f"{found.line}:{found.column}: {found.message}\n" for found in told)
     gates = {**example.gates, **example.good_gates}
     switched = ", ".join(f"`{name}={str(on).lower()}`" for name, on in gates.items())
-    about = "The good one" if example.good_gates else "Both"
+    about = "The good example is" if example.good_gates else "Both examples are"
     return (
         f"\n### {rule.code}\n**{rule.title}**: {rule.why} {rule.fix}\n\n"
-        f"Bad:\n\n{_block(example.bad, 'yaml')}\nwhich gives\n\n{_block(says, 'text')}"
+        f"Bad:\n\n{_block(example.bad, 'yaml')}\nFinding:\n\n{_block(says, 'text')}"
         f"\nGood:\n\n{_block(example.good, 'yaml')}"
-        + (f"\nBoth against:\n\n{_block(example.old, 'yaml')}" if example.old else "")
-        + (f"\nBoth with:\n\n{_block(example.around, 'yaml')}" if example.around else "")
-        + (f"\n{about} with {switched}.\n" if switched else "")
+        + (f"\nBoth examples are checked as updates to:\n\n{_block(example.old, 'yaml')}" if example.old else "")
+        + (f"\nBoth examples also need:\n\n{_block(example.around, 'yaml')}" if example.around else "")
+        + (f"\n{about} checked with {switched}.\n" if switched else "")
     )
 
 

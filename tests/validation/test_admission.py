@@ -1,4 +1,4 @@
-"""What the API server refuses of new pods, workloads, quotas and budgets, and what it takes though it looks wrong."""
+"""What the API server rejects of new pods, workloads, quotas and budgets, and what it takes though it looks wrong."""
 
 from typing import Any
 

@@ -115,7 +115,7 @@ def test_table(run: Run) -> None:
         "input.yaml:1:13    warning    DRA010   ResourceSlice node-a-gpu   apiVersion: resource.k8s.io/v1beta2 is"
         " deprecated; resource.k8s.io/v1 replaces it\n"
         'input.yaml:49:13   error      DRA101   ResourceClaim team/wrong   spec.devices.requests[0].name: "A B" is not'
-        " a valid request name: lower case letters, digits and '-', at most 63, starting and ending with a letter or"
+        " a valid request name: lowercase letters, digits and '-', at most 63, starting and ending with a letter or"
         " digit\n"
         "\n1 error, 1 warning in 4 objects. Checked against Kubernetes 1.36.3.\n"
     )

@@ -1,4 +1,4 @@
-"""Broken manifests: an answer or a plain refusal, soon, and in little memory."""
+"""Broken manifests: an answer or a plain rejection, soon, and in little memory."""
 
 import contextlib
 import io
@@ -30,7 +30,7 @@ MEGABYTES = 600
 
 
 def judge(text: str) -> ValidationReport | None:
-    """Through validate and all its tables; None if it was refused."""
+    """Through validate and all its tables; None if it was rejected."""
     with ended_after(SECONDS):
         try:
             reading = read(["-"], stdin=io.BytesIO(text.encode()))
@@ -50,7 +50,7 @@ def load_it(text: str) -> None:
 
 
 def check(seeds: range, run: Callable[[str], Any]) -> int:
-    """Runs all seeds; how many were answered rather than refused. A failure names its seed."""
+    """Runs all seeds; how many were answered rather than rejected. A failure names its seed."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     answered = 0
     for seed in seeds:

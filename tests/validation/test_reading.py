@@ -1,4 +1,4 @@
-"""What validate reads: every version, form and kind; what is no document is refused, what it says is judged."""
+"""What validate reads: every version, form and kind; what is no document is rejected, what it says is judged."""
 
 import json
 import time

@@ -19,7 +19,7 @@ TARGET = releases.target("1.36")
 
 
 def of(*objects: Data, runtime_config: dict[str, bool] | None = None) -> list[tuple[str, str]]:
-    """Code and object of each refusal of the last object, and of what it needs."""
+    """Code and object of each rejection of the last object, and of what it needs."""
     inventory = from_dicts(list(objects))
     asked: Any = next(
         one
@@ -45,7 +45,7 @@ def test_it_says_what_validate_says(code: str, made: Data) -> None:
 
 @pytest.mark.parametrize("made", [made for made in TAKEN if made["kind"] in ("Pod", "Deployment", "Job")])
 def test_what_is_taken_is_taken(made: Data) -> None:
-    """But of a workload that is taken itself, the pods may be refused: they don't run either."""
+    """But of a workload that is taken itself, the pods may be rejected: they don't run either."""
     named = made["spec"].get("template", {}).get("spec", {}).get("priorityClassName")
     assert of(*CLUSTER, claim(), made) == ([("DRA226", "Deployment team/w")] if named == "nothing" else [])
 

@@ -85,7 +85,7 @@ NEW = {
 @pytest.mark.parametrize("field", NEW)
 def test_fields_of_1_37_are_dropped_without_their_gate_and_before(field: str) -> None:
     obj, gate = NEW[field]
-    off = ("DRA152", field, f"Kubernetes 1.37 drops the field, because feature gate {gate} is off")
+    off = ("DRA152", field, f"Kubernetes 1.37 drops the field because feature gate {gate} is off")
     assert off in found(obj)
     assert ("DRA152", field, "Kubernetes 1.36 does not have the field and drops it") in found(obj, "1.36")
     on = {"DRAResourcePoolStatus": True, gate: True}

@@ -138,7 +138,7 @@ class Diversity:
         Safe: the last devices of the requests all have different values. A request for several devices meets one more
         value while the earlier ones are remembered: its second device differs from its first, or else the first was
         forgotten because the walk had met a device in between that differs, and then released it, or a later constraint
-        refused it.
+        rejected it.
         """
         gone = values.offering(values.remembered(ledger, but=outlook[0][0].option.want.request_name))
         earlier: list[DeviceDemand] = []
@@ -170,7 +170,7 @@ def _are_under(offers: Sequence[DeviceOffer], values: Values) -> bool:
 
 
 def _met(values: Values, offers: Sequence[DeviceOffer], gone: int) -> int:
-    """Return the devices that the constraint may admit for a request, even if a later constraint then refuses them."""
+    """Return the devices that the constraint may admit for a request, even if a later constraint then rejects them."""
     row = 0
     for offer in offers:
         constraints = offer.option.want.constraints
@@ -210,7 +210,7 @@ class Memory:
         return self._shapes[start, end]
 
     def key(self, moment: Moment, horizon: int) -> Hashable | None:
-        """Return the state at a moment, or None if it cannot be known: within a request whose order matters (Q2)."""
+        """Return the state at a moment, or None if it is unknown: within a request whose order matters (Q2)."""
         option = moment.option
         if "R5" not in self._facts.rules:
             return None

@@ -116,7 +116,7 @@ Left = tuple[bool, tuple[tuple[str, int], ...]]
 
 
 class Facts:
-    """The masks of one search. The ledger must be empty when they are made."""
+    """The masks of one search. The ledger must be empty when the masks are created."""
 
     def __init__(self, space: SearchSpace, taker: Taker, rules: frozenset[PruningRule]) -> None:
         self.space, self.taker, self.rules = space, taker, rules
@@ -151,7 +151,7 @@ class Facts:
 
     @property
     def may_exceed(self) -> bool:
-        """Return whether some claim can be refused for requesting too many devices."""
+        """Return whether some claim can be rejected for requesting too many devices."""
         return any(self.most(claim) > RESULTS_LIMIT for claim in range(len(self.first)))
 
     def _mask_of_shared(self) -> int:

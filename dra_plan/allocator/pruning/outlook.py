@@ -102,7 +102,7 @@ class Resources:
                     self._out &= ~(1 << position)
 
     def _find_failing(self, table: Hashable, ledger: Ledger) -> int | None:
-        """Return the devices that the counters refuse, or None while the table is not certain."""
+        """Return the devices that the counters reject, or None while the table is not certain."""
         out = 0
         for each in self.consumers[table]:
             known = self._taker.foreseen(each.device)
@@ -113,7 +113,7 @@ class Resources:
         return out
 
     def blocked(self, want: Want, ledger: Ledger) -> int:
-        """Return the devices that counters or shared capacity currently refuse to a want."""
+        """Return the devices that a want currently cannot get because of counters or shared capacity."""
         if "R6" not in self._facts.rules or (want.admin and not self._taker.quirks.admin_pays):
             return 0
         out = self._out
@@ -140,8 +140,8 @@ class Resources:
 class Moment:
     """The position of the walk: at `slot` of a request (of one of its options, or of all), with the devices taken.
 
-    `taken` are the devices that are gone; `mine` those that each claim has, which matter for admin access; `candidates`
-    those that this slot may still try; `ledger` has the rest.
+    `taken` are the devices that are taken; `mine` are those that each claim has, which matter for admin access;
+    `candidates` are those that this slot may still try; `ledger` has the rest.
     """
 
     __slots__ = ("candidates", "ledger", "mine", "option", "request", "slot", "taken")
@@ -226,11 +226,11 @@ class OutlookMaker:
         return row.bit_count()
 
     def demands(self, outlook: Iterable[Sequence[DeviceOffer]]) -> list[DeviceDemand]:
-        """Return what the requests need of devices that only one request can have."""
+        """Return the number of devices for exclusive use that the requests need."""
         return [demand for offers in outlook if (demand := self.demand(offers)) is not None]
 
     def demand(self, offers: Sequence[DeviceOffer]) -> DeviceDemand | None:
-        """Return what a request needs of such devices.
+        """Return the number of such devices that a request needs.
 
         A shared device serves every request; admin access takes nothing away from others; for alternatives, the
         smallest need and the devices of all.

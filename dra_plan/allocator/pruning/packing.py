@@ -137,7 +137,7 @@ DeviceDemand = tuple[int, int]
 def overdrawn(demands: Iterable[DeviceDemand]) -> bool:
     """Return whether the demands cannot all be served with different devices.
 
-    Safe as a reason to give up wherever each of the demands must be served before anything else can happen.
+    This is a safe reason to give up if each of the demands must be served before anything else can happen.
     """
     needs: dict[int, int] = {}
     for need, row in demands:

@@ -135,7 +135,7 @@ class Horizon:
     def _may_leak(self, want: Want, device: PoolDevice) -> bool:
         """Return whether the device's counters may leak.
 
-        Counters are charged before taints and constraints refuse (Q4), and with shared devices permanently (Q5).
+        Counters are charged before taints and constraints reject (Q4), and with shared devices permanently (Q5).
         """
         if not self._may_pay(want, device):
             return False
@@ -148,7 +148,7 @@ class Horizon:
         return any(self._may_refuse(constraint, device) for constraint in want.constraints)
 
     def _may_refuse(self, constraint: Constraint, device: PoolDevice) -> bool:
-        """Return whether a constraint can refuse the device: not if it is for one device, or all offer one value."""
+        """Return whether a constraint can reject the device: not if it is for one device, or all offer one value."""
         values = self._facts.values[constraint]
         if self._facts.position[device] not in values.at:
             return True
@@ -223,7 +223,7 @@ class _Visit(NamedTuple):
 
 
 class PrunedWalk(Walk):
-    """One pruned walk. The taker must have taken nothing; `steps` counts the steps of earlier walks."""
+    """One pruned walk. The taker must not have taken anything yet; `steps` counts the steps of earlier walks."""
 
     def __init__(
         self,

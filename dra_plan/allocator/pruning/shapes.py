@@ -24,7 +24,8 @@ Tie = tuple[Hashable, ...]
 class Block:
     """Devices tied together: `kind` is equal for copies; `classes` are its alike devices, in the order of the kind.
 
-    `counters` are the counters its devices take from, `tokens` the values they offer, in the order of the kind.
+    `counters` are the counters from which its devices take, and `tokens` are the values that they offer, in the order
+    of the kind.
     """
 
     kind: Hashable

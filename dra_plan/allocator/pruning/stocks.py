@@ -36,7 +36,7 @@ class Stock(Protocol):
     """One name of a counter or capacity."""
 
     def left(self, ledger: Ledger, reach: int) -> list[int]:
-        """Return what is left in each place that a device in `reach` takes from."""
+        """Return the amount left in each place from which a device in `reach` takes."""
 
     def sums(self, want: Want) -> Levels:
         """Return what devices take for a want in all places together."""

@@ -58,7 +58,7 @@ MOST_LIST_VALUES = 48
 
 
 def order(left: Value, right: Value) -> int | None:
-    """Return the order of two elements; None where upstream's comparison is an error, which its loops ignore."""
+    """Return the order of two elements, or None if upstream's comparison is an error, which its loops ignore."""
     order = compare(left, right)
     return None if type(order) is EvaluationError else order
 
@@ -417,7 +417,7 @@ def set_equivalent(left: list[Value], right: list[Value]) -> bool:
 
 
 def set_intersects(left: list[Value], right: list[Value]) -> bool:
-    """Return whether some element is in both lists."""
+    """Return whether the lists have an element in common."""
     _check_product(left, right)
     return any(any(equal(item, value) is True for value in right) for item in left)
 

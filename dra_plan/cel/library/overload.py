@@ -19,7 +19,7 @@ Function: TypeAlias = Callable[..., Value]
 
 
 class PricedOperand(Struct, frozen=True):
-    """An operand as estimates see it. The sizes are None if unknown."""
+    """An operand, as used in estimates. The sizes are None if unknown."""
 
     type: Type
     expr: Expr
@@ -41,19 +41,19 @@ Estimate: TypeAlias = Callable[[Sequence[PricedOperand]], CallEstimate]
 
 
 def one(_arguments: list[Value], _result: Value) -> int:
-    """Return the cost of most calls."""
+    """Return the cost that applies to most calls."""
     return 1
 
 
 def estimate_one(_operands: Sequence[PricedOperand]) -> CallEstimate:
-    """Return the estimate of most calls."""
+    """Return the estimate that applies to most calls."""
     return CallEstimate(ONE)
 
 
 class Price(Struct, frozen=True, eq=False):
     """The price of a call. Both parts get the target as the first operand.
 
-    cel-go prices by overload, Kubernetes by the function's name. If the check left the overload of a call open, only
+    cel-go assigns prices by overload, Kubernetes by function name. If the check left the overload of a call open, only
     prices by name apply; other calls then cost 1.
     """
 

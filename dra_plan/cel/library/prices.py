@@ -117,7 +117,7 @@ def allocating(factor: float, elements: Interval) -> CallEstimate:
 
 
 def literal(operand: PricedOperand, default: int) -> int:
-    """Return the int that is written there, at least 0; the default for everything else."""
+    """Return the int literal, at least 0; the default for everything else."""
     expr = operand.expr
     return max(int(expr.value or 0), 0) if isinstance(expr, Const) and expr.kind == "int" else default
 
@@ -126,7 +126,7 @@ def literal(operand: PricedOperand, default: int) -> int:
 
 
 def estimated(estimate: Estimate) -> Price:
-    """Return a price that is 1 when evaluated, whatever the estimate."""
+    """Return a price that is 1 when evaluated, regardless of the estimate."""
     return Price(one, estimate)
 
 

@@ -280,7 +280,7 @@ def last_index_of(text: str, part: str) -> int:
 def last_index_before(text: str, part: str, start: int) -> int:
     """Return the last position of the part, at most `start`, or -1; `start` itself for an empty part.
 
-    As upstream, a start after the end finds nothing.
+    As in upstream, a start after the end finds nothing.
     """
     if not part:
         return start
@@ -290,12 +290,12 @@ def last_index_before(text: str, part: str, start: int) -> int:
 
 
 def lower_ascii(text: str) -> str:
-    """Return the text with A to Z in lower case."""
+    """Return the text with A to Z in lowercase."""
     return text.translate(_LOWER)
 
 
 def upper_ascii(text: str) -> str:
-    """Return the text with a to z in upper case."""
+    """Return the text with a to z in uppercase."""
     return text.translate(_UPPER)
 
 

@@ -54,7 +54,7 @@ class Tolerating:
 
 @dataclass(frozen=True, slots=True)
 class NodeOpening:
-    """Changes with which the pods may run on the node; they were tried."""
+    """Changes with which the pods may run on the node; they have been tried."""
 
     told: TriedChanges
 

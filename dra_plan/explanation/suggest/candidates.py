@@ -1,7 +1,7 @@
 """Changes that might make a claim set fit: candidates drawn from the findings, not tried here.
 
 Changes to a request's capacities come first, then other classes, labels that a node lacks, and changes to selectors;
-then all candidates for a node together: these, others for the reasons that refuse devices, and those for errors and
+then all candidates for a node together: these, others for the reasons that reject devices, and those for errors and
 pools.
 """
 
@@ -230,10 +230,10 @@ def of_selector(
     found: Sequence[DecisivePart],
     nowhere: Collection[str] = (),
 ) -> Iterator[Change]:
-    """Yield the changes to try with a selector that refuses or fails; `found` are the parts of it that decide.
+    """Yield the changes to try with a selector that rejects or fails; `found` are the parts of it that decide.
 
-    A clause that names the driver is never dropped: other drivers mean other hardware. Nor are a class's clauses that
-    are true `nowhere`.
+    A clause that names the driver is never dropped: other drivers mean other hardware. Clauses of a class that are true
+    `nowhere` are not dropped either.
     """
     position, expression = refusal.position, refusal.expression
     of_class = refusal.class_name is not None
@@ -291,9 +291,9 @@ def candidates(
 
     `decisive_parts` are by (want position, removal position).
 
-    Of requests that could be met alone only those in the blocking set are changed, unless `blames_all`: if the refusal
-    is caused by a defect, any of them may trigger it. Clauses that are true `nowhere` in the cluster are kept in
-    classes, which also decide what others may have. Claims of one template are changed by the first of them.
+    Of requests that could each be met, only those in the blocking set are changed, unless `blames_all`: if a defect
+    causes the rejection, any of them may trigger it. Clauses that are true `nowhere` in the cluster are kept in
+    classes, because classes also affect other claims. Claims of one template are changed by the first of them.
     """
     funnels = [funnel for funnels in offer.failing() for funnel in funnels]
     made: list[Change] = []

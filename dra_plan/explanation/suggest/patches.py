@@ -68,12 +68,12 @@ def _leaves_little(told: SuggestedChange) -> bool:
 class Change:
     """One change.
 
-    `told` is its description in documents.
+    `told` is the description in documents.
 
     `size` is the amount still requested, if that is a number: of two changes that differ only in size, the larger one
     changes less.
 
-    `devices` is the number of devices that a released claim gives up.
+    `devices` is the number of devices that a released claim frees.
     """
 
     told: SuggestedChange
@@ -93,7 +93,7 @@ class Change:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The values that changes must agree on to count as one, whatever amount each leaves."""
+        """The values that changes must agree on to be treated as one, regardless of the amounts that they leave."""
         told = asdict(self.told).items()
         return tuple(f"{name}={value}" for name, value in told if name not in ("to", "replacement"))
 
@@ -119,7 +119,7 @@ def patches(
     """Return one patch for each object of `changed` that differs from `first`, with all changes `made`.
 
     `sources` are the objects that the claims come from; for generated claims `templates` are changed, too. Feature
-    gates are no objects: see `gates`.
+    gates are not objects: see `gates`.
     """
     found = [*_of_claims(first, changed, sources, templates), *_of_classes(first, changed), *_of_node(first, changed)]
     for change in made:

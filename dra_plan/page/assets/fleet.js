@@ -1,7 +1,7 @@
 // The fleet: every node on one screen, grouped, told apart by what is said of it, filtered and searched.
 
-import { bar, el, placeAddress, svg } from "./draw.js";
-import { counted, entry, number, sum } from "./model.js";
+import { bar, el, placeAddress, placeLink, svg, toggles } from "./draw.js";
+import { counted, entry, holds, number, sum } from "./model.js";
 import { makeTiles } from "./tiles.js";
 
 const MOST_CARDS = 24;
@@ -9,158 +9,123 @@ const MOST_BOXES = 320;
 const MOST_HITS = 12;
 const MOST_REASONS = 5;
 const MOST_WAYS = 60;
-const TAKES = "takes pods";
 const USES = ["wholly free", "partly free", "nothing free"];
-const AWAY = "keeps pods away";
+const TONES = ["good", "bad", "other", "plain"];
 
-/** @param {Model} model @param {Drawing} drawing @param {() => void} turned is called when the other picture is shown */
-export function makeFleet(model, drawing, turned) {
+/** @param {Model} model @param {Drawing} drawing @param {{ turned: () => void, found: (place: Place) => void }} told of the other picture, and of the only node that is found */
+export function makeFleet(model, drawing, told) {
   const { scenes, text } = model;
   const root = /** @type {HTMLElement} */ (document.getElementById("fleet"));
   const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (root.querySelector("." + name));
-  const boxes = (/** @type {Scene} */ scene) =>
-    sum(scene.places.map((place) => scene.layouts[place.kind].devices.length));
+  const boxes = (/** @type {Scene} */ { places }) => sum(places.map(({ layout }) => layout.devices.length));
   const small = scenes.every((scene) => scene.places.length <= MOST_CARDS && boxes(scene) <= MOST_BOXES);
   const view = { scene: scenes.length - 1, group: "model", reason: "", wanted: "" };
-  const everywhere = scenes.map((scene) => [...scene.places.keys()]);
-  const places = () => everywhere[view.scene];
-  const place = (/** @type {number} */ at) => scenes[view.scene].places[at];
+  const places = () => scenes[view.scene].places;
   /** @type {{ of: Reason[], all: Reason[] }} why nodes differ: of each place, and all of them, the commonest first */
   let now = { of: [], all: [] };
-  /** @type {Map<number, Hit> | undefined} what the search finds */
+  /** @type {Map<Place, Hit> | undefined} what the search finds */
   let hits;
-  const kept = (/** @type {number} */ at) =>
-    (!hits || hits.has(at)) && (!view.reason || now.of[at].key === view.reason);
-  const tiles = root && makeTiles(part("groups"), { look, name: told, href: (at) => placeAddress(place(at)) });
+  /** @type {Of<boolean>} */
+  const kept = (place) => (!hits || hits.has(place)) && (!view.reason || now.of[place.at].key === view.reason);
+  const tiles = root && makeTiles(part("groups"), { look, name: nameOf, href: placeAddress });
 
   // -- why nodes differ, and groups ---------------------------------------------------------------------------------------
 
   function reasons() {
     /** @type {Map<string, Reason>} */
     const found = new Map();
-    const of = places().map((at) => {
-      const verdict = model.verdict(view.scene, at);
-      const used = usage(at);
-      const key = !verdict
-        ? used[0]
-        : verdict.label + (verdict.tone === "bad" && verdict.why ? ": " + verdict.why : "");
-      const reason = entry(found, key, () => ({
-        key,
-        tone: verdict?.tone || "plain",
-        count: 0,
-        look: verdict?.tone || used[1],
-      }));
+    const of = places().map((place) => {
+      const [tone, label, why] = model.verdict(place) || ["plain", null, null];
+      const more = tone === "bad" && text(why);
+      const [key, look] = tone === "plain" ? usage(place) : [text(label) + (more ? ": " + more : ""), tone];
+      const reason = entry(found, key, () => ({ key, tone, look, count: 0 }));
       reason.count += 1;
       return reason;
     });
-    const order = ["good", "bad", "other", "plain"];
-    const all = [...found.values()].sort(
-      (one, other) => order.indexOf(one.tone) - order.indexOf(other.tone) || other.count - one.count,
-    );
-    all
-      .filter(({ tone }) => tone === "bad")
-      .forEach((each, at) => {
-        each.look = "bad" + Math.min(at, 3);
-      });
+    const rank = (/** @type {Reason} */ { tone }) => TONES.indexOf(tone);
+    const all = [...found.values()].sort((one, other) => rank(one) - rank(other) || other.count - one.count);
+    const bad = all.filter(({ tone }) => tone === "bad");
+    for (const [at, each] of bad.entries()) each.look = "bad" + Math.min(at, 3);
     return { of, all };
   }
 
   /** How much of a place is used, in words, and the class of that: of the leading driver, where there are several. */
-  function usage(/** @type {number} */ at) {
-    const [layout, lead] = [model.layoutOf(view.scene, at), model.leads[view.scene]];
-    if (place(at).away) return [AWAY, "away"];
-    if (!layout.devices.length) return ["no devices", "u3"];
-    if (!layout.pools.some(({ driver }) => driver === lead.driver)) return ["no " + text(lead.driver), "u3"];
-    const used = model.used(view.scene, at);
+  function usage(/** @type {Place} */ place) {
+    const lead = model.leads[view.scene];
+    if (place.away) return ["keeps pods away", "away"];
+    if (!place.layout.devices.length) return ["no devices", "u3"];
+    if (!model.leading(place).length) return ["no " + text(lead.driver), "u3"];
+    const used = model.used(place);
     const step = used <= 0 ? 0 : used >= 1 ? 2 : 1;
     return [lead.alone ? USES[step] : `${text(lead.driver)} ${USES[step]}`, "u" + step];
   }
 
-  const kind = (/** @type {number} */ at) => model.kind(view.scene, at);
-  function together(/** @type {number} */ at) {
-    const found = model.together(view.scene, at);
-    if (!found) return kind(at);
+  /** @type {Of<string>} */
+  function together(place) {
+    const found = model.together(place);
+    if (!found) return model.kind(place);
     const { most, by } = found;
     return `${found.model}: ${most || "none"} free${by && most > 1 ? " in one " + by : most === 1 ? ", each alone" : ""}`;
   }
 
-  /** The name of a place's group. @type {Record<string, (at: number) => string>} */
-  const groupings = {
-    model: kind,
-    said: (at) => now.of[at].key,
-    together,
-    away: (at) => model.away(view.scene, at) || TAKES,
-  };
-  function groupOf(/** @type {number} */ at) {
-    const label = scenes[view.scene].labels.indexOf(view.group.slice("label:".length));
-    return view.group in groupings ? groupings[view.group](at) : text(place(at).labels?.[label]) || "without the label";
-  }
-
-  function drawOptions() {
-    const labels = scenes[view.scene].labels.map((name) => ["label:" + name, "label " + name]);
-    const options = [
-      ["model", "model"],
-      ["said", model.picked() < 0 ? "use" : "what is said"],
-      ["together", "free together"],
-      ["away", "what keeps pods away"],
-      ...labels,
-    ];
-    part("group-by").replaceChildren(
-      ...options.map(([value, name]) => el("option", { value, selected: value === view.group }, name)),
-    );
-  }
+  /** By what the fleet can be grouped: the name of a place's group, and the option's. @type {() => Record<string, [string, Of<string>]>} */
+  const groupings = () => ({
+    model: ["model", model.kind],
+    said: [model.picked() < 0 ? "use" : "answer", (place) => now.of[place.at].key],
+    together: ["free together", together],
+    away: ["what keeps pods away", (place) => model.away(place) || "takes pods"],
+    ...Object.fromEntries(
+      scenes[view.scene].labels.map((name, at) => [
+        "label:" + name,
+        ["label " + name, (/** @type {Place} */ { labels }) => text(labels?.[at]) || "without the label"],
+      ]),
+    ),
+  });
 
   // -- tiles ----------------------------------------------------------------------------------------------------------------
 
-  function told(/** @type {number} */ at) {
-    const counts = model
-      .standing(view.scene, at)
-      .map((each) => `${each.free} of ${each.total} ${each.name} free`)
-      .join(", ");
-    return [place(at).name, now.of[at].key, counts, model.away(view.scene, at)].filter(Boolean).join("; ");
+  /** @type {Of<string>} */
+  function nameOf(place) {
+    const counts = model.standing(place).map((each) => `${each.free} of ${each.total} ${each.name} free`);
+    return [place.name, now.of[place.at].key, counts.join(", "), model.away(place)].filter(Boolean).join("; ");
   }
 
-  const fill = (/** @type {number} */ at) => Math.ceil(model.used(view.scene, at) * 8 - 0.001);
-  function look(/** @type {number} */ at) {
-    return {
-      look: now.of[at].look,
-      fill: fill(at),
-      away: Boolean(place(at).away),
-      touched: model.touched(view.scene, at),
-      dim: !kept(at),
-    };
+  const fill = (/** @type {Place} */ place) => Math.ceil(model.used(place) * 8 - 0.001);
+  function look(/** @type {Place} */ place) {
+    const [away, touched] = [Boolean(place.away), model.touched(place)];
+    return { look: now.of[place.at].look, fill: fill(place), away, touched, dim: !kept(place) };
   }
 
   function drawTiles(anew = false) {
-    /** @type {Map<string, number[]>} */
+    const options = groupings();
+    const [, groupOf] = options[view.group] || options.model;
+    /** @type {Map<string, Place[]>} */
     const groups = new Map();
-    for (const at of places()) entry(groups, groupOf(at), () => []).push(at);
+    for (const place of places()) entry(groups, groupOf(place), () => []).push(place);
     const rank = new Map(now.all.map((reason, at) => [reason, 10 * at]));
-    const ranks = places().map((at) => (rank.get(now.of[at]) || 0) + fill(at));
+    const ranks = places().map((place) => (rank.get(now.of[place.at]) || 0) + fill(place));
     const good = now.all.filter(({ tone }) => tone === "good");
-    const more = (/** @type {number[]} */ own) => {
-      const fits =
-        good.length === 1 && `${good[0].key} on ${number(own.filter((at) => now.of[at] === good[0]).length)}`;
-      return [counted(own.length, "node"), fits, ...(view.group === "model" ? [] : free(own))]
-        .filter(Boolean)
-        .join(", ");
+    const more = (/** @type {Place[]} */ own) => {
+      const fits = own.filter((place) => now.of[place.at] === good[0]).length;
+      const said = good.length === 1 ? [`${good[0].key} on ${number(fits)}`] : [];
+      return [counted(own.length, "node"), ...said, ...(view.group === "model" ? [] : free(own))].join(", ");
     };
-    const sorted = [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
-    tiles.draw(
-      sorted.map(([name, own]) => ({
-        name,
-        own: own.sort((one, other) => ranks[one] - ranks[other] || one - other),
-        more: more(own),
-      })),
-      anew,
+    const most = (/** @type {Place[]} */ [first]) => (view.group === "together" && model.together(first)?.most) || 0;
+    const sorted = [...groups].sort(
+      ([one, first], [other, second]) => most(second) - most(first) || (one < other ? -1 : 1),
     );
+    const made = sorted.map(([name, own]) => {
+      own.sort((one, other) => ranks[one.at] - ranks[other.at] || one.at - other.at);
+      return { name, own, more: more(own) };
+    });
+    tiles.draw(made, anew);
   }
 
   /** What is free in a group: of the leading driver's models first. */
-  function free(/** @type {number[]} */ own) {
+  function free(/** @type {Place[]} */ own) {
     /** @type {Map<string, ModelCount>} */
     const found = new Map();
-    for (const each of own.flatMap((at) => model.standing(view.scene, at))) {
+    for (const each of own.flatMap((place) => model.standing(place))) {
       const all = entry(found, each.name, () => ({ ...each, total: 0, free: 0 }));
       all.total += each.total;
       all.free += each.free;
@@ -170,55 +135,41 @@ export function makeFleet(model, drawing, turned) {
   }
 
   function drawCards() {
-    const shown = scenes.map((scene, at) =>
-      el(
-        "div",
-        { class: "scene" },
-        scenes.length > 1 ? el("h3", { class: "scene-title" }, scene.title) : "",
-        scene.places.map((_, each) => {
-          const made = drawing.card(at, each, scenes.length > 1 ? "h4" : "h3");
-          made.classList.toggle("touched", scenes.length > 1 && model.touched(at, each));
-          return made;
-        }),
-      ),
-    );
-    part("groups").replaceChildren(el("div", { class: "scenes" }, shown));
+    const several = scenes.length > 1;
+    const shown = scenes.map((scene) => {
+      const cards = scene.places.map((place) => {
+        const made = drawing.card(place, several ? "h4" : "h3");
+        made.classList.toggle("touched", several && model.touched(place));
+        return made;
+      });
+      return el("div.scene", several && el("h3.scene-title", scene.title), cards);
+    });
+    part("groups").replaceChildren(el("div.scenes", shown));
   }
 
   function drawReasons() {
     const rest = now.all.slice(MOST_REASONS);
     const more = `${number(sum(rest.map(({ count }) => count)))} for ${counted(rest.length, "other reason")}`;
-    part("reasons").replaceChildren(
-      ...now.all.slice(0, MOST_REASONS).map((each) => {
-        const made = el(
-          "button",
-          { type: "button", class: "reason " + each.look, "aria-pressed": view.reason === each.key ? "true" : "false" },
-          el("b", {}, number(each.count)),
-          " · ",
-          el("span", {}, each.key),
-        );
-        made.addEventListener("click", () => {
-          view.reason = view.reason === each.key ? "" : each.key;
-          drawReasons();
-          narrow();
-        });
-        return made;
-      }),
-      ...(rest.length ? [el("span", { class: "rest" }, more)] : []),
-    );
-    part("share").replaceChildren(
-      bar(
-        now.all.map((each) => ["piece " + each.look, (100 * each.count) / places().length]),
-        "share-bar",
-      ),
-    );
+    const act = (/** @type {string} */ key) => {
+      view.reason = view.reason === key ? "" : key;
+      narrow();
+    };
+    /** @type {[string, string, Part[]][]} */
+    const chips = now.all
+      .slice(0, MOST_REASONS)
+      .map(({ key, look, count }) => [key, ".reason." + look, [el("b", number(count)), " · ", el("span", key)]]);
+    toggles(part("reasons"), chips, (key) => key === view.reason, act);
+    if (rest.length) part("reasons").append(el("span.rest", more));
+    /** @type {[string, number][]} */
+    const pieces = now.all.map((each) => ["piece." + each.look, (100 * each.count) / places().length]);
+    part("share").replaceChildren(bar(pieces, ".share-bar"));
   }
 
   // -- what the chips and the search leave: the others are dimmed, or of a few nodes not shown --------------------------------
 
   function find() {
     const wanted = view.wanted.trim().toLowerCase();
-    hits = wanted ? model.search(view.scene, wanted) : undefined;
+    hits = wanted ? model.search(scenes[view.scene], wanted) : undefined;
   }
 
   function narrow() {
@@ -228,44 +179,41 @@ export function makeFleet(model, drawing, turned) {
     tell();
   }
 
+  /** @type {() => Iterable<HTMLElement>} */
+  const cards = () => root.querySelectorAll(".card");
+  /** @type {(card: HTMLElement) => Place} */
+  const placeOf = ({ dataset }) => scenes[Number(dataset.scene)].places[Number(dataset.place)];
   function hideCards() {
-    for (const each of root.querySelectorAll(".card")) {
-      const card = /** @type {HTMLElement} */ (each);
-      const at = model.counterpart(Number(card.dataset.scene), view.scene, Number(card.dataset.place));
-      card.hidden = at >= 0 ? !kept(at) : Boolean(hits || view.reason);
+    for (const card of cards()) {
+      const place = model.counterpart(placeOf(card), view.scene);
+      card.hidden = place ? !kept(place) : Boolean(hits || view.reason);
     }
   }
 
   /** How many are left, and the first of what the search finds. */
   function tell() {
     const left = places().filter(kept);
-    const devices = hits && sum([...hits.values()].map((each) => each.devices.length));
-    part("count").textContent =
-      hits && !left.length
-        ? `Nothing found for “${view.wanted.trim()}”.`
-        : `${number(left.length)} of ${counted(places().length, "node")}${devices === undefined ? "" : ", " + counted(devices, "device")}`;
+    const devices = sum([...(hits?.values() || [])].map((each) => each.devices.length));
+    const count = `${number(left.length)} of ${counted(places().length, "node")}`;
+    const more = devices ? ", " + counted(devices, "device") : "";
+    const cut = scenes[view.scene].keeps_ids ? "" : " Attributes such as UUIDs are left out of a page of this size.";
+    const none = hits && !left.length && `Nothing found for “${view.wanted.trim()}”.${cut}`;
+    part("count").textContent = none || count + more;
     /** @type {HTMLElement[]} */
     const lines = [];
-    for (const [at, { named, devices }] of hits || []) {
-      if (!kept(at)) continue;
-      const link = () => el("a", { href: placeAddress(place(at)) }, el("bdi", {}, place(at).name));
-      if (named || !devices.length) lines.push(el("li", {}, link()));
+    for (const [place, { named, devices }] of hits || []) {
+      if (!kept(place)) continue;
+      if (named || !devices.length) lines.push(el("li", placeLink(place)));
       else
         for (const device of devices.slice(0, MOST_HITS)) {
-          const [, word, more] = drawing.said(model.device(view.scene, at, device));
-          lines.push(
-            el(
-              "li",
-              {},
-              model.layoutOf(view.scene, at).devices[device] + " on ",
-              link(),
-              ": " + word + (more ? ", " + more : ""),
-            ),
-          );
+          const [, word, more] = drawing.said(model.device(place, device));
+          const said = ": " + word + (more && ", " + more);
+          lines.push(el("li", place.layout.devices[device] + " on ", placeLink(place), said));
         }
       if (lines.length > MOST_HITS) break;
     }
     part("hits").replaceChildren(...lines.slice(0, MOST_HITS));
+    if (hits && left.length === 1) told.found(left[0]);
   }
 
   function draw(anew = false) {
@@ -274,7 +222,10 @@ export function makeFleet(model, drawing, turned) {
     const { driver, alone } = model.leads[view.scene];
     part("filled-by").textContent = alone ? "it is" : `its ${text(driver)} devices are`;
     find();
-    drawOptions();
+    const options = Object.entries(groupings()).map(([value, [name]]) =>
+      el("option", { value, selected: value === view.group }, name),
+    );
+    part("group-by").replaceChildren(...options);
     drawReasons();
     if (small) drawCards();
     else drawTiles(anew);
@@ -288,79 +239,71 @@ export function makeFleet(model, drawing, turned) {
   function drawWays() {
     const groups = part("groups");
     groups.querySelector(".ways")?.remove();
+    const ways = (model.chosen()?.ways || []).slice(0, MOST_WAYS);
+    if (!ways.length) return;
     const [from, to] = small ? [0, scenes.length - 1] : [view.scene, view.scene];
-    /** @type {(scene: number, name: Texts) => Element | null | undefined} */
-    const drawn = (scene, name) => {
-      const at = model.numbers[scene].get(text(name)) ?? -1;
-      return small ? root.querySelector(`.card[data-scene="${scene}"][data-place="${at}"]`) : tiles.link(at);
-    };
     const origin = groups.getBoundingClientRect();
-    const lines = (model.chosen()?.ways || []).slice(0, MOST_WAYS).flatMap(([one, other, count]) => {
-      const [start, end] = [drawn(from, one)?.getBoundingClientRect(), drawn(to, other)?.getBoundingClientRect()];
+    /** The box of a node, and its middle, on the ground of the groups. @type {(scene: number, name: Texts) => [number, number, number] | undefined} */
+    const middle = (scene, name) => {
+      const place = scenes[scene].byName.get(text(name));
+      const drawn = place && (small ? [...cards()].find((card) => placeOf(card) === place) : tiles.link(place));
+      const box = drawn?.getBoundingClientRect();
+      if (!box) return undefined;
+      return [box.left - origin.left + box.width / 2, box.top - origin.top + (small ? 20 : box.height / 2), box.width];
+    };
+    const lines = ways.flatMap(([one, other, count]) => {
+      const [start, end] = [middle(from, one), middle(to, other)];
       if (!start || !end) return [];
-      const middle = (/** @type {DOMRect} */ box) => [
-        box.left - origin.left + box.width / 2,
-        box.top - origin.top + (small ? 20 : box.height / 2),
-      ];
-      const [[x, y], [u, v]] = [middle(start), middle(end)];
-      const last = u + (small ? Math.sign(x - u) * end.width * 0.45 : 0);
+      const [[x, y], [u, v, width]] = [start, end];
+      const last = u + (small ? Math.sign(x - u) * width * 0.45 : 0);
       const bend = Math.max(14, Math.abs(last - x) / 5);
       const d = `M${x} ${y}Q${(x + last) / 2} ${Math.min(y, v) - bend} ${last} ${v}`;
-      return [svg("path", { class: "way", d, "stroke-width": Math.min(6, 1 + count), "marker-end": "url(#arrow)" })];
+      return [svg("path.way", { d, "stroke-width": Math.min(6, 1 + count), "marker-end": "url(#arrow)" })];
     });
-    if (lines.length)
-      groups.append(
-        svg(
-          "svg",
-          { class: "ways", "aria-hidden": "true", width: groups.scrollWidth, height: groups.scrollHeight },
-          ...lines,
-        ),
-      );
+    const size = { "aria-hidden": "true", width: groups.scrollWidth, height: groups.scrollHeight };
+    groups.append(svg("svg.ways", size, lines));
   }
 
   // -- what one does ------------------------------------------------------------------------------------------------------
 
   /** The node that is open; of nodes that are drawn whole, the fleet scrolls to it. */
-  function open(/** @type {number} */ at, reveal = false) {
+  function open(/** @type {Place | undefined} */ place, reveal = false) {
     if (!root) return;
-    if (!small) tiles.mark(at);
-    for (const each of root.querySelectorAll(".card[aria-current]")) each.removeAttribute("aria-current");
-    for (const each of small ? root.querySelectorAll(`.card[data-place="${at}"]`) : [])
-      each.setAttribute("aria-current", "true");
-    const last = small && reveal && root.querySelector(`.scene:last-child .card[data-place="${at}"]`);
-    if (last) last.scrollIntoView({ block: "nearest" });
+    if (!small) tiles.mark(place);
+    for (const card of cards()) {
+      const isIt = small && placeOf(card).at === place?.at;
+      card.toggleAttribute("aria-current", isIt);
+      if (isIt) card.setAttribute("aria-current", "true");
+      if (isIt && reveal && placeOf(card).scene === scenes.length - 1) card.scrollIntoView({ block: "nearest" });
+    }
   }
 
   /** The node that is worth looking at first: one that changes, that the pick gets, or the first that is not good, or any. */
   function best() {
     const all = places();
-    const said = all.map((at) => model.mark(view.scene, at));
-    const find = (/** @type {(mark: Mark) => unknown} */ test) =>
-      all.find((at) => {
-        const mark = said[at];
-        return mark && test(mark);
+    const find = (/** @type {(mark: Mark) => boolean} */ test) =>
+      all.find((place) => {
+        const said = model.mark(place);
+        return said && test(said);
       });
-    const holds = (/** @type {object} */ of) => Object.keys(of).length > 0;
-    const changed = scenes.length > 1 ? all.find((at) => model.touched(view.scene, at)) : undefined;
-    const goes = model.alone() ? undefined : find((mark) => holds(mark[3]));
-    if (changed !== undefined) return goes ?? changed;
+    const alone = model.alone();
+    const changed = scenes.length > 1 && all.find(model.touched);
+    if (changed) return (!alone && find((mark) => holds(mark[3]))) || changed;
     return (
-      find((mark) => holds(mark[3]) || holds(mark[5])) ??
-      (model.alone() ? undefined : find((mark) => mark[0] === "bad")) ??
-      find((mark) => mark[0] === "good") ??
-      find((mark) => mark[0] === "bad" && holds(mark[4])) ??
-      find((mark) => mark[0] === "bad") ??
-      all.find((at) => model.layoutOf(view.scene, at).devices.length) ??
+      find((mark) => holds(mark[3]) || holds(mark[5])) ||
+      (!alone && find((mark) => mark[0] === "bad")) ||
+      find((mark) => mark[0] === "good") ||
+      find((mark) => mark[0] === "bad" && holds(mark[4])) ||
+      find((mark) => mark[0] === "bad") ||
+      all.find(({ layout }) => layout.devices.length) ||
       all[0]
     );
   }
 
   function show(/** @type {number} */ scene) {
     view.scene = scene;
-    for (const each of root.querySelectorAll(".which button"))
-      each.setAttribute("aria-pressed", String(each.textContent === scenes[scene].title));
     draw(true);
-    turned();
+    told.turned();
   }
 
   if (root) {
@@ -385,27 +328,9 @@ export function makeFleet(model, drawing, turned) {
       if (small) drawWays();
       else draw(true);
     });
-    if (scenes.length > 1 && !small)
-      part("which").replaceChildren(
-        ...scenes.map((scene, at) => {
-          const made = el(
-            "button",
-            { type: "button", "aria-pressed": at === view.scene ? "true" : "false" },
-            scene.title,
-          );
-          made.addEventListener("click", () => show(at));
-          return made;
-        }),
-      );
+    /** @type {[number, string, Part[]][]} */
+    const which = scenes.length > 1 && !small ? scenes.map(({ title }, at) => [at, "", [title]]) : [];
+    toggles(part("which"), which, (at) => at === view.scene, show);
   }
-  return {
-    draw,
-    open,
-    best,
-    flush: () => {
-      if (root && !small) tiles.flush();
-    },
-    view,
-    small,
-  };
+  return { draw, open, best, flush: () => root && !small && tiles.flush(), view, small };
 }

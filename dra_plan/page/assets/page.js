@@ -1,24 +1,26 @@
-// The page: the list of what was asked, the answers, addresses, and what is left of each model.
+// The page: the list of what was asked, the answers, and addresses.
 
-import { address, bar, el, makeDrawing } from "./draw.js";
+import { address, bdi, el, makeDrawing, placeLink, toggles } from "./draw.js";
 import { makeFleet } from "./fleet.js";
-import { entry, makeModel, number } from "./model.js";
+import { drawnLeft } from "./left.js";
+import { makeModel, number } from "./model.js";
 
 const MOST_LISTED = 200;
-const TONES = [
+/** @type {[string, string][]} */
+const TABS = [
   ["", "All"],
   ["bad", "Failing"],
   ["other", "Other"],
   ["good", "Fine"],
+  ["plain", "Unchanged"],
 ];
 /** Characters that would turn their neighbours round, or hide. */
 const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]/g;
 
 /** What an element holds as JSON; long ones are packed with gzip. */
-async function contents(/** @type {HTMLScriptElement} */ element) {
-  const held = element.textContent || "";
-  if (element.type === "application/json") return JSON.parse(held);
-  const bytes = Uint8Array.from(atob(held), (char) => char.charCodeAt(0));
+async function contents(/** @type {HTMLScriptElement} */ { textContent, type }) {
+  if (type === "application/json") return JSON.parse(textContent || "");
+  const bytes = Uint8Array.from(atob(textContent || ""), (char) => char.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -37,10 +39,12 @@ function start(/** @type {PageData} */ data) {
   const model = makeModel(data);
   const { scenes, picks } = model;
   const drawing = makeDrawing(model);
-  const fleet = makeFleet(model, drawing, () => {
+  const turned = () => {
     drawLeft();
     drawStatus();
-  });
+  };
+  const fleet = makeFleet(model, drawing, { turned, found: (place) => openNode(place) });
+  const shownScene = () => scenes[fleet.view.scene];
   const answers = [...document.querySelectorAll(".answer:not(.always)")];
   /** By address what can be picked: by name, and what has the name of something before it by its key. */
   const byName = new Map();
@@ -58,7 +62,7 @@ function start(/** @type {PageData} */ data) {
   // -- the list of what was asked: those that fail first ---------------------------------------------------------------
 
   const rank = (/** @type {number} */ at) =>
-    at === data.opens_on && !slider ? -1 : ["bad", "other", "good"].indexOf(picks[at].tone);
+    at === data.opens_on && !slider ? -1 : ["bad", "other", "good", "plain"].indexOf(picks[at].tone);
   const order = [...picks.keys()].sort((one, other) => rank(one) - rank(other) || one - other);
 
   function drawList() {
@@ -67,229 +71,115 @@ function start(/** @type {PageData} */ data) {
     const said = (/** @type {Asked} */ { name, word, line }) => `${name} ${word} ${line}`.toLowerCase();
     const all = order.filter((at) => (!tone || picks[at].tone === tone) && said(picks[at]).includes(wanted));
     const shown = all.slice(0, MOST_LISTED);
-    id("list").replaceChildren(
-      ...shown.map((at) => {
-        const { name, tone: of, word, line } = picks[at];
-        return el(
-          "li",
-          {},
-          el(
-            "a",
-            {
-              class: "pick " + of,
-              href: addresses[at],
-              "data-pick": at,
-              "aria-current": at === model.picked() && "true",
-            },
-            el("bdi", { class: "name" }, name),
-            " ",
-            el("span", { class: "word" }, word),
-            " ",
-            line && el("span", { class: "line" }, line),
-          ),
-        );
-      }),
-    );
-    id("listed").textContent =
-      all.length > shown.length
-        ? `${number(shown.length)} of ${number(all.length)} are listed; find the others by name.`
-        : all.length
-          ? ""
-          : "Nothing found.";
-    id("choose").replaceChildren(
-      el("option", { value: "" }, "Nothing picked"),
-      ...shown.map((at) =>
-        el("option", { value: at, selected: at === model.picked() }, `${picks[at].name}: ${picks[at].word}`),
-      ),
-    );
+    const lines = shown.map((at) => {
+      const { name, tone: of, word, line } = picks[at];
+      const link = { href: addresses[at], "data-pick": at, "aria-current": at === model.picked() && "true" };
+      const parts = [el("bdi.name", name), " ", el("span.word", word), " ", line && el("span.line", line)];
+      return el("li", el("a.pick." + of, link, parts));
+    });
+    id("list").replaceChildren(...lines);
+    const cut = `${number(shown.length)} of ${number(all.length)} are listed; find the others by name.`;
+    id("listed").textContent = all.length > shown.length ? cut : all.length ? "" : "Nothing found.";
+    const options = shown.map((at) => el("option", { value: at }, `${picks[at].name}: ${picks[at].word}`));
+    id("choose").replaceChildren(el("option", { value: "" }, "Nothing picked"), ...options);
+    choose();
+  }
+  function choose() {
+    if (id("choose")) id("choose").value = model.picked() < 0 ? "" : String(model.picked());
   }
 
   function drawTabs() {
-    const tones = TONES.filter(([of]) => !of || picks.some((pick) => pick.tone === of));
-    const tabs = tones.length > 2 ? tones : [];
-    id("tabs")?.replaceChildren(
-      ...tabs.map(([of, name]) => {
-        const count = picks.filter((pick) => !of || pick.tone === of).length;
-        const made = el(
-          "button",
-          { type: "button", "aria-pressed": tone === of ? "true" : "false" },
-          `${name} ${number(count)}`,
-        );
-        made.addEventListener("click", () => {
-          tone = of;
-          drawTabs();
-          drawList();
-        });
-        return made;
-      }),
-    );
-  }
-
-  // -- what is left of each model ---------------------------------------------------------------------------------------
-
-  function drawLeft() {
-    const scene = fleet.view.scene;
-    /** @typedef {{ name: string, total: number, good: number, away: number, free: number, shared: number, by: string, leads: boolean, sizes: Map<number, [number, number]> }} Left */
-    /** @type {Map<string, Left>} */
-    const found = new Map();
-    /** @type {Map<string, Map<string, number>>} */
-    const parts = new Map();
-    scenes[scene].places.forEach((place, at) => {
-      const where = model.verdict(scene, at)?.tone === "good" ? "good" : place.away ? "away" : "free";
-      for (const of of model.standing(scene, at)) {
-        const all = entry(found, of.name, () => ({
-          name: of.name,
-          total: 0,
-          good: 0,
-          away: 0,
-          free: 0,
-          shared: 0,
-          by: "",
-          leads: of.leads,
-          sizes: new Map(),
-        }));
-        all.total += of.total;
-        all[where] += of.free;
-        all.shared += of.shared;
-      }
-      for (const { model: name, profile } of model.largest(scene, at)) {
-        const all = entry(parts, name, () => new Map());
-        all.set(profile, (all.get(profile) || 0) + 1);
-      }
-      const together = model.together(scene, at);
-      const all = together && found.get(together.model);
-      if (!all) return;
-      all.by ||= together.by;
-      for (const free of together.free.filter(Boolean)) {
-        const count = entry(all.sizes, free, () => [0, 0]);
-        count[0] += 1;
-        count[1] += place.away ? 1 : 0;
-      }
-    });
-    const models = [...found.values()]
-      .sort((one, other) => +other.leads - +one.leads || other.total - one.total)
-      .map((of) => {
-        const free = of.good + of.away + of.free;
-        const sizes = [...of.sizes]
-          .sort(([one], [other]) => other - one)
-          .slice(0, 5)
-          .map(
-            ([size, [count, away]]) =>
-              `${number(size)} free in ${number(count)}` +
-              (away ? ` (${number(away)} of them on nodes that keep pods away)` : ""),
-          );
-        const said = [
-          of.shared && `, ${number(of.shared)} shared`,
-          of.away && `, ${number(of.away)} on nodes that keep pods away`,
-          model.alone() && `, ${number(of.good)} on nodes where it fits`,
-        ];
-        const share = (/** @type {number} */ count) => (100 * count) / of.total;
-        return el(
-          "li",
-          { class: "left-model" },
-          el(
-            "p",
-            {},
-            el("bdi", { class: "left-name" }, of.name),
-            " ",
-            el("b", {}, `${number(free)} of ${number(of.total)} free`),
-            said.filter(Boolean).join(""),
-          ),
-          bar(
-            [
-              ["piece used", share(of.total - free)],
-              ["piece good", share(of.good)],
-              ["piece open", share(of.free)],
-              ["piece gone", share(of.away)],
-            ],
-            "tall",
-          ),
-          of.by && sizes.length ? el("p", { class: "together" }, `By ${of.by}: ${sizes.join(", ")}`) : "",
-        );
-      });
-    const cut = [...parts].map(([name, all]) =>
-      el(
-        "li",
-        { class: "left-model" },
-        el(
-          "p",
-          {},
-          el("bdi", { class: "left-name" }, name),
-          " ",
-          "largest part free: ",
-          [...all].map(([profile, count]) => `${profile || "none"} on ${number(count)}`).join(", "),
-        ),
-      ),
-    );
-    id("left").replaceChildren(...models, ...cut);
+    const count = (/** @type {string} */ of) => picks.filter((pick) => !of || pick.tone === of).length;
+    const tones = TABS.filter(([of]) => count(of));
+    /** @type {[string, string, Part[]][]} */
+    const tabs = tones.map(([of, name]) => [of, "", [`${name} ${number(count(of))}`]]);
+    const act = (/** @type {string} */ of) => {
+      tone = of;
+      drawList();
+    };
+    toggles(id("tabs"), tabs.length > 2 ? tabs : [], (of) => of === tone, act);
   }
 
   // -- picking, opening, addresses --------------------------------------------------------------------------------------
 
-  function told(/** @type {number} */ at) {
-    const { name, word, line } = picks[at];
+  const drawLeft = () => scenes.length && id("left").replaceChildren(...drawnLeft(model, shownScene()));
+
+  function told(/** @type {Asked} */ { name, word, line }) {
     return `${name}: ${word}${slider && line ? ", " + line : ""}`;
+  }
+
+  function drawStatus() {
+    const [status, chosen] = [document.querySelector(".picked"), model.chosen()];
+    const says = shownScene()?.says || "";
+    const all = picks.length ? "Nothing is picked: " + says : says.charAt(0).toUpperCase() + says.slice(1);
+    if (status) status.textContent = chosen ? "Shown: " + told(chosen) : all + ".";
   }
 
   function drawAnswers() {
     const chosen = model.chosen();
-    const key = chosen?.key;
-    const known = answers.some((answer) => answer.id === key) || briefs.size > 0;
+    const shown = answers.find(({ id }) => id === chosen?.key);
+    const known = shown || briefs.size > 0;
     for (const answer of answers)
-      answer.classList.toggle("aside", !every && key !== undefined && known && answer.id !== key);
+      answer.classList.toggle("aside", !every && chosen !== undefined && Boolean(known) && answer !== shown);
+    if (shown) linkNodes(shown);
     if (!id("brief")) return;
-    const lines = briefs.get(key || "");
+    const lines = briefs.get(chosen?.key || "");
     id("brief").hidden = !lines;
-    if (lines && chosen)
-      id("brief").replaceChildren(
-        el("h3", {}, el("span", { class: "badge" }, chosen.word), " ", el("bdi", {}, chosen.name)),
-        ...lines.slice(1).map((/** @type {string} */ line) => el("p", { class: "told" }, line)),
+    if (!lines || !chosen) return;
+    const title = el("h3", el("span.badge", chosen.word), " ", bdi(chosen.name));
+    id("brief").replaceChildren(title, ...lines.slice(1).map((/** @type {string} */ line) => el("p.told", line)));
+    linkNodes(id("brief"));
+  }
+
+  const devices = new Set(scenes.flatMap(({ layouts }) => layouts.flatMap((layout) => layout.devices)));
+  /** Makes links of the names of nodes in an answer; not of those that are names of devices, too. */
+  function linkNodes(/** @type {Element} */ answer) {
+    if (!scenes.length || answer.hasAttribute("data-linked")) return;
+    answer.setAttribute("data-linked", "");
+    const walker = document.createTreeWalker(answer, NodeFilter.SHOW_TEXT);
+    const texts = /** @type {Text[]} */ ([]);
+    while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
+    for (const text of texts.filter((each) => !each.parentElement?.closest("a, pre, code, summary, h3"))) {
+      const words = text.data.split(/([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/);
+      const named = words.map((word) => (devices.has(word) ? undefined : shownScene().byName.get(word)));
+      if (!named.some(Boolean)) continue;
+      text.replaceWith(
+        ...words.map((word, at) => {
+          const place = words[at - 1]?.endsWith("/") || words[at + 1]?.startsWith("/") ? undefined : named[at];
+          return place ? placeLink(place) : word;
+        }),
       );
+    }
   }
 
   function pick(/** @type {number} */ at) {
     model.pick(at);
     fleet.draw();
-    if (scenes.length) drawLeft();
+    drawLeft();
     drawAnswers();
     id("list")?.querySelector("[aria-current]")?.removeAttribute("aria-current");
     id("list")?.querySelector(`[data-pick="${at}"]`)?.setAttribute("aria-current", "true");
-    if (id("choose")) id("choose").value = at < 0 ? "" : String(at);
-    const step = at < 0 ? 0 : Math.min(picks[at].step ?? at + 1, data.steps);
+    choose();
+    const chosen = model.chosen();
+    const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
     if (slider) slider.value = String(step);
-    slider?.setAttribute("aria-valuetext", at < 0 ? data.before : told(at));
+    slider?.setAttribute("aria-valuetext", chosen ? told(chosen) : data.before);
     for (const line of id("curves")?.querySelectorAll(".curve-now") || [])
       line.setAttribute("transform", `translate(${data.at[step] ?? 0})`);
     drawStatus();
   }
 
-  function drawStatus() {
-    const [status, at] = [document.querySelector(".picked"), model.picked()];
-    const { says } = scenes[fleet.view.scene] || { says: "" };
-    const all = picks.length ? "Nothing is picked: " + says : says.charAt(0).toUpperCase() + says.slice(1);
-    if (status) status.textContent = at >= 0 ? "Shown: " + told(at) : all + ".";
-  }
-
   /** The panel: the node that is open, in each picture; of nodes that are drawn whole only one that was named is marked. */
-  function openNode(/** @type {number} */ at, named = false) {
-    fleet.open(fleet.small && !named ? -1 : at, named || Boolean(document.documentElement.dataset.ready));
+  function openNode(/** @type {Place} */ place, named = false) {
+    fleet.open(fleet.small && !named ? undefined : place, named || Boolean(document.documentElement.dataset.ready));
     if (fleet.small) return;
     document.documentElement.classList.toggle("why", !named && model.chosen()?.tone === "bad");
-    const places = scenes.map((_, of) => model.counterpart(fleet.view.scene, of, at));
-    id("node").replaceChildren(
-      ...places.flatMap((place, of) =>
-        place < 0
-          ? []
-          : [
-              el(
-                "div",
-                {},
-                scenes.length > 1 ? el("p", { class: "scene-title" }, scenes[of].title) : "",
-                drawing.card(of, place, "h3"),
-              ),
-            ],
-      ),
-    );
+    const cards = scenes.flatMap(({ title }, at) => {
+      const there = model.counterpart(place, at);
+      const head = scenes.length > 1 && el("p.scene-title", title);
+      return there ? [el("div", head, drawing.card(there, "h3"))] : [];
+    });
+    id("node").replaceChildren(...cards);
     if (named) reveal(id("node"));
   }
 
@@ -304,42 +194,38 @@ function start(/** @type {PageData} */ data) {
   function go(/** @type {string} */ hash) {
     const parts = hash.replace(/^#/, "").split("&");
     const asked = parts.map((part) => byName.get("#" + part)).find((at) => at !== undefined);
-    const named = parts.map((part) => placeOf(decoded(part))).find((at) => at >= 0);
+    const named = parts.map((part) => placeOf(decoded(part))).find(Boolean);
     if (asked !== undefined && asked !== model.picked()) pick(asked);
-    if (scenes.length && (named !== undefined || asked !== undefined))
-      openNode(named ?? fleet.best(), named !== undefined);
-    return asked !== undefined || named !== undefined;
+    if (scenes.length && (named || asked !== undefined)) openNode(named || fleet.best(), Boolean(named));
+    return asked !== undefined || Boolean(named);
   }
   /** The place of a name: node/NAME, or DRIVER/POOL. */
   function placeOf(/** @type {string} */ name) {
-    const all = scenes.length ? model.numbers[fleet.view.scene] : new Map();
-    return (
-      (name.startsWith("node/") ? all.get(name.slice("node/".length)) : undefined) ??
-      (name.includes("/") ? all.get(name) : undefined) ??
-      -1
-    );
+    const all = shownScene()?.byName;
+    const own = name.startsWith("node/") ? all?.get(name.slice("node/".length)) : undefined;
+    return own ?? (name.includes("/") ? all?.get(name) : undefined);
   }
 
-  function step(/** @type {number} */ at) {
-    history.replaceState(null, "", at < 0 ? location.pathname : addresses[at]);
+  function show(/** @type {number} */ at) {
     pick(at);
     if (scenes.length) openNode(fleet.best());
   }
-
+  function step(/** @type {number} */ at) {
+    history.replaceState(null, "", at < 0 ? location.pathname : addresses[at]);
+    show(at);
+  }
   function first() {
     const failing = picks.findIndex((each) => each.tone === "bad");
-    pick(data.opens_on ?? (failing >= 0 ? failing : slider || !picks.length ? -1 : 0));
-    if (scenes.length) openNode(fleet.best());
+    show(data.opens_on ?? (failing >= 0 ? failing : slider || !picks.length ? -1 : 0));
   }
 
   document.addEventListener("click", (event) => {
     const link = /** @type {Element} */ (event.target).closest("a[href^='#']");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const own = (link.getAttribute("href") || "").slice(1);
-    const isPlace = placeOf(decoded(own)) >= 0;
-    if (!byName.has("#" + own) && !isPlace) return;
-    const chosen = isPlace && model.chosen();
-    const both = "#" + own + (chosen ? "&" + addresses[model.picked()].slice(1) : "");
+    const own = link.getAttribute("href") || "";
+    const place = placeOf(decoded(own.slice(1)));
+    if (!byName.has(own) && !place) return;
+    const both = place && model.chosen() ? own + "&" + addresses[model.picked()].slice(1) : own;
     event.preventDefault();
     if (location.hash !== both) history.pushState(null, "", both);
     go(both);

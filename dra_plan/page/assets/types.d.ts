@@ -30,6 +30,12 @@ interface Layout {
 type Amount = [Texts, number, number];
 interface Place {
   name: string;
+  /** Filled in by the model: its scene, its number there, and its layout. */
+  scene: number;
+  at: number;
+  layout: Layout;
+  /** By device the values of attributes that name it. */
+  ids?: Record<number, Texts[]>;
   kind: number;
   states: string;
   details?: Record<number, Texts>;
@@ -47,9 +53,15 @@ interface Scene {
   layouts: Layout[];
   places: Place[];
   labels: string[];
+  keeps_ids: boolean;
+  /** Filled in by the model. */
+  byName: Map<string, Place>;
 }
-/** Tone, label, message; by device what it gets, why it does not do, what becomes of its holder. */
-type Mark = [Tone, Texts, Texts, Record<number, Texts>, Record<number, Texts>, Record<number, Texts>];
+/** What is known of a place. */
+type Of<T> = (place: Place) => T;
+type ByDevice = Record<number, Texts>;
+/** Tone, label, message; by device what it gets, why it does not do, what becomes of its holder, why it is not meant. */
+type Mark = [Tone, Texts, Texts, ByDevice, ByDevice, ByDevice, ByDevice];
 /** Devices that are another than before (place, device, state, detail), and amounts by place. */
 type Change = [[number, number, string, Texts][], Record<string, Amount[]>];
 interface Asked {
@@ -92,11 +104,7 @@ interface DeviceNow {
   gets?: string;
   note?: string;
   harm?: string;
-}
-interface Verdict {
-  tone: Tone;
-  label: string;
-  why: string;
+  other?: string;
 }
 interface ModelCount {
   name: string;
@@ -105,6 +113,18 @@ interface ModelCount {
   shared: number;
   gets: number;
   leads: boolean;
+}
+/** What is left of a model: free where the pick fits, where pods are kept away, elsewhere; frames by their free devices, and those of them that are kept away. */
+interface Left {
+  name: string;
+  leads: boolean;
+  total: number;
+  good: number;
+  away: number;
+  open: number;
+  shared: number;
+  by: string;
+  sizes: Map<number, [number, number]>;
 }
 /** Why nodes are told apart: how many there are of it, and the class of its colour. */
 interface Reason {
@@ -127,19 +147,19 @@ interface Look {
 interface Group {
   name: string;
   more: string;
-  own: number[];
+  own: Place[];
 }
 interface DrawnGroup {
-  own: number[];
+  own: Place[];
   section: HTMLElement;
   more: HTMLElement;
   tiles: HTMLElement;
   paint: SVGElement;
   links: HTMLElement[];
-  said: { href: string; name: string; look: string }[];
 }
-type Child = Node | string | boolean | undefined;
-type Attributes = Record<string, string | number | boolean | undefined>;
+type Item = Node | string | boolean | undefined | Record<string, string | number | boolean | undefined>;
+/** A part of an element: a child, attributes, or several. */
+type Part = Item | Item[];
 type Model = ReturnType<typeof import("./model.js").makeModel>;
 type Drawing = ReturnType<typeof import("./draw.js").makeDrawing>;
 type Fleet = ReturnType<typeof import("./fleet.js").makeFleet>;

@@ -17,9 +17,9 @@ class AllocateOptions(ClaimSetOptions, total=False):
 
     together: Annotated[
         bool,
-        Flag("--together", ("Plan all pending claims, also of pods and workloads, as one set on one node.")),
+        Flag("--together", ("Plan all pending claims, including those of pods and workloads, as one set on one node.")),
     ]
-    explain: Annotated[bool, Flag("--explain", "Add reason codes: why each node refuses.")]
+    explain: Annotated[bool, Flag("--explain", "Add the reason codes for each node.")]
     jobs: Annotated[int, Flag("--jobs -j", "Use N processes.", metavar="N", least=1)]
     competing: bool
     probe: Probe | None
@@ -33,12 +33,12 @@ def allocate(cluster: LoadedCluster, *owners: str, **options: Unpack[AllocateOpt
     namespace "default/train" or "pod/default/train"), in the namespace `namespace` or in any; each is planned
     regardless of its controller. Without owners, everything selected by `namespace` and the labels of `selector` is
     planned. `together` joins all of it into one set. Nodes that are cordoned, tainted or excluded by the pod's own
-    rules do not count as fitting, unless `devices_only`. `explain` fills the `reasons` of nodes that do not fit.
-    `max_steps` limits one search, `timeout` the total seconds; unfinished answers are Undecided. `jobs` processes share
-    the claim sets. `competing` adds the result of scheduling all their pods together, including replicas (not with
-    `nodes`, `together` or `devices_only`). Without Node objects, `infer_nodes` creates them from the slices. `progress`
-    is called for every answer, `probe` for every step if there is a single search. Raises UsageError for an unknown
-    owner or node, InputError for input without nodes.
+    rules are not considered to fit, unless `devices_only` is set. `explain` fills the `reasons` of nodes that do not
+    fit. `max_steps` limits one search, and `timeout` limits the total seconds; unfinished answers are Undecided. `jobs`
+    processes share the claim sets. `competing` adds the result of scheduling all their pods together, including
+    replicas (not with `nodes`, `together` or `devices_only`). Without Node objects, `infer_nodes` creates them from the
+    slices. `progress` is called for every answer, and `probe` is called for every step if there is a single search.
+    Raises UsageError for an unknown owner or node, InputError for input without nodes.
     """
     from dra_plan.arguments import at_least_one, truth
     from dra_plan.questions.allocate.answer import plan_claim_sets

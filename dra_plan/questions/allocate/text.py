@@ -118,7 +118,7 @@ def _summary(groups: Groups) -> Table:
 
 
 def in_the_way(claim_set: PlannedClaimSet) -> str:
-    """Return why the set fits nowhere, in the length of a cell: an error, its devices' nodes, the rules against it."""
+    """Return why the set fits nowhere, short enough for a cell: an error, its devices' nodes, the rules against it."""
     if claim_set.outcome is Outcome.REFUSED:
         return REFUSED
     if claim_set.outcome is Outcome.UNKNOWN:
@@ -198,7 +198,7 @@ def _says_more(node: PlannedNode) -> bool:
 
 def _excluded(groups: Groups) -> Table:
     """Return the nodes on which the scheduler's rules reject the pods, regardless of devices."""
-    made = Table(("WORKLOAD", "NODES", "REFUSED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
+    made = Table(("WORKLOAD", "NODES", "REJECTED BY", "MESSAGE", "ON"), grouped=1, flexible=(3, 4))
     for group in groups:
         for nodes, found in stories.excluded_nodes(group[0]):
             count = f"{len(nodes)}/{len(group[0].nodes)}"

@@ -61,7 +61,7 @@ def autoscale(
     `groups` is the path of a file, or its content as a dict with `nodeGroups` and `options`; `group` are additional
     groups, each NAME[=NODE|FILE][,min=N][,max=N][,current=N]. Without either, groups are detected from node labels.
     `expander` chooses among several groups that could grow: least-waste, most-pods or least-nodes; for random, price
-    and priority the answer says that the input does not determine the choice. With the `engine` karpenter, each group
+    and priority, the answer notes that the input does not determine the choice. With the `engine` karpenter, each group
     is an instance type of its NodePool, and the answer lists the NodeClaims that Karpenter creates. Raises InputError
     for invalid groups, UsageError if no group is known, or one has no template for Karpenter.
     """

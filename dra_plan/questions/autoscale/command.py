@@ -8,6 +8,7 @@ import typer
 
 from dra_plan.cli import options
 from dra_plan.cli.declared import given, takes
+from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit, of_document
 from dra_plan.cli.whatif import Edits
 from dra_plan.options import ReleaseOptions, ServedVersions
@@ -24,6 +25,7 @@ def autoscale(
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
+    report: options.Pages = None,
 ) -> Exit:
     """Show what the Cluster Autoscaler would do, and why.
 
@@ -32,12 +34,12 @@ def autoscale(
       dra-plan autoscale --live --group gpu-pool,max=8
       dra-plan autoscale cluster.json --group gpu-pool=gpu-1,max=8
 
-    Runs one loop of the Cluster Autoscaler: which pending pods fit on existing nodes, which groups would grow for
-    the others and by how many nodes, whether kube-scheduler then binds the pods, and which nodes could be removed.
-    --groups is a file with the groups (docs/autoscale.md). --group gives one group, with a node or file as model
-    for new nodes. Without either, the groups come from node labels of GKE, EKS, AKS and Cluster API. PATH has the
-    cluster: a file, a directory, or - for standard input. The exit status is 1 if a pod gets no node from any
-    group, or the loop stops with an error.
+    Runs one loop of the Cluster Autoscaler: which pending pods fit on existing nodes, which groups would grow for the
+    others and by how many nodes, whether kube-scheduler then binds the pods, and which nodes could be removed. --groups
+    is a file with the groups (docs/autoscale.md). --group gives one group, with a node or file as model for new nodes.
+    Without either, the groups come from node labels of GKE, EKS, AKS and Cluster API. PATH contains the cluster: a
+    file, a directory, or - for standard input. The exit status is 1 if a pod gets no node from any group, or the loop
+    stops with an error.
 
     """
     from dra_plan.cli.inputs import node_groups, opened
@@ -46,10 +48,14 @@ def autoscale(
     from dra_plan.questions.autoscale.gate import JUDGE
     from dra_plan.questions.autoscale.text import parse
 
-    form, gate = parse(output), options.gate(fail_on=fail_on)
-    asked = opened(context)
-    if asked.owners:
-        raise UsageError(f"{asked.owners[0]}: no such file. autoscale takes no pods; it always plans all pending ones")
-    found = ask.autoscale(asked.cluster, **node_groups(context) | given(context, ask.AutoscaleOptions))
-    print_document(found.document, form)
-    return of_document(found.document, JUDGE, gate)
+    with Reporting(context, report, pages_only=True) as reports:
+        form, gate = parse(output), options.gate(fail_on=fail_on)
+        asked = opened(context)
+        if asked.owners:
+            raise UsageError(
+                f"{asked.owners[0]}: no such file. autoscale takes no pods; it always plans all pending ones"
+            )
+        found = ask.autoscale(asked.cluster, **node_groups(context) | given(context, ask.AutoscaleOptions))
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(found.document, form)
+        return of_document(found.document, JUDGE, gate)

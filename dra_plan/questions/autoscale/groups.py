@@ -42,8 +42,8 @@ class ScalingGroup:
     """One node group; sizes are numbers of nodes, `current` is the target size.
 
     `told_by` is the node label or annotation that names the group; `unknown` are the limits (min, max) that the input
-    does not contain: 0 and `MOST_SIZE` stand for them. For Karpenter, a group is an instance type of its `node_pool`,
-    or a NodePool of its own; higher weights come first.
+    does not contain: 0 and `MOST_SIZE` are used for them. For Karpenter, a group is an instance type of its
+    `node_pool`, or a separate NodePool; higher weights come first.
     """
 
     name: str

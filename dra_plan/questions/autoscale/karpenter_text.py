@@ -36,4 +36,4 @@ def karpenter_parts(of: KarpenterDocument) -> Iterator[Part]:
     if pods.rows:
         yield pods
     yield f"Karpenter makes {counted(len(of.node_claims), 'NodeClaim')}. Prices decide which instance type is launched."
-    yield ("This assumes ignore-dra-requests=false; by default Karpenter refuses every pod with claims.")
+    yield ("This assumes ignore-dra-requests=false; by default Karpenter rejects every pod with claims.")

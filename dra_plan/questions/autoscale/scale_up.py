@@ -317,7 +317,7 @@ class EqualRefused:
 
 
 def equal_pods(pods: Sequence[Pod]) -> list[EqualPods]:
-    """Group the pods of one controller with equal labels and spec; bare pods and DaemonSet pods stay alone."""
+    """Group the pods of one controller with equal labels and spec; bare pods and DaemonSet pods are not grouped."""
     found: list[list[Pod]] = []
     by_controller: dict[str, list[list[Pod]]] = {}
     for pod in pods:

@@ -88,7 +88,7 @@ class ClusterSnapshot:
         return replace(self.inventory, pods=pods, claims=list(self._cluster.claims))
 
     def announce(self, nodes: Iterable[Added]) -> None:
-        """Announce nodes that may be added: their slices are gathered at once, for the price of one node.
+        """Announce nodes that may be added, so that their slices are gathered together, at the cost of one node.
 
         No other node can reach these slices, so no answer changes before a node is added.
         """

@@ -50,7 +50,7 @@ class Templates:
     claims: Mapping[tuple[str, str], ResourceClaimTemplate] = field(default_factory=dict)
 
     def of(self, group: ScalingGroup, number: int) -> Added | None:
-        """Return a new node of the group with a name of its own; None without a template."""
+        """Return a new node of the group with its own name, or None without a template."""
         template = self.by_group.get(group.name)
         if template is None:
             return None

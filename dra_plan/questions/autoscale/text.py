@@ -93,7 +93,7 @@ def _told_groups(document: AutoscaleDocument) -> Iterator[str]:
     if labels and without:
         said = "".join(f",{name}=N" for name in without)
         them = "it" if len(without) == 1 else "them"
-        yield f"Labels do not give the {' and '.join(without)} of a group; set {them} with --group NAME{said}."
+        yield f"Node labels do not specify the {' and '.join(without)} of a group; set {them} with --group NAME{said}."
         yield "Node groups without nodes cannot be detected; add them with --group."
 
 
@@ -103,7 +103,7 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         yield f"The loop stopped: {up.error}"
     open_ended = {group.group for group in document.groups if group.max is None}
     for one in up.plan:
-        more = ", if its max, which is not known, allows it" if one.group in open_ended else ""
+        more = " if its max (unknown) allows it" if one.group in open_ended else ""
         yield f"Group {one.group} grows from {one.from_} to {one.to}{more}."
     if up.result == "ScaleUpNotNeeded" and not up.error:
         yield ("No new node is needed: every unschedulable pod fits on an existing node.")
@@ -114,7 +114,9 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
     if len(up.options) > 1:
         yield from _choice(up)
     if up.needed is not None:
-        yield (f"kube-scheduler needs {counted(up.needed, 'new node')} of {up.chosen} for these pods (see `grow`).")
+        yield (
+            f"kube-scheduler needs {counted(up.needed, 'new node')} in group {up.chosen} for these pods (see `grow`)."
+        )
     left = [pod for pod, outcome in up.then_bound.items() if outcome != "Bound"]
     if up.then_bound:
         bound = len(up.then_bound) - len(left)
@@ -123,26 +125,28 @@ def _sentences(document: AutoscaleDocument) -> Iterator[str]:
         others = counted(up.others_bound, "pod")
         yield (f"{others} outside the plan {'is' if up.others_bound == 1 else 'are'} bound on the new nodes first.")
     if down.removable:
-        yield f"Could be removed if nothing on them changes: {listed(down.removable, 6)}."
+        yield f"Nodes that could be removed if nothing changes: {listed(down.removable, 6)}."
 
 
 def _choice(up: ScaleUpDocument) -> Iterator[str]:
     """Yield the group that the plan uses, and the choices of the other expanders."""
     choices = {"least-waste": up.least_waste, "most-pods": up.most_pods, "least-nodes": up.least_nodes}
-    said = [f"{name}{_USUAL.get(name, '')} takes {_or(groups)}" for name, groups in choices.items()]
+    said = [f"{name}{_USUAL.get(name, '')} picks {_or(groups)}" for name, groups in choices.items()]
     others = "; ".join(said)
     helping = f"{counted(len(up.options), 'group')} would help"
     if not up.expander:
-        yield f"{helping}; which one grows depends on the expander. The first, {up.chosen}, is shown: {others}."
+        yield (
+            f"{helping}; which one grows depends on the expander. The answer assumes the first, {up.chosen}; {others}."
+        )
     elif up.expander not in choices:
         yield (
-            f"{helping}; the input does not say which one the expander {up.expander} takes. The first, {up.chosen}, is"
-            f" shown: {others}."
+            f"{helping}; the input does not say which one the expander {up.expander} picks. The answer assumes the"
+            f" first, {up.chosen}; {others}."
         )
     elif len(choices[up.expander]) > 1:
-        yield f"{helping}; {up.expander} takes {_or(choices[up.expander])} by chance, and {up.chosen} is shown."
+        yield f"{helping}; {up.expander} picks {_or(choices[up.expander])} at random; the answer assumes {up.chosen}."
     else:
-        yield f"{helping}; {up.expander} takes {up.chosen}."
+        yield f"{helping}; {up.expander} picks {up.chosen}."
 
 
 _USUAL = {"least-waste": " (the default)"}

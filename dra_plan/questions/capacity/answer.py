@@ -45,8 +45,10 @@ from dra_plan.questions.capacity.document import (
     MixedShare,
     NodeCopies,
     OwnerCapacity,
+    OwnerDevices,
     PossibleCopies,
     ScheduledCopies,
+    pending_copies,
 )
 from dra_plan.questions.capacity.fleet import Fleet
 from dra_plan.questions.capacity.possible import ScheduledSets, Seeking
@@ -84,6 +86,7 @@ class Count(NamedTuple):
     scheduled: ScheduledCopies
     following: NextCopy | None = None
     fitting: int | None = None
+    devices: Sequence[OwnerDevices] = ()
 
 
 MOST_COUNTED_AGAIN = 200
@@ -135,7 +138,7 @@ class Counting:
         return sum(copies.number for copies in found) > bound
 
     def daemons(self, workload: AnyWorkload, present: Sequence[Pod], own: OwnedAlready) -> Count:
-        """Return one pod for each node that may have one and has none: a DaemonSet creates no more."""
+        """Return one pod for each node that may have one but has none: a DaemonSet creates no more."""
         simulation = self._simulation(lambda _pod: False)
         simulation.start()
         copies = Copies()
@@ -210,9 +213,9 @@ class Counting:
                 self._fleet.cut_short()
                 return Count(copies, scheduled)
         found = refusals(simulation, refused.pod)
-        self._fleet.ended(state, found)
+        devices = self._fleet.ended(state, found)
         following = next_copy(simulation, refused, found, numbers, self._max_steps, own)
-        return Count(copies, scheduled, following, fitting)
+        return Count(copies, scheduled, following, fitting, devices)
 
 
 def _told(copies: Copies, simulation: Simulation, everyone: Sequence[Copies]) -> ScheduledCopies:
@@ -325,7 +328,7 @@ def count_copies(
     mix: bool = False,
     seeks: bool | None = None,
 ) -> CapacityPlan:
-    """Count the copies of each pod alone, in addition to the bound pods; pending pods are left aside.
+    """Count the copies of each pod separately, in addition to the bound pods; pending pods are ignored.
 
     With `mix`, all pods are counted together, in proportion to their owners' replicas. With `seeks`, the best possible
     number is searched for thoroughly; by default for a few seconds, and not for a mix.
@@ -406,35 +409,39 @@ def _item(copied: Copied, own: OwnPods, count: Count, possible: PossibleCopies |
             waiting=replicas.missing if replicas is not None else len(own.waiting([copied.owner])),
             fitting=count.fitting,
         )
+    replicas = replicas if gang is None else None
     return OwnerCapacity(
         owner=copied.owner,
         gang=gang,
-        replicas=replicas if gang is None else None,
+        replicas=replicas,
+        more=max(0, count.scheduled.copies - pending_copies(gang, replicas)),
         scheduled=count.scheduled,
         possible=possible,
         next_copy=count.following,
+        devices=list(count.devices),
     )
 
 
 def _no_sets(parts: Sequence[tuple[Copied, int]]) -> MixCapacity:
     told = [MixedShare(owner=each.owner, copies=share) for each, share in parts]
-    return MixCapacity(shares=told, sets=0, possible=None)
+    return MixCapacity(shares=told, sets=0, more=0, possible=None)
 
 
 def _mixed(
     counting: Counting, seeking: Seeking | None, parts: Sequence[tuple[Copied, int]], own: OwnPods
 ) -> tuple[list[OwnerCapacity], MixCapacity]:
     simulation, counts = counting.counted(parts, _already(own, [each.owner for each, _ in parts]))
-    items = [_item(each, own, count) for (each, _), count in zip(parts, counts, strict=True)]
+    alike = [count._replace(devices=()) for count in counts]  # all of them are used by all owners together
+    items = [_item(each, own, count) for (each, _), count in zip(parts, alike, strict=True)]
     bounded = any(item.scheduled.evicted or item.scheduled.ended == "Refused" for item in items)
     sets = min(item.scheduled.copies // share for item, (_, share) in zip(items, parts, strict=True))
+    more = min(item.more // share for item, (_, share) in zip(items, parts, strict=True))
     copies = [(each.owner, count.copies) for (each, _), count in zip(parts, counts, strict=True)]
     best: PossibleCopies | None = None
     if seeking is not None and not bounded:
         best = seeking.possible(parts, ScheduledSets(simulation, copies, sets), counting.limit)
-    return items, MixCapacity(
-        shares=[MixedShare(owner=each.owner, copies=share) for each, share in parts], sets=sets, possible=best
-    )
+    shares = [MixedShare(owner=each.owner, copies=share) for each, share in parts]
+    return items, MixCapacity(shares=shares, sets=sets, more=more, possible=best)
 
 
 def _alone(counting: Counting, seeking: Seeking | None, copied: Copied, own: OwnPods) -> OwnerCapacity:

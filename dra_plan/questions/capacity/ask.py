@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class CapacityOptions(InNamespace, WithoutNodes, Bounded, Stepwise, total=False):
     """The options for the number and the way of counting copies."""
 
-    mix: Annotated[bool, Flag("--mix", "Count all owners together, in the proportion of their replicas.")]
+    mix: Annotated[bool, Flag("--mix", "Count all workloads together, in proportion to their replicas.")]
     possible: Annotated[
         bool | None,
         Flag(
@@ -35,8 +35,8 @@ def capacity(cluster: LoadedCluster, *owners: str | dict[str, Any], **options: U
 
     `owners` are names of pods and workloads, or pods as plain dicts; without them, the pending pods and the workloads
     of the input, or of `namespace`. Copies are created one after another, as many as kube-scheduler binds and quotas
-    allow, and at most `limit` (10,000). Other pending pods are left aside. With `mix`, all owners are counted together,
-    in proportion to their replicas. The best possible number is searched for during a few seconds (not for a mix);
+    allow, and at most `limit` (10,000). Other pending pods are ignored. With `mix`, all owners are counted together, in
+    proportion to their replicas. The best possible number is searched for during a few seconds (not for a mix);
     thoroughly if `possible` is true, and not at all if it is false. Raises UsageError for an unknown owner, InputError
     for a pod that cannot be decoded and for input without nodes.
     """

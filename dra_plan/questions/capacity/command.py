@@ -49,9 +49,9 @@ def capacity(
       dra-plan capacity --live deploy/serve
       dra-plan capacity cluster.json deploy/serve --at-least 10
 
-    Creates copies of each pending or named pod, or of each workload's pod, one after the other in addition to what
-    runs, until kube-scheduler refuses one. POSSIBLE is the number of copies that fit with the best choice of nodes
-    and devices. PATH is a file, a directory, or - for standard input.
+    Creates copies of each pending or named pod, or of each workload's pod, one at a time in addition to the running
+    pods, until kube-scheduler rejects one. POSSIBLE is the number of copies that fit with the best choice of nodes and
+    devices. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

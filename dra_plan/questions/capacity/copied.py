@@ -54,7 +54,7 @@ class OwnPods:
         return next((each for each in found if getattr(each, "part", "") == owner.part), None)
 
     def claims(self, owners: Iterable[CopiedOwner]) -> frozenset[str]:
-        """Return the keys of the claims of the owners' pods: releasing one of them means one copy less."""
+        """Return the keys of the claims of the owners' pods: releasing one of them means one copy fewer."""
         pods = (pod for owner in owners for pod in self.of(owner))
         return frozenset(claim for pod in pods for claim in self._claims[pod.metadata.namespace, pod.metadata.name])
 
@@ -75,7 +75,7 @@ class OwnPods:
     def replicas(self, owner: CopiedOwner) -> OwnerReplicas | None:
         """Return the number of wanted pods of a workload, and of those without a node; None if it has no such number.
 
-        Pods of an object with several templates cannot be assigned to one: None if there are any.
+        Pods of an object with several templates cannot be assigned to one of them, so the result is then None.
         """
         workload = self._workload(owner)
         if workload is None or isinstance(workload, CronJob) or workload.kind == "DaemonSet":
@@ -105,7 +105,7 @@ class Copied:
 
     @classmethod
     def of_pod(cls, pod: Pod) -> Copied:
-        """Return the subject for a pod, whatever its state: its copies are new."""
+        """Return the subject for a pod, regardless of its state, because its copies are new."""
         return cls(CopiedOwner(kind="Pod", namespace=pod.metadata.namespace, name=pod.metadata.name), pod)
 
     @classmethod
@@ -153,7 +153,7 @@ def choose_copied(inventory: Inventory, names: Sequence[str], namespace: str | N
 
 
 def with_gangs(copied: Sequence[Copied], index: Index, target: Target) -> list[Copied]:
-    """Return the owners, with the whole gang if the pod is in one; a group of several workloads stands for itself.
+    """Return the owners, with the whole gang if the pod is in one; a group of several workloads is its own owner.
 
     Without the gang scheduling gates, each pod is scheduled alone.
     """

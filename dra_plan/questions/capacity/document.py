@@ -46,7 +46,7 @@ class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
             description=(
                 "Why no further copy was bound. Limit: the limit was reached. Undecided: the "
                 "step budget ran out on a node, so there may be more. OtherRefused: with "
-                "--mix, a copy of another owner was refused. Refused: the API server refuses "
+                "--mix, a copy of another owner was rejected. Refused: the API server rejects "
                 "a copy, for example because of a ResourceQuota. EveryNode: a DaemonSet has "
                 "a pod on every node that may have one."
             )
@@ -54,7 +54,7 @@ class ScheduledCopies(DocumentPart, frozen=True, kw_only=True):
     ]
     message: Annotated[
         str | None,
-        Meta(description=("The message of the scheduler, or of the API server, for the first refused copy.")),
+        Meta(description=("The message of the scheduler, or of the API server, for the first rejected copy.")),
     ]
     undecided_nodes: UndecidedNodes = []
     evicted: Annotated[list[ObjectName], Meta(description="Pods that were evicted for copies.")] = []
@@ -117,6 +117,7 @@ class MixCapacity(DocumentPart, frozen=True, kw_only=True):
 
     shares: list[MixedShare]
     sets: Annotated[Amount, Meta(description="Whole sets that the scheduler binds, created in turn.")]
+    more: Annotated[Amount, Meta(description="Whole sets of the copies beyond the owners' own pods.")]
     possible: PossibleCopies | None
 
 
@@ -130,7 +131,7 @@ class OwnerReplicas(DocumentPart, frozen=True, kw_only=True):
 
 
 class CopiedGang(DocumentPart, frozen=True, kw_only=True):
-    """The gang that forms a copy: a new pod group with all its pods. It counts when all of them are bound."""
+    """The gang that forms a copy: a new pod group with all its pods. It is counted when all of them are bound."""
 
     pod_group: Annotated[Text, Meta(description="The group that is copied, in the owner's namespace.")]
     pods: Annotated[int, Meta(ge=1, description="How many pods a copy has.")]
@@ -143,9 +144,21 @@ class CopiedGang(DocumentPart, frozen=True, kw_only=True):
         Amount | None,
         Meta(
             description="How many pods of one more gang would find a node, one after the other; `nextCopy` is about "
-            "the pod after these. Null where each of them would, or no gang was refused."
+            "the pod after these. Null where each of them would, or no gang was rejected."
         ),
     ] = None
+
+
+class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
+    """The devices of one driver and model that the copies of an owner use, and those that they could not use."""
+
+    driver: Text
+    model: ModelName = ""
+    profile: Annotated[str, Meta(description="The kind of partitions; they count as often as they fit.")] = ""
+    used: Annotated[Amount, Meta(description="In use by the copies.")]
+    stranded: Annotated[
+        Amount, Meta(description="Still idle although they match a request: one more copy was refused.")
+    ]
 
 
 class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
@@ -156,15 +169,35 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
     replicas: Annotated[
         OwnerReplicas | None, Meta(description="Null for a pod, a gang, and for kinds without replicas.")
     ]
+    more: Annotated[
+        Amount,
+        Meta(
+            description="The scheduled copies beyond the owner's own replicas or gang: without those that take the "
+            "place of pending ones."
+        ),
+    ]
     scheduled: ScheduledCopies
     possible: Annotated[
         PossibleCopies | None,
         Meta(
-            description="Null with --no-possible, with --mix, if copies evict pods or the API server refuses more, "
+            description="Null with --no-possible, with --mix, if copies evict pods or the API server rejects more, "
             "and for gangs with their own claims."
         ),
     ]
-    next_copy: Annotated[NextCopy | None, Meta(description="Null if the scheduler refused no copy.")]
+    next_copy: Annotated[NextCopy | None, Meta(description="Null if the scheduler rejected no copy.")]
+    devices: Annotated[
+        list[OwnerDevices],
+        Meta(
+            description="Without kinds that no request matches; empty with --mix and if the scheduler rejected no copy."
+        ),
+    ] = []
+
+
+def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
+    """Return the number of copies that the owner's own pods without a node take."""
+    if gang is not None:
+        return int(gang.waiting == gang.pods)
+    return replicas.missing if replicas is not None else 0
 
 
 PARTS = SHAPES
@@ -241,7 +274,7 @@ class IdleDevices(DocumentPart, frozen=True, kw_only=True):
         Meta(
             description=(
                 "Idle at the end of every count although an owner requests such devices. "
-                "Null if unknown, because a count ended before the scheduler refused a copy."
+                "Null if unknown, because a count ended before the scheduler rejected a copy."
             )
         ),
     ]

@@ -15,7 +15,7 @@ from dra_plan.allocator.requests import Want
 from dra_plan.api.core import Node
 from dra_plan.planner import pools
 from dra_plan.planner.pools import DeviceKind, PoolRemainder
-from dra_plan.questions.capacity.document import FleetFigures, IdleDevices, StrandedFor, WithheldDevices
+from dra_plan.questions.capacity.document import FleetFigures, IdleDevices, OwnerDevices, StrandedFor, WithheldDevices
 from dra_plan.scheduler.framework.status import NoDevices
 from dra_plan.scheduler.refusals import Refusals
 
@@ -40,6 +40,28 @@ class _SeenPool:
         """Return the number of partitions that fit together, by profile."""
         left = PoolRemainder(view, self.pool)
         return {one.profile: one.fit for one in pools.profiles(left.counters, self.pool, left.devices, devices)}
+
+
+@dataclass
+class _OwnerCount:
+    """The devices that one owner's copies use, and those that they could not use, by kind."""
+
+    used: Counter[DeviceKind] = field(default_factory=Counter)
+    stranded: Counter[DeviceKind] = field(default_factory=Counter)
+
+    def devices(self) -> list[OwnerDevices]:
+        """Return the kinds with such devices."""
+        return [
+            OwnerDevices(
+                driver=kind.driver,
+                model=kind.model,
+                profile=kind.profile,
+                used=self.used[kind],
+                stranded=self.stranded[kind],
+            )
+            for kind in sorted(self.used)
+            if self.used[kind] or self.stranded[kind]
+        ]
 
 
 class Fleet:
@@ -99,24 +121,45 @@ class Fleet:
         """Record that a count ended before a copy was rejected: its leftover devices are unknown."""
         self._known = False
 
-    def ended(self, state: AllocatedState, refusals: Refusals) -> None:
-        """Record the end of a count, with the devices in use, and the obstacles of one more copy."""
+    def ended(self, state: AllocatedState, refusals: Refusals) -> list[OwnerDevices]:
+        """Record the end of a count, with the devices in use, and the obstacles of one more copy.
+
+        Return the devices that this count used, and those that it could not use.
+        """
         view = self._view.with_state(state)
         wants = [want for ready in view.requests(refusals.claims) for wants in ready.requests for want in wants]
         in_the_way = {name: _besides_devices(refusals, name) for name in refusals.of_nodes}
         left: dict[PoolID, dict[DeviceID, _Cause]] = {}
+        own = _OwnerCount()
         for pool_id, seen in self._pools.items():
+            causes = {
+                device.id: _cause(device, wants, [in_the_way.get(name, "") for name in seen.nodes[device.id]])
+                for device in _still_idle(view, seen)
+            }
+            self._count(own, view, seen, causes)
             before = None if self._left is None else self._left[pool_id]
-            now = left[pool_id] = {}
-            for device in _still_idle(view, seen):
-                if before is None or device.id in before:
-                    cause = _cause(device, wants, [in_the_way.get(name, "") for name in seen.nodes[device.id]])
-                    now[device.id] = cause if before is None else _nearer(cause, before[device.id])
+            now = left[pool_id] = {
+                name: cause if before is None else _nearer(cause, before[name])
+                for name, cause in causes.items()
+                if before is None or name in before
+            }
             if seen.parts:
                 fits = seen.fit(view, [seen.idle[device] for device in now])
                 known = self._fits.get(pool_id, fits)
                 self._fits[pool_id] = {profile: min(fit, known.get(profile, 0)) for profile, fit in fits.items()}
         self._left = left
+        return own.devices()
+
+    def _count(self, own: _OwnerCount, view: View, seen: _SeenPool, causes: Mapping[DeviceID, _Cause]) -> None:
+        """Count the devices of a pool that an owner's copies used, and those that are idle for these causes."""
+        still = [seen.idle[name] for name in causes]
+        fits = (seen.fit(self._view, list(seen.idle.values())), seen.fit(view, still)) if seen.parts else ({}, {})
+        for kind, number, _ in self._units(seen.idle.values(), fits[0]):
+            own.used[kind] += number
+        for kind, number, device in self._units(still, fits[1]):
+            own.used[kind] -= number
+            if causes[device.id][0] != "not-wanted":
+                own.stranded[kind] += number
 
     # -- figures -------------------------------------------------------------------------------------------------------
 

@@ -6,27 +6,28 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from dra_plan.questions.capacity.document import CapacityDocument, MixCapacity, OwnerCapacity
+from dra_plan.questions.capacity.document import CapacityDocument, MixCapacity, OwnerCapacity, pending_copies
 from dra_plan.text.gate import Gate, Judge, Verdict
 
 
 def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
     """Return the verdict on one owner: whether enough copies fit."""
     found, best = item.scheduled, item.possible
-    if found.ended == "Refused" and found.copies < max(gate.min_copies, 1):
+    if found.ended == "Refused" and (not found.copies or item.more < gate.min_copies):
         return Verdict.FAILED
-    if found.copies >= gate.min_copies and (gate.min_copies or found.ended != "Undecided"):
+    if item.more >= gate.min_copies and (gate.min_copies or found.ended != "Undecided"):
         return Verdict.PASSED
-    is_short = best is not None and best.at_most is not None and best.at_most < gate.min_copies
+    own = pending_copies(item.gang, item.replicas)
+    is_short = best is not None and best.at_most is not None and best.at_most < gate.min_copies + own
     return gate.undecided if found.ended in ("Undecided", "Limit") and not is_short else Verdict.FAILED
 
 
 def of_mix(gate: Gate, mix: MixCapacity, items: Sequence[OwnerCapacity]) -> Verdict:
     """Return the verdict on owners counted together: whether enough sets fit."""
     ends = {item.scheduled.ended for item in items}
-    if "Refused" in ends and mix.sets < max(gate.min_copies, 1):
+    if "Refused" in ends and (not mix.sets or mix.more < gate.min_copies):
         return Verdict.FAILED
-    if mix.sets >= gate.min_copies and (gate.min_copies or "Undecided" not in ends):
+    if mix.more >= gate.min_copies and (gate.min_copies or "Undecided" not in ends):
         return Verdict.PASSED
     return gate.undecided if ends & {"Undecided", "Limit"} else Verdict.FAILED
 
@@ -42,14 +43,14 @@ def _causes(gate: Gate, document: CapacityDocument) -> list[str]:
     from dra_plan.text.gate_words import cause
 
     few = [
-        f"{copied_owner(item.owner)} for {item.scheduled.copies}"
+        f"{copied_owner(item.owner)} for {item.more}"
         for item in document.items
         if of_owner(gate, item) is Verdict.FAILED
     ]
     if document.mix is not UNSET:
         is_short = of_mix(gate, document.mix, document.items) is Verdict.FAILED
-        few = [f"all together for {document.mix.sets}"] if is_short else []
-    verbs = [f"{verb} room for fewer than {gate.min_copies} copies (--at-least)" for verb in ("has", "have")]
+        few = [f"all together for {document.mix.more}"] if is_short else []
+    verbs = [f"{verb} room for fewer than {gate.min_copies} more copies (--at-least)" for verb in ("has", "have")]
     return cause(few, "owner", *verbs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from msgspec import UNSET, structs
 
@@ -17,7 +18,13 @@ from dra_plan.page.scene import Scene
 from dra_plan.page.told import BarRow, Bars, Segment
 from dra_plan.questions.capacity import text as capacity
 from dra_plan.questions.capacity.answer import CapacityPlan
-from dra_plan.questions.capacity.document import CapacityDocument, IdleDevices, OwnerCapacity, PlacedCopy
+from dra_plan.questions.capacity.document import (
+    CapacityDocument,
+    IdleDevices,
+    OwnerCapacity,
+    PlacedCopy,
+    pending_copies,
+)
 from dra_plan.questions.capacity.text import FORMATS, copied_owner, why_stranded, withheld
 from dra_plan.text import words
 
@@ -49,6 +56,8 @@ def fill_capacity(made: Page, document: CapacityDocument) -> None:
         if best and made.scenes:
             article.summary.append(told.TextLine(_MARKED))
         article.blocks = blocks
+        if item.devices:
+            article.bars = Bars("Devices for this owner alone", list(_own_bars(item, document)))
         made.articles.append(article)
     if bars.rows:
         fleet = told.Article("fleet-bars", "all devices", picks.OTHER, "the fleet", "", bars=bars, always=True)
@@ -76,13 +85,29 @@ def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
     return BarRow(
         " ".join(part for part in (of.model or of.driver, of.profile) if part),
         [
-            Segment(of.devices - of.idle - held, picks.OTHER, f"{of.devices - of.idle - held} {in_use}"),
+            Segment(of.devices - of.idle - held, "used", f"{of.devices - of.idle - held} {in_use}"),
             Segment(held, picks.OTHER, withheld(of)),
             Segment(of.idle - stranded - unwanted, picks.GOOD, f"{of.idle - stranded - unwanted} {of_use}"),
             Segment(unwanted, picks.OTHER, f"{unwanted} not asked for"),
             Segment(stranded, picks.BAD, f"{stranded} stranded ({why})"),
         ],
     )
+
+
+def _own_bars(item: OwnerCapacity, document: CapacityDocument) -> Iterator[BarRow]:
+    """Yield the devices of each kind that the owner asks for: in use before, in use by its copies, and stranded."""
+    kinds = {(kind.driver, kind.model, kind.profile): kind for kind in document.fleet.kinds}
+    for own in item.devices:
+        kind = kinds[own.driver, own.model, own.profile]
+        rest = kind.devices - own.used - own.stranded
+        yield BarRow(
+            " ".join(part for part in (own.model or own.driver, own.profile) if part),
+            [
+                Segment(rest, "used", f"{rest} in use, not available, or not for it"),
+                Segment(own.used, picks.GOOD, f"{own.used} used by its copies"),
+                Segment(own.stranded, picks.BAD, f"{own.stranded} stranded"),
+            ],
+        )
 
 
 def _room(document: CapacityDocument) -> str:
@@ -101,7 +126,9 @@ def _room(document: CapacityDocument) -> str:
 
 def _copies(item: OwnerCapacity) -> str:
     noun = ("gang", "gangs") if item.gang is not None else ("copy", "copies")
-    return capacity.at_least([item]) + words.counted(item.scheduled.copies, *noun)
+    if pending_copies(item.gang, item.replicas):
+        noun = (f"more {noun[0]}", f"more {noun[1]}")
+    return capacity.at_least([item]) + words.counted(item.more, *noun)
 
 
 def _held(item: OwnerCapacity, number: int) -> str:

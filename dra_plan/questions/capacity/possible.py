@@ -74,7 +74,7 @@ class Seeking:
     ) -> PossibleCopies | None:
         """Return the largest number of sets that fit in addition, at least the `scheduled` ones, without evictions.
 
-        Return None if it cannot be determined: for gangs with claims of their own, or for several owners one of which
+        Return None if it cannot be determined: for gangs that have their own claims, or for several owners one of which
         must stay in one domain.
         """
         gangs = [each.gang.group for each, _ in copied if each.gang is not None and each.gang.group is not None]

@@ -21,6 +21,7 @@ from dra_plan.questions.capacity.document import (
     PossibleCopies,
     ScheduledCopies,
     StrandedFor,
+    pending_copies,
 )
 from dra_plan.text import formats, obstacles, refusals, words
 from dra_plan.text.columns import Paragraph, Part, Screen, Table
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 _ENDS = {
     "EveryNode": "a DaemonSet has one pod on each node that may have one",
     "Limit": "the limit was reached (--limit)",
-    "OtherRefused": "a copy of another owner was refused",
-    "Refused": "the API server refuses one",
+    "OtherRefused": "a copy of another owner was rejected",
+    "Refused": "the API server rejects one",
     "Undecided": "undecided: the search was cut short (--max-steps)",
 }
 """The texts that replace a message if the scheduler rejected nothing."""
@@ -64,7 +65,7 @@ def details(document: CapacityDocument) -> list[Part]:
 
 def nodes(document: CapacityDocument) -> list[Part]:
     """Return a table of the nodes that hold copies, if there are any."""
-    made = Table(("OWNER", "NODE", "MORE", "POSSIBLE"), grouped=1)
+    made = Table(("OWNER", "NODE", "COPIES", "POSSIBLE"), grouped=1)
     for item in document.items:
         _nodes(made, copied_owner(item.owner), item.scheduled.nodes, item.possible)
     if document.mix is not UNSET:
@@ -86,7 +87,10 @@ def _mix(document: CapacityDocument) -> list[Part]:
         return []
     shares = listed([f"{share.copies} of {copied_owner(share.owner)}" for share in document.mix.shares], 8)
     at_best = possible(document.mix.possible)
-    scheduled = f"{at_least(document.items)}{counted(document.mix.sets, 'whole set')}"
+    mix = document.mix
+    scheduled = f"{at_least(document.items)}{counted(mix.sets, 'whole set')}"
+    if mix.more < mix.sets:
+        scheduled += f", {mix.more:,} of them beyond the pending replicas" if mix.more else ""
     best = f"; {at_best} with the best choice" if at_best else ""
     return [f"All together, {shares} to a set: kube-scheduler binds {scheduled}{best}."]
 
@@ -95,8 +99,8 @@ def _owners(document: CapacityDocument) -> Table:
     made = Table(("OWNER", "MORE", "POSSIBLE", "NODES", "RUNS OUT FIRST"), flexible=(0, 4))
     for item in document.items:
         first = runs_out(item.next_copy) if item.next_copy is not None else ""
-        first = "refused when created" if _is_refused(item.scheduled) else first
-        best = possible(item.possible)
+        first = "rejected when created" if _is_refused(item.scheduled) else first
+        best = possible(item.possible, pending_copies(item.gang, item.replicas))
         made.add(copied_owner(item.owner), _number(item), best, f"{len(item.scheduled.nodes):,}", first)
     return made
 
@@ -106,9 +110,11 @@ def _captions(document: CapacityDocument) -> list[Part]:
     if not document.items:
         return []
     mixed = document.mix is not UNSET
+    pending = any(pending_copies(item.gang, item.replicas) for item in document.items)
     more = "MORE: additional copies that kube-scheduler would bind, created one at a time"
-    more += ", taking turns." if mixed else "."
-    best = " POSSIBLE: copies that fit with the best choice of nodes and devices."
+    more += ", taking turns" if mixed else ""
+    more += ", after the pending replicas." if pending else "."
+    best = " POSSIBLE: additional copies that fit with the best choice of nodes and devices."
     sought = any(item.possible is not None for item in document.items)
     gangs = " A gang is copied with all its pods." if any(item.gang is not None for item in document.items) else ""
     return [more + (best if sought else "") + gangs, *_said(document.items)]
@@ -147,7 +153,7 @@ def _stories(document: CapacityDocument) -> list[Part]:
                 *_end(item.scheduled),
                 *replicas(item.replicas, item.scheduled),
                 *_own_gang(item.gang, item.scheduled),
-                *better(item.scheduled, item.possible, "pod" if item.gang is not None else ""),
+                *better(item),
                 *_part(item.gang, item.scheduled),
                 *(lines(item.next_copy) if item.next_copy is not None else ()),
             ]
@@ -157,7 +163,7 @@ def _stories(document: CapacityDocument) -> list[Part]:
 
 
 def _number(item: OwnerCapacity) -> str:
-    return f"{at_least([item])}{item.scheduled.copies:,}"
+    return f"{at_least([item])}{item.more:,}"
 
 
 def at_least(items: Sequence[OwnerCapacity]) -> str:
@@ -184,10 +190,12 @@ def _own_gang(of: CopiedGang | None, scheduled: ScheduledCopies) -> Iterator[str
     if of.pods < of.min_count:
         yield f"  It never starts: minCount of pod group {of.pod_group} is {of.min_count}."
     elif of.waiting == of.pods and (scheduled.copies or scheduled.ended not in OPEN_ENDS):
-        own = f"Its {counted(of.pods, 'pending pod')}"
-        verb = "is" if of.pods == 1 else "are"
-        had = f"{verb} included in the {scheduled.copies:,}" if scheduled.copies else "would not get a node"
-        yield f"  {own} {had}."
+        own = counted(of.pods, "pending pod")
+        if scheduled.copies:
+            told = counted(scheduled.copies, "gang fits", "gangs fit")
+            yield f"  {told}: its own {own} and {scheduled.copies - 1:,} more."
+        else:
+            yield f"  Its {own} would not be scheduled."
     elif 0 < of.waiting < of.pods:
         yield f"  {of.waiting:,} of its own {of.pods:,} pods are pending, and left out of the count."
 
@@ -210,8 +218,8 @@ def _end(of: ScheduledCopies) -> Iterator[str]:
 
 
 def names(document: CapacityDocument) -> str:
-    """Return `KIND/NAMESPACE/NAME COPIES` for every owner."""
-    return "".join(shown.line(f"{copied_owner(item.owner)} {item.scheduled.copies}") + "\n" for item in document.items)
+    """Return `KIND/NAMESPACE/NAME MORE` for every owner."""
+    return "".join(shown.line(f"{copied_owner(item.owner)} {item.more}") + "\n" for item in document.items)
 
 
 FORMATS = Formats(table=table, wide=wide, name=names)
@@ -232,13 +240,18 @@ MOST_PROFILES = 8
 _LEFT_ALONE = "; its own pods keep their devices"
 
 
-def possible(of: PossibleCopies | None) -> str:
-    """Return `7` if the number is exact, else both bounds; an empty text if there was no search."""
+def possible(of: PossibleCopies | None, pending: int = 0) -> str:
+    """Return `7` if the number is exact, else both bounds; an empty text if there was no search.
+
+    The owner's own pending copies are left out.
+    """
     if of is None:
         return ""
+    least = max(0, of.copies - pending)
     if of.at_most is None:
-        return f"at least {of.copies}"
-    return str(of.copies) if of.at_most == of.copies else f"{of.copies} to {of.at_most}"
+        return f"at least {least}"
+    most = max(0, of.at_most - pending)
+    return str(least) if most == least else f"{least} to {most}"
 
 
 OPEN_ENDS = ("Limit", "Undecided")
@@ -246,37 +259,41 @@ OPEN_ENDS = ("Limit", "Undecided")
 
 
 def replicas(of: OwnerReplicas | None, scheduled: ScheduledCopies) -> Iterator[str]:
-    """Yield the number of replicas that already have a node, and that the others are included in the copies."""
+    """Yield the number of replicas that already have a node, and how many of the copies the others take."""
     copies = scheduled.copies
     if of is None or not of.wanted:
         return
     there = of.wanted - of.missing
     number = f"{there:,} of its" if there else "None of its"
-    had = f"  {number} {of.wanted:,} replicas {'have' if there > 1 else 'has'} a node"
+    number = number if of.missing else "All"
+    had = f"  {number} {of.wanted:,} replicas {'is' if there == 1 else 'are'} scheduled"
     if of.wanted == 1:
-        had = f"  Its 1 replica has {'a' if there else 'no'} node"
+        had = f"  Its 1 replica is {'scheduled' if there else 'pending'}"
     missing = "the pending one" if of.missing == 1 else f"the {of.missing:,} pending ones"
     if not of.missing:
-        yield f"{had}; the copies are additional."
+        yield f"{had}; the copies are in addition to {'it' if of.wanted == 1 else 'them'}."
     elif of.missing <= copies:
-        pending = "Its pending replica is" if of.missing == 1 else f"Its {of.missing:,} pending replicas are"
-        yield f"  {pending} included in the {copies:,}."
+        pending = "its pending replica" if of.missing == 1 else f"its {of.missing:,} pending replicas"
+        told = counted(copies, "copy", "copies")
+        number = f"At least {told}" if scheduled.ended in OPEN_ENDS else told
+        yield f"  {number} {'fits' if copies == 1 else 'fit'}: {pending} and {copies - of.missing:,} more."
     elif scheduled.ended in OPEN_ENDS:
-        some = (
-            f"of {missing}, at least {copies:,} would get one; more is"
-            if copies
-            else f"whether {missing} would get one is"
-        )
-        yield f"{had}: {some} unknown."
+        some = f"at least {copies:,} of {missing} would fit" if copies else f"whether {missing} would fit is unknown"
+        yield f"{had}; {some}."
+    elif copies:
+        yield f"{had}; {copies:,} of {missing} would fit."
     else:
-        yield f"{had}: of {missing}, {copies:,} would get one." if copies else f"{had}: {missing} would get none."
+        yield f"{had}; {missing} would not fit."
 
 
-def better(scheduled: ScheduledCopies, of: PossibleCopies | None, noun: str = "") -> Iterator[str]:
+def better(item: OwnerCapacity) -> Iterator[str]:
     """Yield the waste of the scheduler's first fit, and what the bound ignores."""
-    if of is not None and of.copies > scheduled.copies:
+    of = item.possible
+    if of is not None and of.copies > item.scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
-        yield f"  {of.copies} {verb} possible: {', '.join(spread(of.nodes, noun))}"
+        every = ", the pending ones included" if pending_copies(item.gang, item.replicas) else ""
+        noun = "pod" if item.gang is not None else ""
+        yield f"  {of.copies} {verb} possible{every}: {', '.join(spread(of.nodes, noun))}"
     if of is not None and of.brief and of.at_most not in (None, of.copies):
         yield f"  more than {of.copies} may be possible: --possible searches longer"
     if of is not None and of.besides:
@@ -341,7 +358,7 @@ def lines(of: NextCopy) -> Iterator[str]:
     if len(of.obstacles) > MOST_OBSTACLES:
         yield f"  and {counted(len(of.obstacles) - MOST_OBSTACLES, 'more reason')}"
     for tried in of.suggestions[:MOST_SUGGESTIONS]:
-        yield f"  One more fits: {obstacles.suggestion(tried)}."
+        yield f"  To fit one more: {obstacles.suggestion(tried)}."
     if of.sought and not of.suggestions:
         yield (f"  No change was found that makes room for one more{_LEFT_ALONE if of.own_claims else ''}.")
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET
 
-from dra_plan import releases
 from dra_plan.allocator import PoolDevice, View
 from dra_plan.allocator.identity import named_device
 from dra_plan.allocator.requests import Compile
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import Device
+from dra_plan.arguments import target_of
 from dra_plan.cel.cost import COST_LIMIT
 from dra_plan.cel.lexer import CelCompileError, CelRuntimeError
 from dra_plan.documents.base import DeviceName, answer_target, warnings
@@ -97,7 +97,7 @@ def report_selector(
     from dra_plan.cel.environment import environment
     from dra_plan.cel.selector import check
 
-    target = releases.target(kubernetes_version or releases.NEWEST, feature_gates, "upstream")
+    target = target_of(inventory or Inventory(), kubernetes_version, feature_gates)
     devices = tuple(_devices(inventory, target)) if inventory is not None else ()
     published = Publications(asked.whole for asked in devices)
 
@@ -170,10 +170,10 @@ def _refused(expression: str, target: Target) -> str | None:
 
 def _notices(selector: Selector, refused: str | None) -> Iterator[Notice]:
     if refused is not None:
-        yield Notice("selector-refused", f"the API server refuses this expression on create: {refused}")
+        yield Notice("selector-refused", f"the API server rejects this expression on create: {refused}")
     elif selector.max_cost > COST_LIMIT:
         cost = f"estimated cost {selector.max_cost} exceeds {COST_LIMIT}"
-        yield Notice("selector-too-expensive", f"the API server refuses this expression on create: {cost}")
+        yield Notice("selector-too-expensive", f"the API server rejects this expression on create: {cost}")
 
 
 def _devices(inventory: Inventory, target: Target) -> Iterator[DeviceAsked]:

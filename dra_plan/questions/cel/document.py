@@ -71,7 +71,7 @@ class SelectorDocument(PrintedDocument, frozen=True, kw_only=True):
         ]
     ]
     new_expression_error: Annotated[
-        Text | UnsetType, Meta(description="Why the API server refuses the expression on create.")
+        Text | UnsetType, Meta(description="Why the API server rejects the expression on create.")
     ] = UNSET
     hint: Annotated[
         MeantSelector | UnsetType,

@@ -50,14 +50,15 @@ def diff(
         ),
     ] = False,
     to_kubernetes_version: Annotated[
-        str | None, typer.Option("--to-kubernetes-version", metavar="VERSION", help=("Release of the state after."))
+        str | None,
+        typer.Option("--to-kubernetes-version", metavar="VERSION", help=("Kubernetes release of the second state.")),
     ] = None,
     to_feature_gates: Annotated[
         list[str] | None,
-        typer.Option("--to-feature-gates", metavar="A,B=false", help=("Feature gates of the state after.")),
+        typer.Option("--to-feature-gates", metavar="A,B=false", help=("Feature gates of the second state.")),
     ] = None,
     to_quirks: Annotated[
-        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help=("Quirks mode of the state after."))
+        str | None, typer.Option("--to-quirks", metavar="upstream|fixed", help=("Quirks mode of the second state."))
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.MarkdownOutput = "table",
@@ -71,12 +72,12 @@ def diff(
       dra-plan diff cluster.json --drain each
       dra-plan diff cluster.json --to-kubernetes-version 1.37
 
-    BEFORE is a file or directory with a cluster. The files after it are applied to it, or are a second state if
-    they have nodes; --before and --after always name states. Without files, the second state is the first one,
-    changed by what-if options or by --to-... options. With --live, BEFORE is the cluster. The command compares
-    claims, pods as kube-scheduler places them, pools, and what selectors match. --drain each drains one node after
-    the other, --drain each-by LABEL all nodes with the same value together. The exit status is 1 if anything is
-    lost.
+    BEFORE is a file or directory that describes a cluster. The files after it are applied to it, or are a second
+    state if they have nodes; --before and --after always name states. Without files, the second state is the first
+    one, changed by what-if options or by --to-... options. With --live, BEFORE is the cluster. The command compares
+    claims, pods as kube-scheduler places them, pools, and what selectors match. --drain each drains one node at a
+    time; --drain each-by LABEL drains all nodes with the same label value together. The exit status is 1 if
+    anything is lost.
 
     """
     from dra_plan.cli.inputs import namespace_of, selected

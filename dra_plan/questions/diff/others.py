@@ -52,7 +52,7 @@ class AskedState:
 
     @property
     def cost(self) -> int:
-        """Return the cost of a scheduler pass here."""
+        """Return the cost of one scheduler pass over this state."""
         return self._size + CYCLE * self._waiting
 
     def kind(self, key: PodKey) -> Hashable:
@@ -115,11 +115,11 @@ MOST_PASSES = 2
 
 
 def because_of_others(changed: Iterable[ChangedPod], before: AskedState, after: AskedState) -> list[ChangedPod]:
-    """Return the changed pods; lost ones say whether they would be bound as the only pending pod.
+    """Return the changed pods; for lost ones, whether they would be bound as the only pending pod.
 
-    Pods that have its devices in the other state are listed if they are the reason: if, without them or without all
-    others, the result is the same in both states. The reason is already known for pods that end in a state or are held
-    back, so these are not checked. There is no reason for which of several equal pods gets which node.
+    Pods that have its devices in the other state are listed if they are the reason, which means that without them, or
+    without all others, the result is the same in both states. The reason is already known for pods that end in a state
+    or are held back, so these are not checked. There is no reason why one of several equal pods gets a certain node.
     """
     found = list(changed)
     most = max(MOST_SPENT, MOST_PASSES * (before.cost + after.cost))

@@ -56,9 +56,9 @@ AFTER = "the cluster after the change, with every pod that differs on its new no
 
 
 def placed(answer: ClusterDiff) -> State:
-    """Return the state after, with the pods that differ where they go.
+    """Return the second state, with the changed pods on their new nodes.
 
-    What becomes of other pods with or without the change is no difference: it is in neither picture.
+    Other pods are the same with and without the change, so they are in neither picture.
     """
     pods = answer.document.pods
     to = {device for pod in pods if pod.after is not None for device in pod.after.devices}
@@ -104,7 +104,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     if made.opens_on is None and not any(pick.tone == picks.BAD for pick in made.picks):
         made.opens_on = next(others, None)
     made.harm_word = "has it" if document.held_devices else ""
-    made.gets_word = "has or gets" if document.pods else made.gets_word
+    made.gets_word = "its device" if document.pods else made.gets_word
     for held in _by_claim(document.held_devices):
         said = {f"{one.driver}/{one.pool}/{one.device}": diff.HELD[one.change] for one in held}
         marks = [holding(said, drawn, _TONES[held[0].change]) for drawn in scenes]

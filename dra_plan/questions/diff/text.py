@@ -55,7 +55,7 @@ def table(document: DiffDocument, _screen: Screen | None) -> list[Part]:
 
 
 def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
-    """Return the same, with every node of every claim set."""
+    """Return the same, with every node for every claim set."""
     made = Table(("WORKLOAD", "NODE", "BEFORE", "AFTER"), grouped=1, flexible=(2, 3))
     for one in document.claim_sets:
         for node in one.nodes:
@@ -175,8 +175,9 @@ def _other_messages(document: DiffDocument) -> Iterator[str]:
     """Yield pods without a node in both states, which have no rows in the table."""
     named = [f"{pod.namespace}/{pod.name}" for pod in document.pods if pod.change == "OtherMessage"]
     if named:
-        gets = "gets a different message" if len(named) == 1 else "get different messages"
-        yield f"{listed(named)} {gets}, but no node in either state (see -o wide)."
+        has = "has" if len(named) == 1 else "have"
+        messages = "its message differs" if len(named) == 1 else "their messages differ"
+        yield f"{listed(named)} {has} no node in either state, but {messages} (see -o wide)."
 
 
 def _not_known(document: DiffDocument) -> Iterator[str]:
@@ -276,7 +277,7 @@ def _reasons(document: DiffDocument) -> Iterator[str]:
 
 
 def _reason(reason: DiffReason, document: DiffDocument) -> str:
-    whose = class_selector(reason.device_class) if reason.device_class else "a selector of a request"
+    whose = class_selector(reason.device_class) if reason.device_class else "a selector in a request"
     match reason.code:
         case "defect-ended":
             return f"{document.after.target.release} no longer has {reason.defect} ({reason.title})"

@@ -44,6 +44,8 @@ class DrainList(PrintedAnswer[DrainsDocument]):
     target: Target
     nodes: tuple[DrainedNode, ...]
     notices: tuple[Notice, ...]
+    by: str = ""
+    """The label by whose values nodes are drained together."""
 
     def __iter__(self) -> Iterator[DrainedNode]:
         return iter(self.nodes)
@@ -53,11 +55,12 @@ class DrainList(PrintedAnswer[DrainsDocument]):
 
     def __repr__(self) -> str:
         harmful = sum(bool(node.lost) for node in self.nodes)
-        return f"<DrainList for {self.target.version}: {counted(len(self), 'node')}, {harmful} with pods to lose>"
+        number = counted(len(self), "group" if self.by else "node")
+        return f"<DrainList for {self.target.version}: {number}, {harmful} with pods to lose>"
 
     def _document(self) -> DrainsDocument:
         return DrainsDocument(
-            target=answer_target(self.target), nodes=list(self.nodes), warnings=warnings(self.notices)
+            target=answer_target(self.target), by=self.by, nodes=list(self.nodes), warnings=warnings(self.notices)
         )
 
 
@@ -85,7 +88,7 @@ def drain_each(
         *each.before.result.notices,
         *notices_of(each.refused),
     ]
-    return DrainList(target, tuple(sorted(allotted.steps(rows, len(groups)), key=_harm)), tuple(told))
+    return DrainList(target, tuple(sorted(allotted.steps(rows, len(groups)), key=_harm)), tuple(told), by or "")
 
 
 _Group = tuple[str, tuple[str, ...]]

@@ -58,5 +58,6 @@ class DrainsDocument(PrintedDocument, frozen=True, kw_only=True):
     """The drain of each node in turn, most harmful first."""
 
     kind: Literal["DrainList"] = "DrainList"
+    by: Annotated[str, Meta(description="The label by whose values nodes are drained together.")] = ""
     nodes: list[DrainedNode]
     warnings: list[PrintedWarning]

@@ -48,7 +48,7 @@ def fill_drains(made: Page, document: DrainsDocument) -> None:
             pick.marks = [_marks(node, word, drawn, running)]
         article = told.Article(pick.key, pick.name, tone, word, f"{words.capital(word)}.")
         article.summary += told.lines([_numbers(node)])
-        one = DrainsDocument(target=document.target, nodes=[node], warnings=[])
+        one = DrainsDocument(target=document.target, by=document.by, nodes=[node], warnings=[])
         article.blocks = told.blocks([part for part in drains.wide(one, None)[1:-1] if not isinstance(part, str)])
         made.picks.append(pick)
         made.articles.append(article)
@@ -63,7 +63,7 @@ def _headline(harmful: list[DrainedNode], document: DrainsDocument) -> str:
     if losing:
         worst = losing[0]
         most = f"the worst is {worst.name}, with {words.counted(len(worst.lost), 'pod')}"
-        return f"{len(losing)} of {words.counted(len(document.nodes), 'node')} cannot be drained without loss; {most}"
+        return f"{len(losing)} of {drains.drained(document)} cannot be drained without loss; {most}"
     return drains.none_lost(document)
 
 

@@ -14,18 +14,18 @@ from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import NAMES, held, target, why_undecided
 from dra_plan.text.words import NOT_MADE, counted, listed
 
-HEADERS = ("NODE", "WITHOUT A PLACE", "GONE", "MOVED", "PODS", "MESSAGE")
+_HEADERS = ("LEFT PENDING", "GONE", "MOVED", "PODS", "MESSAGE")
 
 
 GONE = "gone: nothing recreates it, or it makes room for another pod"
 
 
 def table(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
-    """Return rows for each node whose pods would have no node or be gone; the others by name."""
+    """Return rows for each node whose pods would be left pending or gone, and the names of the other nodes."""
     harmful = [node for node in document.nodes if node.lost or node.gone]
     if not harmful and not any(node.undecided for node in document.nodes):
         return [f"{none_lost(document)}.", *_held_up(document), target(document)]
-    made = Table(HEADERS, flexible=(0, 4, 5))
+    made = Table((_heading(document), *_HEADERS), flexible=(0, 4, 5))
     for node in harmful:
         for row in _rows(node, short=True):
             made.add(*row)
@@ -37,7 +37,7 @@ def _others(document: DrainsDocument) -> Iterator[str]:
     rest = [node for node in document.nodes if not node.lost and not node.gone]
     known = [node.name for node in rest if not node.absent and not node.undecided]
     if known:
-        yield f"{listed(known, NAMES + 1)} can be drained without a pod losing its place."
+        yield f"{listed(known, NAMES + 1)} can be drained without losing any pods."
     unknown = [node for node in rest if node.absent]
     if unknown:
         pods = list(dict.fromkeys(f"{pod.namespace}/{pod.name}" for node in unknown for pod in node.absent))
@@ -74,11 +74,11 @@ def _undecided(document: DrainsDocument) -> Iterator[str]:
 
 def wide(document: DrainsDocument, _screen: Screen | None) -> list[Part]:
     """Return a row for each node, and below it one for each pod without a node."""
-    made = Table(HEADERS, flexible=(0, 4, 5))
+    made = Table((_heading(document), *_HEADERS), flexible=(0, 4, 5))
     for node in document.nodes:
         for row in _rows(node, short=False):
             made.add(*row)
-    pods = Table(("NODE", "POD", "MESSAGE"), grouped=1, flexible=(1, 2))
+    pods = Table((_heading(document), "POD", "MESSAGE"), grouped=1, flexible=(1, 2))
     for node in document.nodes:
         for pod in node.lost:
             pods.add(node.name, _lost(pod), _message(pod))
@@ -97,7 +97,20 @@ def none_lost(document: DrainsDocument) -> str:
         return f"Undecided for {counted(len(unclear), 'pod')}: {why_undecided(document)}"
     lacks = any(warning.code == "pods-missing" for warning in document.warnings)
     whose = "No pod of the input" if lacks else "No pod"
-    return f"{whose} loses its place, whichever of {counted(len(document.nodes), 'node')} is drained"
+    return f"{whose} loses its place, whichever of {drained(document)} is drained"
+
+
+def drained(document: DrainsDocument) -> str:
+    """Return the number of nodes, or of groups of nodes, that are drained in turn."""
+    number = len(document.nodes)
+    if not document.by:
+        return counted(number, "node")
+    nodes = sum(len(each.nodes) or 1 for each in document.nodes)
+    return f"{counted(number, 'group')} of nodes ({document.by}, {counted(nodes, 'node')})"
+
+
+def _heading(document: DrainsDocument) -> str:
+    return "NODES" if document.by else "NODE"
 
 
 def _rows(node: DrainedNode, *, short: bool) -> Iterator[list[str]]:

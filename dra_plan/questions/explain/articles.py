@@ -95,10 +95,11 @@ def _below(verdict: OwnerVerdict, claim_set: ClaimSetSummary | None) -> Iterator
 
 
 def title(verdicts: Sequence[OwnerVerdict]) -> str:
-    """Return the title of the page: the number of owners that get no node."""
+    """Return the title of the page: the number of pods and workloads that get no node."""
+    noun = "pod" if all(one.kind == "Pod" for one in verdicts) else "workload"
     failing = [one for one in verdicts if tone(one) == picks.BAD]
     if len(verdicts) == 1:
         return headline(verdicts).removesuffix(".").removesuffix(":")
     if not failing:
-        return f"{words.counted(len(verdicts), 'owner')}, none of them pending"
-    return f"{len(failing)} of {words.counted(len(verdicts), 'owner')} get{'s' if len(failing) == 1 else ''} no node"
+        return f"{words.counted(len(verdicts), noun)}, none of them pending"
+    return f"{len(failing)} of {words.counted(len(verdicts), noun)} get{'s' if len(failing) == 1 else ''} no node"

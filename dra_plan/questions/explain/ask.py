@@ -28,7 +28,9 @@ class ExplainOptions(ClaimSetOptions, total=False):
     ]
     together: Annotated[
         bool,
-        Flag("--together", ("Explain all pending claims, also of pods and workloads, as one set on one node.")),
+        Flag(
+            "--together", ("Explain all pending claims, including those of pods and workloads, as one set on one node.")
+        ),
     ]
     moves: Annotated[
         int | None, Flag("--moves", "Find up to N running pods to move to make room.", metavar="N", least=1)
@@ -55,11 +57,11 @@ def explain(cluster: LoadedCluster, *owners: str, **options: Unpack[ExplainOptio
     """Return the verdict on each owner (`verdicts`), why claims fit or do not, and the changes that would help.
 
     The verdicts are those of `schedule` with all pending pods of the input; with `devices_only` or `together` there are
-    none. `devices` are DRIVER/POOL/DEVICE.
-    podgroup/NAME among the owners requests why a pod group starts or does not (`pod_groups` of the answer). With
-    `moves`, the answer contains the running pods, up to this number, that would have to leave for each pending pod.
-    `groups` and `group` are node groups, as for `autoscale`: the answer then includes the actions of the autoscaler.
-    The other arguments and the errors are those of `allocate`; UsageError also for an unknown device.
+    none. `devices` are DRIVER/POOL/DEVICE. With podgroup/NAME among the owners, the answer also explains why a pod
+    group starts or does not (`pod_groups`). With `moves`, the answer contains the running pods, up to this number, that
+    would have to leave for each pending pod. `groups` and `group` are node groups, as for `autoscale`: the answer then
+    includes the actions of the autoscaler. The other arguments and the errors are those of `allocate`; UsageError also
+    for an unknown device.
     """
     from dra_plan.arguments import at_least_one, names
     from dra_plan.questions.explain.answer import explain_claim_sets

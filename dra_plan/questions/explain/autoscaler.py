@@ -82,7 +82,7 @@ def _sentence(pod: AutoscaledPod) -> str:
     if pod.outcome == "Awaiting":
         return "The Cluster Autoscaler would not add a node in this loop: another group grows first."
     if pod.outcome == "NotSeen":
-        return "The Cluster Autoscaler does not see the pod: kube-scheduler has not refused it yet."
+        return "The Cluster Autoscaler does not see the pod: kube-scheduler has not rejected it yet."
     if pod.outcome == "FilteredOut":
         return "The Cluster Autoscaler would not add a node: it skips the pod in this loop."
     if pod.outcome == "Error":

@@ -63,10 +63,11 @@ def explain(
       dra-plan explain cluster.json deploy/serve --require-fit
       dra-plan explain cluster.json pod/train --moves 2
 
-    The verdict comes first: no node fits, held, refused, waiting for others, or its node. Then come the reasons of
-    each node: taints, labels, cpu and memory, volumes, ports, quotas, and each device. Every suggestion has been
-    tried and names the node that the pod would then fit on. PATH is a file, a directory, or - for standard input.
-    Arguments that are not files are names, as in kubectl: pod/train, deploy/serve, po train, train, podgroup/gang.
+    The verdict comes first: no node fits, the pod is held or rejected, it waits for other pods, or it has a node. Then
+    come the reasons of each node: taints, labels, cpu and memory, volumes, ports, quotas, and each device. Every
+    suggestion has been tried and names the node on which the pod would then fit. PATH is a file, a directory, or - for
+    standard input. Arguments that are not files are names, as in kubectl: pod/train, deploy/serve, po train, train,
+    podgroup/gang.
 
     The exit status is 0 for every verdict, unless --require-fit is given.
 

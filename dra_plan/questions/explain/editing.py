@@ -52,7 +52,7 @@ class OwnedPods:
         return lambda of: edited(of, keys, lambda one: _with_spec(one, edit))
 
     def preempting(self) -> Inventory:
-        """Return the input with pods that may preempt others, whatever their preemptionPolicy or class says."""
+        """Return the input with pods that may preempt others, regardless of their preemptionPolicy or class."""
         return self._with(preemption_policy="PreemptLowerPriority")
 
     def freed(self, held_by: str, held: Sequence[str]) -> Inventory | None:

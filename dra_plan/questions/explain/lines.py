@@ -19,7 +19,7 @@ from dra_plan.text.devices import devices_of
 from dra_plan.text.naming import consumed, device_name, named
 from dra_plan.text.words import counted, listed, scheduler_says
 
-NOTHING = "Nothing to explain: the input has no pending claim, and no pod or workload that uses one."
+NOTHING = "Nothing to explain: the input has no pending claims, and no pods or workloads that use any."
 
 
 def room_lines(of: RoomForPod) -> Lines:
@@ -53,7 +53,10 @@ def _details(of: RoomForPod) -> Iterator[str]:
 
 _HEADLINES: dict[str, Callable[[RoomForPod], str]] = {
     "Fits": lambda _of: "there is enough room; no pod has to move",
-    "Moves": lambda of: f"{counted(of.moved, 'running pod')} {_move(of.moved)}, and each of them gets another node",
+    "Moves": lambda of: (
+        f"enough if {counted(of.moved, 'running pod')} {_move(of.moved)} to"
+        f" {'another node' if of.moved == 1 else 'other nodes'}"
+    ),
     "Preemption": lambda of: (
         f"enough if {counted(of.preempted, 'pod')} of lower priority {_go(of.preempted)}"
         + (f" and {counted(of.moved, 'pod')} {_move(of.moved)}" if of.moved else "")
@@ -93,7 +96,7 @@ def _with(step: MoveStep) -> str:
 
 _REASONS: dict[str, Callable[[str], str]] = {
     "NoController": lambda pods: f"{pods} that no controller would recreate",
-    "DaemonSet": lambda pods: f"{pods} of DaemonSets",
+    "DaemonSet": lambda pods: f"{pods} of a DaemonSet",
     "Static": lambda pods: f"{pods} of the kubelet (static)",
     "DisruptionBudget": lambda pods: f"{pods} that a PodDisruptionBudget protects",
     "HigherPriority": lambda pods: f"{pods} of higher priority",
@@ -127,7 +130,7 @@ def unplanned_lines(of: UnplannedOwner, *, headed: bool = True) -> Lines:
 
 
 _OWNER_HEADLINES: dict[str, Callable[[UnplannedOwner], str]] = {
-    "Bound": lambda of: f"already has a node: {of.node_name}",
+    "Bound": lambda of: f"already bound to {of.node_name}",
     "Finished": lambda of: f"has finished{f' ({of.phase})' if of.phase else ''} and holds no devices",
     "Deleting": lambda of: f"is being deleted{f', on {of.node_name}' if of.node_name else ''}",
     "Allocated": lambda of: f"already has its devices{_users(of)}",
@@ -195,9 +198,9 @@ def _extended(of: AskedResource) -> Iterator[str]:
     elif "/" in of.name and of.nodes:
         has = "has" if of.nodes == 1 else "have"
         nodes = words.counted(of.nodes, "node")
-        yield f"no device class serves {of.name}; {nodes} {has} it from a device plugin."
+        yield f"No device class serves {of.name}; {nodes} {has} it from a device plugin."
     elif "/" in of.name:
-        yield f"no device class serves {of.name}, and no node has it."
+        yield f"No device class serves {of.name}, and no node has it."
 
 
 NO_OTHER = "They are tried only in this order."

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
-from dra_plan.allocator import Allocator, Outcome
+from dra_plan.allocator import Outcome
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.devices import RemovedDevices
 from dra_plan.documents.reasons import LeadingReason
+from dra_plan.documents.stories import AbsentName
 from dra_plan.documents.verdicts import (
     NodeObstacle,
     NodeRefusalReason,
@@ -62,7 +63,8 @@ class DeviceReason(NamedTuple):
     """The obstacle on a node.
 
     `taken_before`: the claims would fit, but earlier pods take the devices. `most` is the maximum number of devices for
-    the failing request if nothing were allocated. `request` is its own name, `offer` the devices of the node.
+    the failing request if nothing were allocated. `request` is its own name, and `offer` contains the devices of the
+    node.
     """
 
     leading: LeadingReason
@@ -72,7 +74,7 @@ class DeviceReason(NamedTuple):
     offer: NodeOffer | None = None
 
     def removed(self) -> list[RemovedDevices]:
-        """Return the devices that the failing request could have, if they were not allocated or short of something."""
+        """Return the devices that the failing request could get if they were not allocated and had enough left."""
         from dra_plan.explanation.parts import removal
 
         offer, request = self.offer, self.request
@@ -92,8 +94,11 @@ class DeviceReasons:
         self._inventory, self._max_steps = inventory, max_steps
         self._found: dict[str, DeviceReason] = {}
         self._attempt = attempt
+        self.absent: list[AbsentName] = []
+        """The values that no device has, of nodes that the claims' own explanation does not examine."""
         if plan is not None and plan.explanation is not None and not (attempt is not None and attempt.has_more):
             self._add(plan.explanation.groups, frozenset())
+        self._tells_absent = plan is None or plan.explanation is None or not plan.explanation.absent
         if attempt is not None:
             self._look_at(attempt, _fitting(plan) if not attempt.has_more else frozenset())
 
@@ -124,25 +129,13 @@ class DeviceReasons:
 
     def _explained(self, attempt: DeviceAttempt, nodes: Sequence[Node]) -> list[NodeGroup]:
         from dra_plan.explanation import explainer
+        from dra_plan.explanation.document import absent
 
         view = attempt.cluster.with_claims(attempt.all_claims)
-        allocator = Allocator(attempt.claims, view, max_steps=self._max_steps)
         claim_set = ClaimSet(claims=attempt.claims, allocated=attempt.allocated)
-        answers = [allocator.allocate(node) for node in nodes]
-        refused = [
-            (node, answer)
-            for node, answer in zip(nodes, answers, strict=True)
-            if answer.outcome is not Outcome.FITS or claim_set.out_of_reach(node)
-        ]
-        told = explainer.explain(
-            view,
-            self._inventory,
-            claim_set,
-            [node for node, _ in refused],
-            [answer for _, answer in refused],
-            max_steps=self._max_steps,
-            suggests=False,
-        )
+        told = explainer.explain_refusing(view, self._inventory, claim_set, nodes, max_steps=self._max_steps).told
+        if self._tells_absent:
+            self.absent = absent(told)
         return told.groups
 
 
@@ -279,10 +272,14 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
     """Return the obstacle; for too many pods, which is all that the scheduler reports, with the limit of a node.
 
     An extended resource comes with its users, or with the amount that its device plugin lacks; a taint with the
-    toleration that the pod has instead.
+    toleration that the pod has instead; the name of another node with the DaemonSet that pins the pod to it.
     """
     if of.kind == "Taint" and of.taint is not None:
         return structs.replace(of, near=_tolerated(there.pod, of.taint.key))
+    if of.kind == "Label" and of.label == "metadata.name":
+        maker = there.pod.metadata.controller
+        pins = maker is not None and maker.kind == "DaemonSet"
+        return structs.replace(of, near=f"DaemonSet {maker.name}" if maker is not None and pins else "")
     if of.kind != "Resource":
         return of
     if of.resource == PODS:

@@ -53,7 +53,7 @@ ONE_MORE = "  The following is about one more pod like these."
 
 
 class Telling(NamedTuple):
-    """The level of detail: every story of nodes, owners at length."""
+    """The level of detail: every story of nodes, and owners in full."""
 
     verbose: bool = False
     details: bool = False
@@ -72,7 +72,7 @@ def one_line(block: OwnerBlock) -> str:
 
 
 def is_told_by_what_it_has(block: OwnerBlock) -> bool:
-    """Return whether the state of the owner says more than its verdict: its node, its devices, its end."""
+    """Return whether the state of the owner contains more than its verdict: its node, devices, or end."""
     unplanned = block.unplanned
     return block.verdicts[0].verdict in UNTOLD and unplanned is not None and unplanned.state != "WithoutClaims"
 
@@ -147,7 +147,7 @@ def _not_told(stories: int, *, are_named: bool) -> str:
     if are_named:
         return f"{WHOLE} the devices of each kind of node, --node NODE those of one node."
     kinds = counted(stories, "more kind of node", "more kinds of nodes")
-    return f"{kinds}: {WHOLE} {'it' if stories == 1 else 'them'}, --node NODE shows one node."
+    return f"{kinds}: {WHOLE} {'it' if stories == 1 else 'them all'}, --node NODE shows a single node."
 
 
 FEW = 2
@@ -210,7 +210,7 @@ def _suggestion_lines(
 
 
 ANEW = (
-    "  Templates and claims cannot be edited. Delete and create the template, then delete the pod "
+    "  Templates and claims cannot be edited. Delete and recreate the template, then delete the pod "
     "(and create it again if it has no controller)."
 )
 

@@ -23,6 +23,7 @@ from dra_plan.documents.verdicts import (
     ChangedReason,
     LastMessage,
 )
+from dra_plan.planner.certainty import may_lack
 from dra_plan.planner.creation import not_created
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.clock import parse_time
@@ -65,8 +66,8 @@ class RunQuestion:
 class DeviceAttempt:
     """The failed claims of a pod, and the cluster at that time.
 
-    `nodes` are those that reject the pod for devices, `claims` those that waited for devices; `has_more` means that one
-    of them is for extended resources, which the pod's claim set does not have.
+    `nodes` are those that reject the pod for devices; `claims` are those that waited for devices; `has_more` means that
+    one of them is for extended resources, which the pod's claim set does not have.
     """
 
     nodes: tuple[Node, ...]
@@ -130,6 +131,7 @@ class VerdictRun:
         Pods that quotas and limits keep from being created are never tried.
         """
         self._explained, self._chosen = explained, chosen
+        self._lacks = may_lack(about.inventory)
         self.simulation = Simulation(
             about.inventory,
             target=about.view.target,
@@ -166,7 +168,7 @@ class VerdictRun:
             self._victims.setdefault(eviction.preemptor, []).append(eviction)
 
     def is_made(self, pod: Pod) -> bool:
-        """Return whether no quota and no limit keeps the pod from being created."""
+        """Return whether neither a quota nor a limit prevents the creation of the pod."""
         return pod.key not in self._kept_out
 
     def _is_chosen(self, pod: Pod) -> bool:
@@ -176,7 +178,7 @@ class VerdictRun:
         if not self._explained(pod):
             return None
         self._seen_by[pod_uid(pod)] = self._state
-        found = refusals_of(framework, state, pod, diagnosis)
+        found = refusals_of(framework, state, pod, diagnosis, besides=self._lacks)
         self.attempts[pod_uid(pod)] = self._devices_asked_for(framework, state, pod, found)
         return found
 

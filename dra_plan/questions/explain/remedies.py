@@ -30,6 +30,7 @@ from dra_plan.documents.suggestions import (
     NodeUncordoned,
     ObjectPatch,
     PatchOperation,
+    PodRuleRelaxed,
     ReplicasLowered,
     ResourceLowered,
     ResourceServed,
@@ -44,6 +45,7 @@ from dra_plan.planner.carried_out import carried_out
 from dra_plan.questions.explain.claim_changes import ClaimChanges
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited, found, spec_of
 from dra_plan.questions.explain.peaks import asked_of, peak
+from dra_plan.questions.explain.rules import of_rules, preferring_distance, spreading_anyway, without_port
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
 
@@ -199,6 +201,8 @@ class Remedies:
                 yield from self._label(one, node)
             case "Resource":
                 yield from self._resource(one)
+            case "Spread" | "Port" | "Affinity":
+                yield from self._rule(one)
 
     # The changes
 
@@ -230,7 +234,21 @@ class Remedies:
             return
         if one.label.startswith(_OF_PROVIDERS):
             return
-        yield _labelled(node.metadata.name, one.label, wanted_value)
+        if one.label not in (node.metadata.labels or {}):  # another value says what the node is
+            yield _labelled(node.metadata.name, one.label, wanted_value)
+
+    def _rule(self, one: NodeObstacle) -> Iterator[_Remedy]:
+        """Yield the pod's own rule about other pods as a preference, or the container without its host port."""
+        key = one.topology_key
+        if one.kind == "Port":
+            told = PodRuleRelaxed(code="drop-host-port", port=one.port)
+            yield from self._of_pod(told, lambda spec: without_port(spec, one.port, one.protocol), fixed=True)
+        elif one.kind == "Spread" and one.domain:
+            told = PodRuleRelaxed(code="relax-spread", topology_key=key)
+            yield from self._of_pod(told, lambda spec: spreading_anyway(spec, key), fixed=True)
+        elif one.term == "anti-affinity":
+            told = PodRuleRelaxed(code="relax-anti-affinity", topology_key=key)
+            yield from self._of_pod(told, lambda spec: preferring_distance(spec, key), fixed=True)
 
     def _resource(self, one: NodeObstacle) -> Iterator[_Remedy]:
         """Yield the request lowered to the free amount, if that is at least half of the request."""
@@ -344,6 +362,7 @@ def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
         if before.node_selector.get(label) != value:
             yield PatchOperation(op="replace", path=path + patches.pointer("nodeSelector", label), value=value)
     yield from _of_terms(before, after, path)
+    yield from of_rules(before, after, path)
     new = [_plain(each) for each in after.tolerations[len(before.tolerations) :]]
     if new and not before.tolerations:
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)

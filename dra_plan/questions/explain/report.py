@@ -22,7 +22,7 @@ from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Res
 RULES = {
     **claim_sets.RULES,
     "held": RuleText("The scheduler does not try the pod", "dra-plan explain says what."),
-    "refused": RuleText("The API server refuses the object", "dra-plan validate shows where, and how to fix it."),
+    "refused": RuleText("The API server rejects the object", "dra-plan validate shows where, and how to fix it."),
     "stuck": RuleText("The pod has a node, but no devices", "Delete it, and let kube-scheduler choose the node."),
 }
 

@@ -276,7 +276,7 @@ MOST_LOOKS = 60_000
 def rooms(inventory: Inventory, target: Target, question: Question, chosen: Chosen, limit: int) -> list[RoomForPod]:
     """Return how each of the selected pending pods can fit, with at most `limit` pods leaving for it.
 
-    Each pod is checked alone; equal pods are grouped.
+    Each pod is checked separately; equal pods are grouped.
     """
     given = Given(inventory, target, question, Index(inventory))
     ground = given.ground(inventory)

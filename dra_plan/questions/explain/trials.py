@@ -18,15 +18,16 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.sets import Owner
 from dra_plan.documents.verdicts import DEVICES, TRIED, AloneVerdict, OwnerVerdict
 from dra_plan.explanation.suggest.admissions import suggestion_rank
+from dra_plan.planner.certainty import OF_VOLUMES
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.question import Question
+from dra_plan.planner.suspended import resumed
 from dra_plan.questions.explain.claim_changes import ClaimChanges
 from dra_plan.questions.explain.editing import OwnedPods
 from dra_plan.questions.explain.fates import Fates, decisive
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun
 from dra_plan.questions.explain.remedies import Remedies, Trial, Tries
 from dra_plan.questions.explain.rollouts import rollout_suggestions
-from dra_plan.questions.explain.volumes import OF_VOLUMES
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.node_refusals import NodeRefusals
@@ -66,7 +67,7 @@ class OwnerTrials:
         self._ground = ground
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict with the result without gates, volumes, or claims that are faulty or missing."""
+        """Return the verdict with the result without gates, suspension, volumes, or faulty or missing claims."""
         if not self._is_tried(owner) or not self._ground.at_length:
             return made
         changed = self._freed(made, OwnedPods(self._ground.index, owner))
@@ -87,7 +88,12 @@ class OwnerTrials:
 
     @staticmethod
     def _freed(made: OwnerVerdict, pods: OwnedPods) -> Inventory | None:
-        """Return the input without what holds the pods back, or without the volumes that exclude all nodes alike."""
+        """Return the input without what holds the pods back, or without the volumes that exclude all nodes alike.
+
+        A suspended owner is resumed.
+        """
+        if made.verdict == "Suspended":
+            return resumed(pods.inventory, [f"{made.kind}/{made.namespace}/{made.name}"])
         if made.verdict == "Held":
             return pods.freed(made.held_by, made.held)
         if made.verdict == "Unschedulable" and made.of_all_nodes and OF_VOLUMES.issuperset(made.refused_by):

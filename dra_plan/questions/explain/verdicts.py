@@ -34,10 +34,10 @@ from dra_plan.documents.verdicts import (
     TaintEviction,
     Verdict,
 )
-from dra_plan.manifests.kinds import named
+from dra_plan.planner.certainty import OF_VOLUMES, Certainty
 from dra_plan.planner.claim_sets import ClaimSetPlan
 from dra_plan.planner.creation import NotCreated
-from dra_plan.planner.nodes import deciding, lacking_volumes, was_listed
+from dra_plan.planner.nodes import was_listed
 from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
@@ -47,11 +47,10 @@ from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refu
 from dra_plan.questions.explain.peaks import defaulted
 from dra_plan.questions.explain.reasons import OwnersOfPods, RunQuestion, VerdictRun, last_message
 from dra_plan.questions.explain.trials import OwnerTrials, TrialGround, everybody
-from dra_plan.questions.explain.volumes import OF_VOLUMES, needs_of
+from dra_plan.questions.explain.volumes import needs_of
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.cluster.keys import pod_uid
-from dra_plan.scheduler.framework import plugin_names
 from dra_plan.scheduler.new_pods import is_ordered
 from dra_plan.scheduler.node_refusals import NodeRefusals
 
@@ -213,7 +212,7 @@ class _Verdicts:
         last = last_message(pod, fates[0].record, self._inventory.cluster_info)
         if last is not None and made.verdict == "Unknown":  # nothing is found that it could be compared with
             last = structs.replace(last, same_today=False, changed=[])
-        called = "Unknown" if made.missing else _called(fates[0].record)
+        called = "Unknown" if made.verdict == "Unknown" else _called(fates[0].record)
         made = structs.replace(made, scheduled=called, last_message=last)
         return self._refused(made, pod)
 
@@ -261,7 +260,9 @@ class _Verdicts:
                 return self._of_placed(made, workload, pods)
             queue = (workload.metadata.labels or {}).get(KUEUE_QUEUE, "")
             made = structs.replace(made, verdict="Suspended", held=[queue] if queue else [])
-            return self._refused(made, workload)
+            made = self._refused(made, workload)
+            shows_devices = made.verdict != "Suspended" or self._plan_of(owner) is not None
+            return made if shows_devices else self._trials.with_freed(made, owner)
         made = self._with_fates(made, owner, fates, fate) if fate is not None else made
         return self._refused_last(self._refused(made, workload), workload)
 
@@ -397,6 +398,7 @@ class _Verdicts:
                 self._of_interest(refusals), self._nodes, of_devices, OnNodes(record.pod, run.pods_on)
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
+            absent=of_devices.absent,
             volume_claims=needs_of(self._inventory, record.pod) if of_volumes else [],
         )
 
@@ -450,77 +452,28 @@ class _Verdicts:
 
         The verdict includes the result without what holds the pod back, or what excludes all nodes alike.
         """
-        missing = self._missing(made, record.pod)
+        missing = self._missing(made, record)
         unknown = structs.replace(made, verdict="Unknown", missing=missing)
         if not missing:
             return self._trials.with_freed(made, owner)
         if made.of_all_nodes:
             made = self._trials.with_freed(structs.replace(made, missing=missing), owner)
-            is_refused = made.freed is not None and made.freed.verdict == "Unschedulable"
-            return made if is_refused or self._lacks_class(owner) else unknown
-        is_certain = self._is_refused_otherwise(record) or self._lacks_class(owner)
+        is_certain = self._certainty.is_refused(record)
         return structs.replace(made, missing=missing) if is_certain else unknown
 
-    def _is_refused_otherwise(self, record: PodRecord) -> bool:
-        """Return whether each node has a refusal that neither the missing objects nor preemption could lift."""
-        if record.refusals is None:
-            return False
-        unknown = {plugin_names.DYNAMIC_RESOURCES, *OF_VOLUMES}
-        yielding = self._yielding(record.pod)
+    @cached_property
+    def _certainty(self) -> Certainty:
+        return Certainty(self._inventory, self._run.priority)
 
-        def is_certain(node: str, plugin: str) -> bool:
-            return plugin in _UNRESOLVABLE or (plugin not in unknown and node not in yielding)
-
-        found = record.refusals.of_nodes.items()
-        return all(any(is_certain(node, each.plugin) for each in refused) for node, refused in found)
-
-    def _yielding(self, pod: Pod) -> set[str]:
-        """Return the nodes with a pod that this one may preempt."""
-        if pod.spec.preemption_policy == "Never":
-            return set()
-        own = self._run.priority(pod)
-        running = (each for each in self._inventory.pods if each.spec.node_name and not ended(each))
-        return {each.spec.node_name for each in running if self._run.priority(each) < own}
-
-    def _lacks_class(self, owner: Owner) -> bool:
-        """Return whether a class that its claims request is missing from the input."""
-        plan = self._plan_of(owner)
-        groups = plan.explanation.groups if plan is not None and plan.explanation is not None else ()
-        lacks = any(group.error is not None and group.error.code == "class-missing" for group in groups)
-        return lacks and "DeviceClass" not in deciding(self._inventory)
-
-    def _missing(self, made: OwnerVerdict, pod: Pod) -> list[str]:
+    def _missing(self, made: OwnerVerdict, record: PodRecord) -> list[str]:
         """Return the deciding objects that the input lacks, in kubectl's terms."""
-        missing: list[str] = []
-        if made.verdict in ("Unschedulable", "Error") and pod.spec.resource_claims:
-            lacking = deciding(self._inventory)
-            missing = [resource for kind, resource in _RESOURCES.items() if kind in lacking]
-        if made.verdict == "Unschedulable" and OF_VOLUMES.issuperset(made.refused_by):
-            missing += [found.plural for name in self._lacking_volumes(pod) if (found := named(name))]
+        pod, missing = record.pod, list[str]()
+        if made.verdict in ("Unschedulable", "Error"):
+            missing = self._certainty.missing(record)
         if made.verdict == "Held" and made.held_by == "MissingClaim" and not was_listed(self._inventory, CLAIM):
             made_claims = [one for one in pod.status.resource_claim_statuses if one.resource_claim_name]
             missing += ["resourceclaims"] if made_claims and not self._inventory.claims else []
         return missing
-
-    def _lacking_volumes(self, pod: Pod) -> list[str]:
-        """Return the kinds missing from a dump without PersistentVolumeClaims: also their volumes and classes."""
-        lacking = lacking_volumes(self._inventory, [pod])
-        return [*lacking, "PersistentVolume", "StorageClass"] if "PersistentVolumeClaim" in lacking else []
-
-
-_UNRESOLVABLE = frozenset(
-    [
-        plugin_names.NODE_UNSCHEDULABLE,
-        plugin_names.NODE_NAME,
-        plugin_names.TAINT_TOLERATION,
-        plugin_names.NODE_AFFINITY,
-    ]
-)
-"""Plugins whose rejections stand regardless of which pods leave the node."""
-
-
-_RESOURCES = {"DeviceClass": "deviceclasses", "ResourceSlice": "resourceslices"}
-"""kubectl's names of the kinds that decide everything."""
 
 
 _OF_SETS: dict[Outcome, Verdict] = {

@@ -13,19 +13,8 @@ from dra_plan.api.core import NodeSelectorTerm, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.storage import PersistentVolumeClaim, StorageClass
 from dra_plan.documents.verdicts import VolumeClaimNeeds
-from dra_plan.near import nearest
+from dra_plan.near import nearest, the_nearest
 from dra_plan.scheduler.cluster.volumes import WAITS, Claim, pod_volumes
-from dra_plan.scheduler.framework import plugin_names
-
-OF_VOLUMES = frozenset(
-    [
-        plugin_names.VOLUME_BINDING,
-        plugin_names.VOLUME_ZONE,
-        plugin_names.VOLUME_RESTRICTIONS,
-        plugin_names.NODE_VOLUME_LIMITS,
-    ]
-)
-"""Plugins for volumes: their rejections are uncertain if the input has no such objects."""
 
 MOST_VALUES = 4
 """The number of label values that are named."""
@@ -34,7 +23,7 @@ MOST_VALUES = 4
 def needs_of(inventory: Inventory, pod: Pod) -> list[VolumeClaimNeeds]:
     """Return the requirements of each PersistentVolumeClaim that the pod names, in the pod's order.
 
-    A claim that is not in the input is omitted if none of its namespace is: they may not have been listed.
+    A claim that is not in the input is omitted if no claim of its namespace is: they may not have been listed.
     """
     namespace = pod.metadata.namespace
     claims = {one.metadata.name: one for one in inventory.volume_claims if one.metadata.namespace == namespace}
@@ -58,7 +47,9 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds
     found = classes.get(claim.class_name)
     if found is None:
         missing = bool(claim.class_name and classes)
-        return _with(made, class_missing=missing, near=nearest(claim.class_name, classes) or "" if missing else "")
+        if not missing:
+            return made
+        return _with(made, class_missing=True, near=the_nearest(claim.class_name, classes) or "", classes=[*classes])
     return _with(made, waits=found.volume_binding_mode == WAITS, labels=list(_of_class(found)))
 
 

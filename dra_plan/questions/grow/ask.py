@@ -58,7 +58,7 @@ class GrowOptions(Chosen, Bounded, Allotted, total=False):
         ),
     ]
     limit: Annotated[
-        int | None, Flag("--limit", "Try at most N nodes of a kind (default: 10,000).", metavar="N", least=1)
+        int | None, Flag("--limit", "Try at most N nodes of each kind (default: 10,000).", metavar="N", least=1)
     ]
 
 

@@ -38,10 +38,10 @@ def grow(
       dra-plan grow cluster.json --like a.yaml --like b.yaml --cost b.yaml=3
       dra-plan grow --live --like gpu-node-1 -n team-a
 
-    The answer is the smallest number of nodes like those of --like (or the cheapest combination) with which
-    kube-scheduler binds all pending pods. -n, -l and names (pod/train, deploy/serve) select pods. Pods that no
-    number of nodes would help are listed first, and make the exit status 1. PATH is a file, a directory, or - for
-    standard input.
+    The answer is the smallest number of nodes like those in --like (or the cheapest combination) with which
+    kube-scheduler binds all pending pods. -n, -l and names (pod/train, deploy/serve) select pods. Pods that no number
+    of nodes would help are listed first, and set the exit status to 1. PATH is a file, a directory, or - for standard
+    input.
 
     """
     from dra_plan.cli.inputs import opened, options_of

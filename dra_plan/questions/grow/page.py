@@ -93,7 +93,9 @@ def _add_answer(made: Page, answer: GrowthPlan, document: GrowthDocument, bound:
     enough = document.at_most is not None
     tone = picks.GOOD if enough and not document.beyond_help else picks.BAD
     spare = "no help" if document.beyond_help else "not needed"
-    word = {"Found": "enough", "NotNeeded": spare}.get(document.outcome, "undecided")
+    left = len(document.beyond_help)
+    found = f"{words.counted(left, 'pod')} stay{'s' if left == 1 else ''} pending" if left else "enough"
+    word = {"Found": found, "NotNeeded": spare}.get(document.outcome, "undecided")
     name = growth.tried(counts) if enough else "What was tried last"
     line = f"{len(bound)} of {words.counted(document.pods, 'pod')} bound"
     marks: list[dict[int, Mark]] = []

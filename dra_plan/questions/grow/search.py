@@ -87,7 +87,7 @@ class GrowthQuestion:
         return self._answers[counts]
 
     def alone(self, answer: Grown, keys: Collection[PodKey]) -> frozenset[PodKey]:
-        """Return which of these pods are bound with the new nodes of `answer` if no others are pending."""
+        """Return those of the pods that are bound with the new nodes of `answer` if no others are pending."""
         inventory, _ = with_more(self._inventory, self._kinds, answer.counts)
         outcome = settle_chosen(inventory, self._target, self._question, lambda pod: _named(pod) in keys)
         return frozenset(key for key, record in outcome.records().items() if record.node and key in keys)
@@ -263,8 +263,8 @@ def _under(counts: Counts, short: Counts) -> bool:
 def tied(records: Sequence[PodRecord], added: Sequence[Sequence[str]]) -> Iterator[PodRecord]:
     """Yield the bound pods for which another node scored the same and is not just another empty new node.
 
-    `records` are in queue order, `added` has the names of the new nodes of each kind. The time at which a pod was bound
-    is unknown if it was tried several times, or with its group: then the node counts as used.
+    `records` are in queue order; `added` holds the names of the new nodes of each kind. The time at which a pod was
+    bound is unknown if it was tried several times, or with its group; the node is then assumed to be used.
     """
     records = sorted(records, key=lambda record: -(record.pod.spec.priority or 0))
     kinds = {name: kind for kind, names in enumerate(added) for name in names}

@@ -13,8 +13,15 @@ from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import target
 from dra_plan.text.words import counted, listed
 
+FEWER = (
+    "This is the number that the scheduler needs with its own choice of nodes. With the best choice, fewer may be "
+    "enough: see `dra-plan place` with --add-nodes NUMBER=LIKE."
+)
+"""The note that the number is that of the scheduler."""
+
+
 TIED = (
-    "If nodes scored the same, the first in node order was taken. In a real cluster the number depends on timing "
+    "Of nodes with the same score, the first in node order was chosen. In a real cluster, the number depends on timing "
     "and may differ."
 )
 """The note for answers that depend on ties between nodes."""
@@ -73,9 +80,10 @@ def _sentences(document: GrowthDocument) -> Iterator[str]:
         return
     waiting = document.pods - len(document.beyond_help)
     pods = counted(document.pods, "pending pod")
-    before = f"Without new nodes the scheduler binds {document.bound_before} of {pods}"
+    before = f"Without new nodes, the scheduler binds {document.bound_before} of {pods}"
     if document.outcome == "Found":
-        yield f"{before}, and with the new ones {waiting}. {_least(document)}"
+        yield f"{before}; with them, it binds {waiting}. {_least(document)}"
+        yield FEWER
     elif document.outcome == "NotNeeded":
         yield f"{before}. {_no_help(document)}"
     else:
@@ -99,17 +107,17 @@ def _no_help(document: GrowthDocument) -> str:
 
 
 def in_this_order(document: GrowthDocument, *, helpless: bool = False) -> str:
-    """Return the addition to a sentence that is true only if ties between nodes are decided as they were here.
+    """Return the addition to a sentence that is true only if ties between nodes are broken in the same way.
 
     With `helpless`, the sentence is about the pods that no number of nodes helps.
     """
     tied = any(pod.fits_alone for pod in document.beyond_help) if helpless else document.tied
-    return " with nodes in this order" if tied else ""
+    return " in this node order" if tied else ""
 
 
 def _least(document: GrowthDocument) -> str:
-    cost = f": these cost {document.at_most}" if _priced(document) else ""
-    said = f"{'Nothing cheaper is' if cost else 'Fewer are not'} enough{in_this_order(document)}"
+    cost = f"; these cost {document.at_most}" if _priced(document) else ""
+    said = f"{'Nothing cheaper would be' if cost else 'Fewer would not be'} enough{in_this_order(document)}"
     if document.exact:
         return f"{said}{cost}."
     return f"{said}{cost}, but not every smaller number was tried."

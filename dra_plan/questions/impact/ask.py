@@ -33,7 +33,7 @@ class ImpactOptions(PodOptions, Allotted, total=False):
 def impact(
     cluster: LoadedCluster, objects: LoadedCluster | None = None, *owners: str, **options: Unpack[ImpactOptions]
 ) -> Impact:
-    """Return the effect of applying `objects`: pods that end and when, pods without a node, pods that start.
+    """Return the effect of applying `objects`: pods that are terminated, stay without a node, or start.
 
     The objects are written as in `Cluster.applied`. A DeviceTaintRule among them means that the cluster serves this
     kind; with `to_kubernetes_version`, the cluster has that release after the change, and serves it only then.

@@ -52,10 +52,10 @@ def impact(
       dra-plan impact --to-kubernetes-version 1.37 cluster.json
 
     -f names the objects: a taint rule, a class, slices of a new driver, a quota. --to-kubernetes-version shows the
-    effect of an upgrade, with or without objects. CLUSTER is a file or directory with the cluster, or use --live.
-    The answer shows which pods end and when, where their replacements go, which pods get no node, which would
-    start, and which selectors no longer match a device, once controllers and scheduler have settled. The exit
-    status is 1 if a running pod loses its place, or anything else is lost.
+    effect of an upgrade, with or without objects. CLUSTER is a file or directory that describes the cluster;
+    alternatively, use --live. The answer shows which pods are terminated and when, where their replacements go, which
+    pods get no node, which would start, and which selectors no longer match a device, once controllers and scheduler
+    have settled. The exit status is 1 if a running pod loses its node, or anything else is lost.
 
     """
     from dra_plan.cli.inputs import load_cluster, loaded, namespace_of, refuse_missing_files, selected, tell_apart

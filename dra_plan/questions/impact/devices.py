@@ -85,7 +85,7 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
 
 
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
-    """Yield the pools whose newest slices are no longer as many as they declare."""
+    """Yield the pools that no longer have as many of the newest slices as they declare."""
     if before.slices is after.slices:
         return
     for pool in after.gatherer.slices:

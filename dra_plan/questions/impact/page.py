@@ -35,7 +35,7 @@ def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Pag
     made = begin(document, "impact", FORMATS)
     made.headline = "; ".join(said for said in (impact.headline(document), impact.lost_selectors(document)) if said)
     made.picks_title, made.answers_title = "What changes", "The change"
-    made.gets_word, made.harm_word = "has or gets", "loses it"
+    made.gets_word, made.harm_word = "its device", "loses it"
     before, after = answer.difference.before, answer.difference.after
     if inventory is not None:
         settled = replace(after.inventory, claims=list(answer.difference.end.claims))

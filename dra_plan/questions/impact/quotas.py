@@ -22,7 +22,7 @@ def quota_uses(
 ) -> Iterator[QuotaUse]:
     """Yield what is used of written quotas, and of all that keep a pod or its claim from being created.
 
-    `before` is the cluster right after the change is written, `end` the settled cluster.
+    `before` is the cluster right after the change is written, and `end` is the settled cluster.
     """
     refused = _refused(pods)
     now, later = (_sums(inventory) for inventory in (before, end))
@@ -109,7 +109,7 @@ def _sums(inventory: Inventory) -> Quotas:
 
 def sentences(quotas: Sequence[QuotaUse]) -> Iterator[str]:
     """Yield what each quota refuses from now on, and what it never counts."""
-    exceeded, used_up = "More is used than quota {} allows: no running pod ends, but", "Quota {} is used up:"
+    exceeded, used_up = "Usage exceeds quota {}: running pods are not terminated, but", "Quota {} is used up:"
     for over, begin in ((True, exceeded), (False, used_up)):
         found: dict[str, dict[str, None]] = {}
         for one in quotas:

@@ -20,13 +20,13 @@ from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Res
 from dra_plan.text.words import counted
 
 RULES = {
-    "pod-ends": RuleText("A running pod loses its place", "dra-plan explain says why the replacement does not fit."),
+    "pod-ends": RuleText("A running pod loses its node", "dra-plan explain says why the replacement does not fit."),
     "no-longer-starts": RuleText("A pending pod would no longer get a node", "dra-plan explain says why."),
     "claims-lost": RuleText("Claims that fit would fit nowhere", "dra-plan explain says why."),
     "device-lost": RuleText("A claim has a device that no longer exists", "Drain the node before its devices change."),
     "selector-lost": RuleText("A selector in use no longer matches any device", "dra-plan cel says what devices have."),
     "quota-exceeded": RuleText(
-        "More is used than a quota allows", "This terminates no running pod, but nothing new is admitted."
+        "Usage exceeds a quota", "Running pods are not terminated, but nothing new is admitted."
     ),
     "quota-unstated": RuleText(
         "A quota requires requests or limits that running pods do not set",

@@ -32,9 +32,9 @@ from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, counted, listed, when
 
 EFFECTS: dict[PodEffect, str] = {
-    "Gone": "Ends for good",
-    "WithoutPlace": "Without a place",
-    "EvictedAgain": "Evicted again and again",
+    "Gone": "Not recreated",
+    "WithoutPlace": "Left pending",
+    "EvictedAgain": "Evicted repeatedly",
     "Moves": "Moves",
     "Restarts": "Restarts in place",
     "Starts": "Starts",
@@ -100,16 +100,16 @@ def headline(document: ImpactDocument) -> str:
             (placed, "rescheduled"),
             (refused, f"not created again{_because_of_quotas(document, 'WithoutPlace', refused=True)}"),
             (counts["WithoutPlace"] - refused, "left pending"),
-            (counts["EvictedAgain"], "evicted again and again"),
+            (counts["EvictedAgain"], "evicted repeatedly"),
             (counts["Gone"], "not recreated"),
         )
         kinds = ", ".join(f"{number} {word}" for number, word in parts if number)
-        said.append(f"{counted(ending, 'running pod')} {'ends' if ending == 1 else 'end'}: {kinds}")
+        said.append(f"{counted(ending, 'running pod')} {'is' if ending == 1 else 'are'} terminated: {kinds}")
     new = Counter(pod.effect for pod in document.pods if pod.before is None)
     starting = (
         (new["Starts"], "gets a node" if new["Starts"] == 1 else "get a node"),
         (new["Waits"], f"without a node{_because_of_quotas(document, 'Waits')}"),
-        (new["Refused"], f"refused{_because_of_quotas(document, 'Refused')}"),
+        (new["Refused"], f"rejected{_because_of_quotas(document, 'Refused')}"),
     )
     kinds = ", ".join(f"{number} {word}" for number, word in starting if number)
     said += [f"{counted(sum(number for number, _ in starting), 'new pod')}: {kinds}"] if kinds else []
@@ -118,7 +118,7 @@ def headline(document: ImpactDocument) -> str:
         "Starts": "would start",
         "NoLongerStarts": "would no longer start",
         "Elsewhere": "would start elsewhere",
-        "Refused": f"would be refused{_because_of_quotas(document, 'Refused')}",
+        "Refused": f"would be rejected{_because_of_quotas(document, 'Refused')}",
     }
     waiting = ((counts[effect], word) for effect, word in words.items())
     said += [f"{counted(number, 'pending pod')} {word}" for number, word in waiting if number]
@@ -175,7 +175,7 @@ def is_placeholder(pod: AffectedPod) -> bool:
 
 
 def when_it_ends(pod: AffectedPod) -> str:
-    """Return the time of the end, and its cause; an empty text for a pod that does not end."""
+    """Return when and why the pod is terminated; an empty text if it is not."""
     ending = pod.after.ended if pod.after is not None else None
     return f"{when(ending.second)} ({ending.by})" if ending is not None else ""
 
@@ -335,7 +335,7 @@ _TAINTED = {
 
 
 def lost_selectors(document: ImpactDocument) -> str:
-    """Return that selectors match nothing any more, without the full stop; "" if none is lost."""
+    """Return that selectors no longer match anything, without the full stop; "" if none is lost."""
     lost = sum(one.lost for one in document.selectors)
     return f"{counted(lost, 'selector')} in use would match no device" if lost else ""
 

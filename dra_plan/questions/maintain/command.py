@@ -28,7 +28,7 @@ def maintain(
     to: Annotated[
         list[str] | None,
         typer.Option(
-            "--to", metavar="PATH", help=("ResourceSlices and Nodes to use when nodes come back; repeatable.")
+            "--to", metavar="PATH", help=("ResourceSlices and Nodes to use when drained nodes return; repeatable.")
         ),
     ] = None,
     fail_on: options.FailOn = "error",
@@ -44,10 +44,10 @@ def maintain(
       dra-plan maintain cluster.json --nodes rack=r2 --surge 1=node-1
       dra-plan maintain cluster.json --to driver-2-slices.yaml
 
-    Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption budgets allow, and
-    uncordoned before the next wave. The scheduler and the controllers place the new pods. The answer is an order in
-    which every running pod finds a place, or that there is none, with the node and the pod where it stops. PATH is
-    a file, a directory, or - for standard input.
+    Each wave is drained as `kubectl drain` does it, as many pods at a time as disruption budgets allow, and uncordoned
+    before the next wave. The controllers recreate the pods, and the scheduler places them. The answer is an order in
+    which every evicted pod is rescheduled, or that there is none, with the node and the pod at which the best attempt
+    stops. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import load_cluster, opened

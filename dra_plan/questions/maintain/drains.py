@@ -113,7 +113,7 @@ def _published(inventory: Inventory) -> set[str]:
 
 
 def started(before: Inventory, after: Inventory) -> list[PodAndNode]:
-    """Return the pods that were pending before and have a node after."""
+    """Return the pods that were pending before and have a node afterwards."""
     waited = {pod_key(pod) for pod in before.pods if is_waiting(pod)}
     return [placed(pod) for pod in after.pods if pod.spec.node_name and pod_key(pod) in waited]
 
@@ -124,7 +124,7 @@ def placed(pod: Pod) -> PodAndNode:
 
 
 def leaving(inventory: Inventory, names: set[str]) -> Iterator[Pod]:
-    """Yield the pods that a drain of these nodes ends."""
+    """Yield the pods that a drain of these nodes terminates."""
     for pod in inventory.pods:
         if pod.spec.node_name in names and not ended(pod) and not belongs_to_node(pod):
             yield pod

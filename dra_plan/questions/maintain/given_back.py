@@ -90,7 +90,7 @@ class GivenBack:
                 )
 
     def notices(self, names: Sequence[str]) -> Iterator[Notice]:
-        """Yield the nodes that return unchanged, although others do not, and the parts of the file for no drained node.
+        """Yield the nodes that return unchanged, although others change, and unused parts of the file.
 
         Raises UsageError if no part of the file belongs to a drained node.
         """

@@ -53,8 +53,8 @@ def named(document: MaintenanceDocument, node: str) -> str:
 def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     if document.outcome == "Possible":
         yield (
-            f"{headline(document)}, in this order. Every running pod keeps a node, except while it "
-            "moves, and every budget is kept."
+            f"{headline(document)}, in this order. All evicted pods are rescheduled, "
+            "and every PodDisruptionBudget is respected."
         )
     else:
         yield no_order(document)
@@ -86,10 +86,10 @@ def _changes(document: MaintenanceDocument) -> Iterator[str]:
     new = [node for node in back if node.slices]
     if new:
         devices = counted(sum(len(node.devices) for node in new), "device")
-        yield f"Come back with new slices: {counted(len(new), 'node')}, {devices}."
+        yield f"{counted(len(new), 'node')} {'comes' if len(new) == 1 else 'come'} back with new slices ({devices})."
     versions = sorted({node.kubelet_version for node in back if node.kubelet_version})
     if versions:
-        yield f"Come back with kubelet {versions[0]}: {counted(len(back), 'node')}."
+        yield f"{counted(len(back), 'node')} {'comes' if len(back) == 1 else 'come'} back with kubelet {versions[0]}."
 
 
 def no_order(document: MaintenanceDocument) -> str:

@@ -54,7 +54,7 @@ def fill_placement(made: Page, answer: PlacementPlan, inventory: Inventory | Non
         name = f"pod/{pod.namespace}/{pod.name}"
         pick = Pick(f"pick-{len(made.picks)}", name, picks.BAD, "no place", "", [{} for _ in made.scenes])
         refused = late.get((pod.namespace, pod.name))
-        said = f"{refused.plugin} refuses it on {refused.node}: {refused.message}" if refused is not None else ""
+        said = f"{refused.plugin} rejects it on {refused.node}: {refused.message}" if refused is not None else ""
         made.picks.append(pick)
         article = told.Article(pick.key, name, picks.BAD, "no place", ("It has no place next to the others."))
         article.summary = told.lines([said])
@@ -81,7 +81,7 @@ def _add_answer(made: Page, document: PlacementDocument, bound: list[DrawnPod]) 
             place = made.scenes[0].by_node.get(late.node)
             if place is not None:
                 said = f"{late.namespace}/{late.name}: {late.plugin}: {late.message}"
-                marks[place.number] = Mark(picks.BAD, "refuses a pod afterwards", said)
+                marks[place.number] = Mark(picks.BAD, "rejects a pod afterwards", said)
         pick.marks = [marks]
     article = told.Article(pick.key, name, tone, word, f"{made.headline}.")
     article.bars = _bounds(document)

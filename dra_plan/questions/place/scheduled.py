@@ -41,7 +41,7 @@ class ScheduledPods:
 
 
 def scheduled(question: Question, chosen: Chosen, asked: PlacementQuestion) -> ScheduledPods:
-    """Return the scheduler's result for the selected pods, while all other pending pods are left aside."""
+    """Return the scheduler's result for the selected pods, ignoring all other pending pods."""
     ground = asked.ground
     enough = lambda: ground.time.is_over  # noqa: E731
     result = schedule_chosen(ground.simulation.inventory, ground.target, question, chosen, enough=enough)

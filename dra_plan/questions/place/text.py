@@ -144,7 +144,7 @@ def _verdict(document: PlacementDocument) -> Iterator[Part]:
     pods = counted(document.pods, "pod")
     if document.outcome == "Refused":
         others = f"; the other {pods} {AT_ONCE}" if document.pods else ""
-        yield f"Refused: the API server refuses some of these objects{others}."
+        yield f"Refused: the API server rejects some of these objects{others}."
     elif document.outcome == "Placed":
         placed = len(document.placed)
         if placed == document.pods:
@@ -238,7 +238,7 @@ def _groups(document: PlacementDocument) -> Iterator[Part]:
 
 
 def _refused(document: PlacementDocument) -> Iterator[str]:
-    yield ("Filters that look at other pods or at volumes are checked after a placement is found. They refuse:")
+    yield ("Filters that look at other pods or at volumes are checked after a placement is found. They reject:")
     for one in document.refused_afterwards:
         yield f"  {one.namespace}/{one.name} on {one.node}: {one.plugin}: {one.message}"
 
@@ -253,7 +253,11 @@ def _priorities(document: PlacementDocument) -> Iterator[Part]:
         yield made
 
 
-_MORE = {True: "no placement has more.", False: "a placement with more exists.", None: ("whether more fit is unknown.")}
+_MORE = {
+    True: "no placement binds more.",
+    False: "a placement that binds more exists.",
+    None: ("whether more fit is unknown."),
+}
 _BETTER = {
     True: "no placement is better.",
     False: "a better one exists.",
@@ -268,7 +272,7 @@ def _scheduler(document: PlacementDocument) -> Iterator[str]:
     gangs = sum(level.groups for level in document.priorities)
     starts = f" and start {told.started} of {counted(gangs, 'group')}" if gangs else ""
     is_plain = not gangs and len(document.priorities) <= 1
-    yield f"kube-scheduler would bind {told.bound} of them{starts}: {(_MORE if is_plain else _BETTER)[told.is_best]}"
+    yield f"kube-scheduler would bind {told.bound} of them{starts}; {(_MORE if is_plain else _BETTER)[told.is_best]}"
 
 
 def _placed(document: PlacementDocument, *, wide: bool) -> Iterator[Part]:
@@ -279,7 +283,7 @@ def _placed(document: PlacementDocument, *, wide: bool) -> Iterator[Part]:
     if made.rows:
         yield made
     if document.left:
-        yield f"Without a place: {listed([_pod(pod) for pod in document.left])}."
+        yield f"Not placed: {listed([_pod(pod) for pod in document.left])}."
 
 
 def _devices(entry: PlacedPodEntry, *, wide: bool) -> str:

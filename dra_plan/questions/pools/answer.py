@@ -6,15 +6,19 @@ quantities.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from dra_plan.allocator import PoolGatherer, View
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolState, device_is_on, targets
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.devices import ClaimHolder
 from dra_plan.documents.pools import DoomedPod, ListedDevice, ListedPool
 from dra_plan.errors import UsageError
 from dra_plan.near import nearest
@@ -39,6 +43,7 @@ class PoolList(PrintedAnswer[PoolsDocument]):
     view: View
     evictions: ForeseenEvictions | None = None
     """The foreseen evictions, if any device has taints."""
+    claims: Sequence[ResourceClaim] = ()
 
     def __iter__(self) -> Iterator[ListedPool]:
         return iter(self.document.pools)
@@ -50,9 +55,10 @@ class PoolList(PrintedAnswer[PoolsDocument]):
         return f"<PoolList for {self.view.target.version}: {counted(len(self), 'pool')}>"
 
     def _document(self) -> PoolsDocument:
+        holders = {claim.key: _holder(claim) for claim in self.claims}
         return PoolsDocument(
             target=answer_target(self.view.target),
-            pools=[_listed_pool(seen, self.view, self.evictions) for seen in self.seen],
+            pools=[_listed_pool(seen, self.view, self.evictions, holders) for seen in self.seen],
             warnings=warnings(self.notices),
         )
 
@@ -86,7 +92,13 @@ def list_pools(
         for each in seen_pools(view, nodes, everywhere=not question.nodes)
         if (not drivers or each.pool.id.driver in drivers) and (not states or each.pool.state.value in states)
     ]
-    return PoolList(tuple(seen), told, view, _evictions(inventory, view))
+    return PoolList(tuple(seen), told, view, _evictions(inventory, view), inventory.claims)
+
+
+def _holder(claim: ResourceClaim) -> ClaimHolder:
+    users = claim.status.reserved_for if claim.status is not None else []
+    pods = [user.name for user in users if user.resource == "pods"]
+    return ClaimHolder(namespace=claim.metadata.namespace, name=claim.metadata.name, pods=pods)
 
 
 def _evictions(inventory: Inventory, view: View) -> ForeseenEvictions | None:
@@ -110,15 +122,21 @@ def _check(view: View, drivers: Sequence[str], states: Sequence[str]) -> None:
                 raise UsageError(f"no pool has the {what} {name!r}: {there}")
 
 
-def _listed_pool(seen: SeenPool, view: View, evictions: ForeseenEvictions | None) -> ListedPool:
+def _listed_pool(
+    seen: SeenPool, view: View, evictions: ForeseenEvictions | None, holders: Mapping[str, ClaimHolder]
+) -> ListedPool:
     pool = seen.pool
     left = PoolRemainder(view, pool)
     divided = view.target.features.partitionable_devices and any(device.consumption for device in left.devices)
     devices = [
-        _listed_device(device, seen.nodes, left, evictions, is_part=divided and bool(device.consumption))
+        structs.replace(
+            _listed_device(device, seen.nodes, left, evictions, is_part=divided and bool(device.consumption)),
+            holders=[holders[key] for key in _keys(view, device) if key in holders],
+        )
         for device in left.devices
     ]
     states = [device.state for device in devices]
+    reaching = _reaching(seen, view.gatherer)
     available = [device for device, state in zip(left.devices, states, strict=True) if state == "Available"]
     return ListedPool(
         driver=pool.id.driver,
@@ -128,7 +146,8 @@ def _listed_pool(seen: SeenPool, view: View, evictions: ForeseenEvictions | None
         resource_slice_count=pool.expected,
         observed_resource_slice_count=pool.seen,
         state=pool.state,
-        nodes=[node.metadata.name for node in _reaching(seen, view.gatherer)],
+        nodes=[node.metadata.name for node in reaching],
+        cordoned=[node.metadata.name for node in reaching if node.spec.unschedulable],
         total_devices=len(devices),
         allocated_devices=states.count("Allocated") + states.count("Shared"),
         available_devices=states.count("Available"),
@@ -140,6 +159,14 @@ def _listed_pool(seen: SeenPool, view: View, evictions: ForeseenEvictions | None
         profiles=pools.profiles(left.counters, pool, left.devices, available) if divided else [],
         validation_error=str(pool.problem) if pool.state is PoolState.INVALID else "",
     )
+
+
+def _keys(view: View, device: PoolDevice) -> list[str]:
+    """Return the keys of the claims that have the device."""
+    state = view.state
+    if device.id in state.dedicated:
+        return [state.dedicated[device.id]]
+    return list(dict.fromkeys(state.shared.get(device.id, ())))
 
 
 def _reaching(seen: SeenPool, gatherer: PoolGatherer) -> list[Node]:

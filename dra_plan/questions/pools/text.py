@@ -14,7 +14,7 @@ from dra_plan.text import columns, formats
 from dra_plan.text.columns import Paragraph, Part, Screen, Table
 from dra_plan.text.formats import Format, Formats
 from dra_plan.text.naming import NAMES, node_list, target
-from dra_plan.text.words import counted, listed, when
+from dra_plan.text.words import counted, holder, listed, when
 
 Cells = tuple[str, ...]
 
@@ -147,7 +147,7 @@ def totals(pools: Iterable[ListedPool]) -> list[str]:
     available, whole = (sum(numbers) for numbers in zip(*map(whole_devices, pools), strict=True)) if pools else (0, 0)
     parted = sum(map(divided_devices, pools))
     told = [f"{available:,} of {counted(whole, 'device')} available"] if whole else []
-    return [*told, f"{counted(parted, 'device')} in parts"] if parted else told
+    return [*told, f"{counted(parted, 'partitioned device')}"] if parted else told
 
 
 def _available(devices: Iterable[ListedDevice]) -> int:
@@ -183,7 +183,30 @@ def _total(driver: str, pools: Sequence[ListedPool]) -> str:
     by_model = [
         f"{model} {_available(devices):,}/{len(devices):,}" for model, devices in sorted(models.items()) if model
     ]
-    return f"{driver}: {', '.join(told)}{f' ({listed(by_model, 8)})' if by_model else ''}."
+    return f"{driver}: {', '.join(told)}{f' ({listed(by_model, 8)})' if by_model else ''}.{_cordoned(pools)}"
+
+
+def _cordoned(pools: Sequence[ListedPool]) -> str:
+    """Return how many of the available devices no new pod gets, because all nodes that reach them are cordoned."""
+    shut = [(pool, _shut(pool)) for pool in pools if pool.cordoned]
+    number = sum(devices for _, devices in shut)
+    if not number:
+        return ""
+    names = list(dict.fromkeys(name for pool, devices in shut if devices for name in pool.cordoned))
+    where = f"cordoned {'node' if len(names) == 1 else 'nodes'} {listed(names, NAMES + 1)}"
+    return (
+        f" {number:,} available {'device is' if number == 1 else 'devices are'} on {where}: new pods cannot get them."
+    )
+
+
+def _shut(pool: ListedPool) -> int:
+    """Return the number of available devices of the pool that only cordoned nodes reach."""
+    cordoned = set(pool.cordoned)
+    return sum(device.state == "Available" and cordoned >= set(_reaching(device, pool)) for device in pool.devices)
+
+
+def _reaching(device: ListedDevice, pool: ListedPool) -> list[str]:
+    return pool.nodes if device.nodes is None else device.nodes
 
 
 def _invalid(document: PoolsDocument) -> Table:
@@ -243,21 +266,20 @@ def _shares(pool: ListedPool) -> list[Cells]:
 
 
 def _devices(document: PoolsDocument) -> Table:
-    headers = ("DRIVER", "POOL", "GENERATION", "DEVICE", "STATE", "CAPACITY LEFT", "TAINTS", "NODES", "REASON")
-    made = Table(headers, grouped=3, flexible=(3, 5, 6, 7, 8))
-    for pool in document.pools:
-        for device in pool.devices:
-            made.add(
-                pool.driver,
-                pool.pool_name,
-                str(pool.generation),
-                device.name,
-                device.state,
-                _capacity(device),
-                ", ".join(_taint(taint) for taint in device.taints),
-                ", ".join(device.nodes or ()),
-                device.reason,
-            )
+    """Return one row per device; columns that would be empty are left out."""
+    always = ("DRIVER", "POOL", "GENERATION", "DEVICE", "STATE")
+    every = [
+        (pool, device, cells)
+        for pool in document.pools
+        for device in pool.devices
+        for cells in [[make(device) for make in _MORE.values()]]
+    ]
+    filled = [column for column in range(len(_MORE)) if any(cells[column] for _, _, cells in every)]
+    headers = (*always, *(list(_MORE)[column] for column in filled))
+    made = Table(headers, grouped=3, flexible=(3, *range(len(always), len(headers))))
+    for pool, device, cells in every:
+        more = (cells[column] for column in filled)
+        made.add(pool.driver, pool.pool_name, str(pool.generation), device.name, device.state, *more)
     return made
 
 
@@ -279,6 +301,16 @@ def _capacity(device: ListedDevice) -> str:
 def _taint(taint: DeviceTaint) -> str:
     value = f"={taint.value}" if taint.value else ""
     return f"{taint.key}{value}:{taint.effect}"
+
+
+_MORE: dict[str, Callable[[ListedDevice], str]] = {
+    "CAPACITY LEFT": _capacity,
+    "HELD BY": lambda device: ", ".join(map(holder, device.holders)),
+    "TAINTS": lambda device: ", ".join(map(_taint, device.taints)),
+    "NODES": lambda device: ", ".join(device.nodes or ()),
+    "REASON": lambda device: device.reason,
+}
+"""The columns of `-o wide` that few devices need."""
 
 
 FORMATS = Formats(table=table, wide=wide, name=pools)

@@ -40,8 +40,8 @@ def repack(
       dra-plan repack cluster.json --most --movable bare -o script
 
     The moves come in waves. Each wave is simulated with the scheduler and the controllers and respects disruption
-    budgets. The answer also says how few moves are possible. -o script prints kubectl commands and runs none of
-    them. PATH is a file, a directory, or - for standard input.
+    budgets. The answer also contains a proven minimum for the number of moves. -o script prints kubectl commands and
+    runs none of them. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import opened

@@ -69,8 +69,8 @@ def headline(document: RepackDocument) -> str:
         case "Moves":
             moves = counted(document.moves, "pod")
             waves = counted(len(document.waves), "wave")
-            them = "It gets another node" if document.moves == 1 else "Each of them gets another node"
-            return f"Moving {moves} in {waves} makes {_found(document)}. {them}"
+            where = "another node" if document.moves == 1 else "other nodes"
+            return f"Moving {moves} to {where} in {waves} makes {_found(document)}"
         case "Impossible" if document.asked == "Most" and document.found == document.at_most:
             return f"{_as_it_is(document)}; no moves make room for more (proved)"
         case "Impossible":

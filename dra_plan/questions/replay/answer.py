@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import fmean
 
 from msgspec import UNSET, structs
@@ -46,8 +47,13 @@ class Replay(PrintedAnswer[ReplayDocument]):
     notices: Sequence[Notice]
     enlarged: Inventory
     """The cluster with the nodes and slices that come later."""
-    kept: Sequence[KeptMoment]
-    """Moments of the first run with their objects."""
+    again: Callable[[], Sequence[KeptMoment]]
+    """Return moments of the first run with their objects: the run is simulated again, unless it kept them."""
+
+    @cached_property
+    def kept(self) -> Sequence[KeptMoment]:
+        """Return moments of the first run with their objects, which only a page needs."""
+        return self.again()
 
     def __repr__(self) -> str:
         last = self.results[0][0].samples[-1]
@@ -128,12 +134,14 @@ def replay_cluster(
     seconds: Sequence[float] = (),
     every: float | None = None,
     plugins: Registry | None = None,
+    for_page: bool = False,
 ) -> Replay:
     """Simulate the cluster through the steps until nothing more happens, under each setting and in each order.
 
     Samples are taken at these `seconds`, every `every` seconds, or at ten moments between the first step and the last;
     the end is always included. The owners, `namespace` and `selector` of the question select the pending pods to
-    schedule. Raises InputError for impossible steps, UsageError for invalid options.
+    schedule. `for_page` keeps what a page needs. Raises InputError for impossible steps, UsageError for
+    invalid options.
     """
     chosen = choice(inventory, target, question)
     taken = accepted(inventory, target, chosen, question.runtime_config)
@@ -152,7 +160,7 @@ def replay_cluster(
     begun: list[tuple[RunResult, SimulationResult, list[KeptMoment]]] = []
 
     def begin() -> None:
-        begun.append(run(trace, settings[0], 0, keeps=True))
+        begun.append(run(trace, settings[0], 0, keeps=for_page))
 
     if jobs > 1 and others:
         _ = [step.created for step in steps]  # decoded once, before processes fork
@@ -166,7 +174,11 @@ def replay_cluster(
     told = [*notices_about(inventory, target, outcome, settled=True)]
     if orders == 1:
         told.append(Notice(ONE_ORDER, ONLY_ONE))
-    return Replay(target, chance, settings, results, outcome, told, enlarged(inventory, steps), tuple(kept))
+
+    def again() -> Sequence[KeptMoment]:
+        return kept if for_page else run(trace, settings[0], 0, keeps=True)[2]
+
+    return Replay(target, chance, settings, results, outcome, told, enlarged(inventory, steps), again)
 
 
 def enlarged(inventory: Inventory, steps: Sequence[EventStep]) -> Inventory:

@@ -59,16 +59,23 @@ class ReplayOptions(Chosen, Ties, Bounded, Timed, total=False):
 def replay(
     cluster: LoadedCluster, events: Iterable[Mapping[str, Any]] = (), **options: Unpack[ReplayOptions]
 ) -> Replay:
-    """Simulate the cluster over time: bound, pending and free, while pods come and go through the scheduling cycle.
+    """Simulate the cluster over time: bound and pending pods, and free devices.
 
     `events` are steps such as {"create": object, "time": 60, "runs": 3600} (docs/replay.md). `config` is a decoded
-    KubeSchedulerConfiguration, `policy` one of the names in docs/replay.md; `against` is a policy, or a configuration,
-    to compare with. With several `orders`, every figure has its range over this number of node orders, which `jobs`
-    processes share. The cluster is reported `at` these seconds after the start, or `every` that many seconds, and at
-    the end. `namespace` and `selector` select the initially pending pods to schedule; all later pods are scheduled.
-    After `timeout` seconds it ends. Raises UsageError for invalid options, InputError for events that cannot be decoded
-    or applied.
+    KubeSchedulerConfiguration; `policy` is one of the names in docs/replay.md; `against` is a policy, or a
+    configuration, to compare with. With several `orders`, every figure has a range over this number of node orders,
+    which `jobs` processes share. The cluster is reported `at` these seconds after the start, or at intervals of `every`
+    seconds, and at the end. `namespace` and `selector` select the initially pending pods to schedule; all later pods
+    are scheduled. After `timeout` seconds it ends. Raises UsageError for invalid options, InputError for events that
+    cannot be decoded or applied.
     """
+    return replayed(cluster, events, options)
+
+
+def replayed(
+    cluster: LoadedCluster, events: Iterable[Mapping[str, Any]], options: ReplayOptions, *, for_page: bool = False
+) -> Replay:
+    """Return the answer; `for_page` keeps what its page needs, which is otherwise simulated again."""
     from dra_plan.arguments import at_least_one, list_of, optional, seconds
     from dra_plan.controllers.events import read_steps, serves_taint_rules
     from dra_plan.questions.replay.answer import replay_cluster
@@ -93,6 +100,7 @@ def replay(
         seconds=[_second(each) for each in list_of(options.get("at", ()), "at", "seconds")],
         every=seconds(options.get("every"), "every"),
         plugins=optional(options.get("plugins"), Mapping, "plugins", "a Registry"),
+        for_page=for_page,
     )
     return cluster.with_edits(answer)
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from dra_plan.cli import options
 from dra_plan.cli.configuration import read_configuration, read_events
 from dra_plan.cli.declared import given, takes
+from dra_plan.cli.reporting import Reporting, page_of
 from dra_plan.cli.running import Exit, of_document
 from dra_plan.cli.whatif import Edits
 from dra_plan.options import ReleaseOptions, ServedVersions
 from dra_plan.questions.replay import ask
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
+
+    from dra_plan.loaded import LoadedCluster
 
 EVENT_FILES = (".jsonl", ".csv")
 """The suffixes of files that contain events instead of manifests."""
@@ -39,6 +42,7 @@ def replay(
     ] = None,
     fail_on: options.FailOn = "error",
     output: options.Output = "table",
+    report: options.Pages = None,
 ) -> Exit:
     """Show how a cluster is used over time.
 
@@ -47,39 +51,48 @@ def replay(
       dra-plan replay cluster.json events.jsonl --against fgd --orders 10
       dra-plan replay cluster.json events.jsonl --every 3600 -o csv
 
-    Pods are created, end and are evicted, and nodes come and go, in simulated time, with the scheduler's own queue
-    and cycle. The answer has waiting times, and the devices that are allocated, or idle but not usable by the pods
-    of the run. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
-    time, action, object, name, count and duration. PATH has the cluster: a file, a directory, or - for standard
+    Pods are created, finish and are evicted, and nodes are added and removed, in simulated time, with the scheduler's
+    own queue and cycle. The answer shows waiting times, allocated devices, and devices that are idle but not usable by
+    the run's pods. Events are JSON lines such as {"time": 60, "create": OBJECT, "runs": 3600}, or CSV with the columns
+    time, action, object, name, count and duration. PATH contains the cluster: a file, a directory, or - for standard
     input.
 
     """
     from dra_plan.cli.inputs import opened
     from dra_plan.cli.printing import print_document
     from dra_plan.errors import UsageError
-    from dra_plan.questions.replay.csv_events import read_csv
     from dra_plan.questions.replay.gate import JUDGE
     from dra_plan.questions.replay.text import parse
 
-    form, gate = parse(output), options.gate(fail_on=fail_on)
-    paths = context.params["paths"]
-    if events is None and paths and str(paths[-1]).endswith(EVENT_FILES):
-        events = str(paths[-1])
-        context.params["paths"] = paths[:-1]
-    asked = opened(context)
-    if asked.owners:
-        raise UsageError(f"{asked.owners[0]}: no such file. Select pending pods with -n and -l")
-    found = ask.replay(
-        asked.cluster,
-        read_csv(events, asked.cluster.inventory)
-        if events is not None and events.endswith(".csv")
-        else read_events(events),
-        **{**given(context, ask.ReplayOptions), "namespace": asked.namespace, "selector": asked.selector},
-        config=None if config is None else _Named.read(config, "--config"),
-        against=_against(against),
-    )
-    print_document(found.document, form)
-    return of_document(found.document, JUDGE, gate)
+    with Reporting(context, report, pages_only=True) as reports:
+        form, gate = parse(output), options.gate(fail_on=fail_on)
+        paths = context.params["paths"]
+        if events is None and paths and str(paths[-1]).endswith(EVENT_FILES):
+            events = str(paths[-1])
+            context.params["paths"] = paths[:-1]
+        asked = opened(context)
+        if asked.owners:
+            raise UsageError(f"{asked.owners[0]}: no such file. Select pending pods with -n and -l")
+        wanted = {
+            **given(context, ask.ReplayOptions),
+            "namespace": asked.namespace,
+            "selector": asked.selector,
+            "config": None if config is None else _Named.read(config, "--config"),
+            "against": _against(against),
+        }
+        steps = _steps(events, asked.cluster)
+        found = ask.replayed(asked.cluster, steps, cast("ask.ReplayOptions", wanted), for_page=reports.has_pages)
+        reports.tell(None, page_of(asked.cluster, found))
+        print_document(found.document, form)
+        return of_document(found.document, JUDGE, gate)
+
+
+def _steps(events: str | None, cluster: LoadedCluster) -> Iterable[Mapping[str, Any]]:
+    from dra_plan.questions.replay.csv_events import read_csv
+
+    if events is not None and events.endswith(".csv"):
+        return read_csv(events, cluster.inventory)
+    return read_events(events)
 
 
 class _Named(dict[str, "Any"]):

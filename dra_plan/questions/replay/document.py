@@ -97,7 +97,7 @@ class ReplayRun(DocumentPart, frozen=True, kw_only=True):
 class ReplayComparison(DocumentPart, frozen=True, kw_only=True):
     """The additional allocation of the second run, in percentage points of all devices.
 
-    Each node order is compared with itself, so that the randomness of the order in both runs does not count.
+    Each node order is compared with itself, so that randomness of the order in both runs has no effect.
     """
 
     at_the_end: float

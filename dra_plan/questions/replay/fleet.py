@@ -30,7 +30,7 @@ Specs = dict[tuple[str, str], ResourceClaimSpec]
 class PodMix:
     """The future or pending pods: the basis for measuring the fragmentation of a cluster.
 
-    Pods that already have a node count only if there are no others.
+    Pods that already have a node are counted only if there are no others.
     """
 
     def __init__(self, inventory: Inventory, steps: Sequence[EventStep]) -> None:

@@ -80,7 +80,7 @@ def _pick(run: ReplayRun, kept: KeptMoment, number: int, before: float) -> Pick:
         for pods, one, many in ((came, "got a node", "got a node"), (went, "ended", "ended"))
         if pods
     ]
-    made = Pick(f"pick-{number}", f"At {duration(sample.second)}", picks.OTHER, word, "; ".join(said), [])
+    made = Pick(f"pick-{number}", f"At {duration(sample.second)}", picks.PLAIN, word, "; ".join(said), [])
     made.step = number + 1
     return made
 

@@ -39,7 +39,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Trace:
-    """The events and the question. `seconds` are those of the samples, `ends` the monotonic deadline."""
+    """The events and the question. `seconds` are the times of the samples, and `ends` is the monotonic deadline."""
 
     inventory: Inventory
     target: Target

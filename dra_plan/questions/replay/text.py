@@ -121,16 +121,17 @@ def _waited(run: ReplayRun, *, named: bool) -> str:
     times = run.waiting_times
     who = f"{run.name}: " if named else ""
     if times.pods and not times.longest:
-        waited = f"{counted(times.pods, 'pod')} got a node without waiting"
+        waited = f"{counted(times.pods, 'pod')} {'was' if times.pods == 1 else 'were'} scheduled without waiting"
     else:
         waited = (
-            f"{counted(times.pods, 'pod')} got a node after {duration(times.mean)} on average (median"
+            f"{counted(times.pods, 'pod')} {'was' if times.pods == 1 else 'were'} scheduled after"
+            f" {duration(times.mean)} on average (median"
             f" {duration(times.median)}, 95th percentile {duration(times.percentile95)}, longest"
             f" {duration(times.longest)})"
         )
     if not times.pods:
-        waited = "No pod got a node"
-    return f"{who}{waited}. {100 * run.used:.1f}% of all devices were allocated on average over time."
+        waited = "No pod was scheduled"
+    return f"{who}{waited}. On average over time, {100 * run.used:.1f}% of all devices were allocated."
 
 
 def names(document: ReplayDocument) -> str:

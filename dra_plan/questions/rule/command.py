@@ -16,7 +16,7 @@ def rule(
         typer.Argument(
             autocompletion=completing.rules,
             metavar="CODE",
-            help="Codes or prefixes of codes; without any, all rules are listed.",
+            help="Codes or code prefixes; if none is given, all rules are listed.",
         ),
     ] = None,
     output: Annotated[
@@ -30,15 +30,15 @@ def rule(
         ),
     ] = "text",
 ) -> Exit:
-    """Explain the rules of validate, with examples.
+    """Explain the rules that validate checks, with examples.
 
     Examples:
       dra-plan rule DRA230
       dra-plan rule DRA1
       dra-plan rule -o json
 
-    Shows what a rule checks, why it matters and how to fix it, with a bad example, what validate prints for it, and
-    a good example. Without CODE, all rules are listed; docs/rules.md has them too.
+    Shows what a rule checks, why it matters and how to fix it, with a bad example, what validate prints for it, and a
+    good example. Without CODE, all rules are listed; docs/rules.md also lists them.
 
     """
     from dra_plan.cli.printing import print_document

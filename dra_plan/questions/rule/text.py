@@ -33,7 +33,7 @@ def _text(document: RulesDocument, screen: Screen | None) -> str:
 
 
 def _list(document: RulesDocument, screen: Screen | None) -> str:
-    made = Table(("CODE", "SEVERITY", "REFUSED BY", "WHAT"), flexible=(3,))
+    made = Table(("CODE", "SEVERITY", "REJECTED BY", "WHAT"), flexible=(3,))
     for rule in document.rules:
         made.add(rule.code, rule.severity, REFUSERS[rule.refused_by], rule.title)
     return columns([made, "dra-plan rule CODE shows the details, with a bad and a good example."], screen)
@@ -42,7 +42,7 @@ def _list(document: RulesDocument, screen: Screen | None) -> str:
 def _guide(rule: RuleGuide, screen: Screen | None) -> Iterator[str]:
     yield _heading(f"{rule.code}: {rule.title}", screen)
     yield ""
-    yield f"{rule.severity}, refused by {REFUSERS[rule.refused_by]}" if rule.refused_by else str(rule.severity)
+    yield f"{rule.severity}, rejected by {REFUSERS[rule.refused_by]}" if rule.refused_by else str(rule.severity)
     yield from wrapped(f"why: {rule.why}", screen, "     ")
     yield from wrapped(f"help: {rule.fix}", screen, "      ")
     if rule.example is None:

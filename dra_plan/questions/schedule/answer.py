@@ -32,6 +32,7 @@ from dra_plan.errors import UsageError
 from dra_plan.planner import nodes, notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.bystanders import of_bystanders
+from dra_plan.planner.certainty import keep_refusals
 from dra_plan.planner.claim_sets import SetPlanner
 from dra_plan.planner.creation import as_created, has_quotas
 from dra_plan.planner.nodes import with_nodes
@@ -157,7 +158,7 @@ def schedule_pods(
     scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are; if it
     settles, all compete, and `namespace` and `selector` select the pods that are reported. With
     `requires_nodes`, raises InputError for input without nodes; otherwise that is a cluster without nodes. With
-    `settle`, the controllers act afterwards, and the `events` happen, until nothing changes any more; `never_ready`
+    `settle`, the controllers act afterwards, and the `events` happen, until nothing changes any longer; `never_ready`
     pods (NAMESPACE/NAME) start and do not become ready; with more `patience` (seconds), later changes happen, too.
     Raises UsageError for invalid options.
     """
@@ -193,6 +194,7 @@ def schedule_pods(
         ordered=True,
         chance=chance,
     )
+    keep_refusals(simulation)
     settled: Settled | None = None
     if settle:
         outcome, settled = settled_result(
@@ -218,7 +220,7 @@ def schedule_pods(
         tuple(told) if told is not None else None,
         settled,
         next_,
-        lacking(inventory, outcome),
+        lacking(inventory, outcome, simulation),
         tuple(refused.values()),
         shown,
     )

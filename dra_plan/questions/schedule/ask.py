@@ -52,7 +52,7 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
     ]
     requires_nodes: bool
     trace: Annotated[bool, Flag("--trace", ("Show the result of every plugin for every node, and what woke each pod."))]
-    explain: Annotated[bool, Flag("--explain", "Show why devices were refused to each pod without a node.")]
+    explain: Annotated[bool, Flag("--explain", "Show why each pod without a node got no devices.")]
     settle: Annotated[
         bool,
         Flag("--settle", "Also simulate controllers (evictions, replacements) until nothing changes."),
@@ -73,20 +73,19 @@ class ScheduleOptions(PodOptions, Ties, Timed, total=False):
 def schedule(cluster: LoadedCluster, *owners: str, **options: Unpack[ScheduleOptions]) -> SchedulePlan:
     """Return the result of kube-scheduler handling the pods one after another.
 
-    `owners` name the pods to schedule and report, or workloads that stand for their pods; without them, `namespace` and
-    `selector` select pending pods. `then` are later states of the cluster; `config` is a decoded
-    KubeSchedulerConfiguration, `extenders` replace those that it names, `plugins` are factories of custom plugins;
-    `api_server` is "real", or "recorded" for the one with which most outcomes were recorded; `order` is "arrival" (by
-    creationTimestamp, then by input order), or "name" for a restarted scheduler; among several best nodes, `ties` takes
-    the "first", or a "random" one by `seed`. With `explain`, the plan contains, for each pod without a node, why it got
-    no devices in the state of its last attempt. An input without nodes is scheduled as a cluster without nodes, or
-    rejected with `requires_nodes`. With `settle`, controllers act as well: pods are evicted and recreated, claims
-    deallocated, quota enforced, until nothing changes, and again in each later state; `events` are steps such as
-    {"create": object} that then happen one after another (docs/schedule.md); `never_ready` pods (NAME or
-    NAMESPACE/NAME) start and do not become ready. A DeviceTaintRule in any of them means that the cluster serves this
-    kind.
-    After `timeout` seconds it ends: unfinished attempts are Undecided. Raises UsageError for invalid options,
-    InputError for later states and events that cannot be decoded.
+    `owners` name the pods to schedule and report, or workloads whose pods are; without them, `namespace` and `selector`
+    select pending pods. `then` are later states of the cluster; `config` is a decoded KubeSchedulerConfiguration,
+    `extenders` replace those that it names, `plugins` are factories of custom plugins; `api_server` is "real", or
+    "recorded" for the one with which most outcomes were recorded; `order` is "arrival" (by creationTimestamp, then by
+    input order), or "name" for a restarted scheduler; among several best nodes, `ties` takes the "first", or a "random"
+    one by `seed`. With `explain`, the plan contains, for each pod without a node, why it got no devices in the state of
+    its last attempt. An input without nodes is scheduled as a cluster without nodes, or rejected with `requires_nodes`.
+    With `settle`, controllers act as well: pods are evicted and recreated, claims deallocated, quota enforced, until
+    nothing changes, and again in each later state; `events` are steps such as {"create": object} that then happen one
+    after another (docs/schedule.md); `never_ready` pods (NAME or NAMESPACE/NAME) start and do not become ready. A
+    DeviceTaintRule in any of them means that the cluster serves this kind. After `timeout` seconds it ends: unfinished
+    attempts are Undecided. Raises UsageError for invalid options, InputError for later states and events that cannot be
+    decoded.
     """
     from dra_plan.arguments import able, callback, list_of, names, optional, required, truth
     from dra_plan.loaded import LoadedCluster

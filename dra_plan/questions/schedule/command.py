@@ -64,8 +64,8 @@ def schedule(
       dra-plan schedule cluster.json manifests/ --settle --require-fit
       dra-plan schedule --live -n team-a
 
-    Pods are scheduled in the scheduler's order and compete for nodes and devices; workloads count with all their
-    replicas. -n, -l and names (pod/train, deploy/serve, po train, train) select pending pods. PATH has the cluster
+    Pods are scheduled in the scheduler's order and compete for nodes and devices; all replicas of a workload are
+    included. -n, -l and names (pod/train, deploy/serve, po train, train) select pending pods. PATH contains the cluster
     and its pods: a file, a directory, or - for standard input.
 
     """

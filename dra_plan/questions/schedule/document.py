@@ -47,7 +47,7 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     trace: SchedulingTrace | UnsetType = UNSET
     explanations: Annotated[
         list[ExplainedAttempt] | UnsetType,
-        Meta(description=("With --explain: explanations for pods without a node to which devices were refused.")),
+        Meta(description=("With --explain: explanations for pods without a node to which devices were rejected.")),
     ] = UNSET
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -35,18 +35,19 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
     """Add the pods in order, each with its devices or the reasons against it."""
     document = answer.document
     made.gets_word, made.picks_title = "gets", "Pods, in the scheduler's order"
-    told_pods = [pod for pod in document.pods if pod.attempts or pod.outcome not in ("Bound", "Skipped")]
+    told_pods = [pod for pod in document.pods if _is_scheduled(pod)]
     waiting = [pod for pod in told_pods if pod.outcome != "Bound"]
     made.headline = _headline(told_pods, waiting, len(document.evictions))
     if made.scenes and document.pods:
-        made.slider, made.before, made.steps = "Pods, one after the other", "before all pods", len(document.pods)
+        made.slider, made.before, made.steps = "Pods, one after the other", "before all pods", len(told_pods)
         made.tiles_when = "Before the first pod is tried."
     evicted = _evicted(answer)
     why = {(pod.namespace, pod.name): each for each in document.explanations or () for pod in each.pods}
     told_before: dict[bytes, str] = {}
     claims_of = claims_of_pods(document.claims)
-    for number, pod in enumerate(document.pods):
+    for number, pod in enumerate(_in_order(document.pods)):
         pick = pod_pick(pod, number, len(evicted.get(f"{pod.namespace}/{pod.name}", ())))
+        pick.step = None if _is_scheduled(pod) else len(told_pods)
         made.picks.append(pick)
         explained = why.get((pod.namespace, pod.name))
         alike = _told_before(explained, pod, pick, told_before) if len(document.pods) > MOST_ARTICLES else ""
@@ -55,6 +56,16 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
         made.articles.append(article)
     if made.scenes and view is not None:
         _draw(made, answer, view, why)
+
+
+def _is_scheduled(pod: ScheduledPod) -> bool:
+    """Return whether the pod is not one that ran before."""
+    return bool(pod.attempts) or pod.outcome not in ("Bound", "Skipped")
+
+
+def _in_order(all_pods: Sequence[ScheduledPod]) -> list[ScheduledPod]:
+    """Return the pods in the scheduler's order, then those that ran before."""
+    return sorted(all_pods, key=lambda pod: not _is_scheduled(pod))
 
 
 def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, before: dict[bytes, str]) -> str:
@@ -89,7 +100,7 @@ def _draw(made: Page, answer: SchedulePlan, view: View, why: Mapping[PodKey, Exp
     claims = claims_by_pod(answer.outcome.claims)
     in_the_end = {claim.key: claim for claim in answer.outcome.claims}
     evicted = _evicted(answer)
-    for pick, pod in zip(made.picks, answer.document.pods, strict=True):
+    for pick, pod in zip(made.picks, _in_order(answer.document.pods), strict=True):
         name = f"{pod.namespace}/{pod.name}"
         own = claims.get((pod.namespace, pod.name), {})
         pick.marks = [_marks(pod, own, drawn)]
@@ -122,7 +133,7 @@ def _marks(pod: ScheduledPod, claims: Mapping[str, ResourceClaim], drawn: Scene)
 def _draw_failed(
     made: Page, beginning: Beginning, failed: Mapping[PodKey, FailedAttempt], why: Mapping[PodKey, ExplainedAttempt]
 ) -> None:
-    """Draw each pod that was refused devices: the picture at its last attempt, with the reasons on the devices."""
+    """Draw each pod that was rejected devices: the picture at its last attempt, with the reasons on the devices."""
     left = MOST_ASKED
     marks: dict[int, dict[int, Mark]] = {}
     moments: dict[frozenset[int], int] = {}

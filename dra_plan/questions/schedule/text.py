@@ -31,6 +31,10 @@ FEW = 10
 """The number of already bound pods that are shown if there are no others, since the user may want to see them."""
 
 
+MISSING_TEMPLATE = "missing-template"
+"""The code of the warning that the template of a claim is not in the input."""
+
+
 LEGEND = "ok: passed Filter; numbers: weighted scores."
 
 
@@ -118,12 +122,19 @@ def _below(document: ScheduleDocument, pods: list[ScheduledPod], volumes: list[S
         _evictions(document),
         _wakes(document),
     )
-    shown_parts: list[Part] = [part for part in tables if part.rows]
+    shown_parts: list[Part] = [*_without_template(document), *(part for part in tables if part.rows)]
     if document.outlook:
         shown_parts.append(
             f"This is one pass of the scheduler. Then {'; '.join(document.outlook)} (--settle shows it)."
         )
     return [*shown_parts, *parts(document.settled)] if document.settled else shown_parts
+
+
+def _without_template(document: ScheduleDocument) -> Iterator[str]:
+    """Yield why claims cannot be created, which the scheduler's message does not say."""
+    for warning in document.warnings:
+        if warning.code == MISSING_TEMPLATE:
+            yield f"{warning.object}: {warning.message}."
 
 
 def _volumes(volumes: list[ScheduledVolume]) -> Table:

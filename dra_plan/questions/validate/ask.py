@@ -54,7 +54,7 @@ class ValidateOptions(RuleOptions, total=False):
 
 @spelled_out
 def validate(cluster: LoadedCluster, **options: Unpack[ValidateOptions]) -> ValidationReport:
-    """Return the problems in the objects, alone and together; `select` and `ignore` are codes of rules.
+    """Return the problems in the objects, individually and together; `select` and `ignore` are codes of rules.
 
     Objects that the cluster `against` also has are validated as updates. `runtime_config` is that of the API server
     (`{}`: its default) and selects the API versions that it serves; with None it serves all versions of the release.

@@ -46,7 +46,9 @@ def validate(
     ] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option("--against", metavar="OLD", help="Check objects as updates of those in OLD (same as PATH)."),
+        typer.Option(
+            "--against", metavar="OLD", help="Check objects as updates to those in OLD (a file or directory)."
+        ),
     ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help=("Write certain corrections into the files, and report what is left."))
@@ -76,9 +78,9 @@ def validate(
       dra-plan validate cluster.json manifests/ --fail-on warning
       dra-plan validate manifests/ --fix
 
-    Objects are checked alone, by the rules of the API server, and together: references, selectors against the
-    devices in the input, and requests that no device can meet. docs/rules.md lists the rules; `# dra-plan:
-    ignore=CODE` in YAML ignores one for a field. PATH is a file, a directory, or - for standard input.
+    Objects are checked individually, by the rules of the API server, and together: references, selectors against the
+    devices in the input, and requests that no device can meet. docs/rules.md lists the rules; `# dra-plan: ignore=CODE`
+    in YAML ignores one for a field. PATH is a file, a directory, or - for standard input.
 
     """
     from dra_plan.cli.inputs import OBJECTS, no_manifests
@@ -92,7 +94,7 @@ def validate(
         sources = [*(params["paths"] or ()), *(params["filenames"] or ())]
         if not sources:
             raise no_manifests(f"{OBJECTS} | dra-plan validate -")
-        from dra_plan import releases
+        from dra_plan.arguments import target_of
         from dra_plan.cli import settings
         from dra_plan.cli.inputs import keep_until_exit, note_links
         from dra_plan.errors import UsageError
@@ -121,9 +123,7 @@ def validate(
             recursive = params["recursive"]
             reading = read(sources, recursive=recursive)
             keep_until_exit(reading)
-        target = releases.target(
-            release["kubernetes_version"] or releases.NEWEST, release["feature_gates"], release["quirks"]
-        )
+        target = target_of(reading.cluster(), **release)
         selection = _selection(found, rules["select"], rules["ignore"])
         passed_over = bool(found.ignore_unknown) if rules["ignore_unknown"] is None else rules["ignore_unknown"]
         serves = rules["runtime_config"]

@@ -24,7 +24,7 @@ _MARKED = (("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf
 
 
 def show(done: FixedManifests, reports: Reporting) -> Exit:
-    """Print the changes and report the findings. The status says whether anything would be written."""
+    """Print the changes and report the findings. The status shows whether anything would be written."""
     from dra_plan.questions.validate.report import of_fixes
 
     reports.tell(lambda: of_fixes(done.before.document, anchor=reports.anchor), page_of(None, done.before))

@@ -20,8 +20,8 @@ from .keys import ClaimKey, claim_key
 class ClaimStore:
     """Claims by namespace and name, in order of arrival.
 
-    Claims in flight have devices for a pod that is not bound yet. They are kept by uid, because a claim for extended
-    resources gets its name later.
+    Claims in flight have been allocated for a pod that is not bound yet. They are stored by uid, because a claim for
+    extended resources gets its name later.
     """
 
     def __init__(self, claims: Iterable[ResourceClaim], *, consumable_capacity: bool) -> None:
@@ -233,7 +233,7 @@ def _true(status: AllocatedDeviceStatus, name: str) -> Condition | None:
 def preparation(claim: ResourceClaim) -> tuple[bool, Condition | None]:
     """Return whether all devices are ready, and the failure condition that is true, if any.
 
-    A claim without conditions is ready. Upstream checks one device after the other and stops at the first that is not
+    A claim without conditions is ready. Upstream checks the devices one by one and stops at the first that is not
     ready, so a later failure is not detected yet.
     """
     for result in conditional_results(claim):

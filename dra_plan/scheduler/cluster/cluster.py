@@ -127,6 +127,7 @@ class KnownObjects:
         self._view: View | None = None
         self._pods: dict[int, PodInfo] = {}
         """The derived pods by the identity of the pod, which is kept alive."""
+        self._admitted: dict[str, Pod] = {}
         self._nodes: dict[str, NodeInfo] = {}
         self._in_use: dict[ClaimKey, AllocationResult] = {}
         self._reach: dict[str, dict[str, None] | None] = {}
@@ -135,7 +136,7 @@ class KnownObjects:
         self._first = False
 
     def begin(self, view: View, claims: Iterable[ResourceClaim]) -> None:
-        """Start a simulation of the cluster that the view shows, with these claims."""
+        """Start a simulation of the cluster in the view, with these claims."""
         in_use = {claim_key(claim): claim.allocation for claim in claims if claim.allocation is not None}
         self._first = self._view is None
         if self._view is None:
@@ -156,6 +157,13 @@ class KnownObjects:
                 return None
             names.update(reached)
         return names
+
+    def admitted(self, pod: Pod) -> Pod:
+        """Return the pod as the first simulation has it, if the two are equal.
+
+        Pods whose uid or priority the input lacks are created again for each simulation.
+        """
+        return pod if (known := self._admitted.setdefault(pod_uid(pod), pod)) != pod else known
 
     def pod(self, pod: Pod, *, devices_count: bool) -> PodInfo:
         """Return the pod with everything derived from it."""
@@ -199,10 +207,10 @@ def by_name(nodes: Iterable[Node]) -> list[Node]:
 class SimulatedCluster:
     """The state of one simulation.
 
-    `nodes` is in scheduling order; `pods` holds every pod that was not deleted.
+    `nodes` is in scheduling order; `pods` holds every pod that has not been deleted.
 
-    `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, `workloads` by kind,
-    namespace and name.
+    `affinity_pods` counts the placed pods with affinity rules. `services` are by namespace, and `workloads` are by
+    kind, namespace and name.
     """
 
     def __init__(
@@ -278,7 +286,7 @@ class SimulatedCluster:
     # Nodes
 
     def set_nodes(self, nodes: Iterable[Node]) -> None:
-        """Make these the nodes of the cluster; pods stay where they are."""
+        """Make these the nodes of the cluster; pods stay on their nodes."""
         old, self.nodes = self.nodes, {}
         for node in scheduling_order(self._arranged(nodes)):
             name = node.metadata.name
@@ -465,7 +473,7 @@ class SimulatedCluster:
     # Claims and devices
 
     def extended_names(self) -> Mapping[str, str]:
-        """Return extended resource name to the device class that serves it; empty if the feature gate is off."""
+        """Return a map from extended resources to the classes that serve them; empty if the feature gate is off."""
         if self._extended is None:
             target = self.view.target
             lost = target.quirks.losing_class_loses_implicit_name
@@ -518,7 +526,7 @@ class SimulatedCluster:
     def touch_pool(self, pool: str) -> None:
         """Invalidate the answers about nodes that reach a pool.
 
-        Only its name counts: upstream keeps counters by pool name.
+        Only its name is used: upstream keeps counters by pool name.
         """
         if self._pool_nodes is None:
             self._pool_nodes = pool_reach(self.view.slices)

@@ -40,10 +40,10 @@ def pod_uid(pod: Pod) -> str:
 
 
 def class_names(classes: Iterable[DeviceClass], *, loser_loses_implicit: bool) -> dict[str, str]:
-    """Return resource name to class name, for classes that arrive in name order.
+    """Return a map from resource names to class names, for classes that arrive in name order.
 
-    On a clash the newer class wins; between classes of equal age, the lower name. `loser_loses_implicit` (quirk E2): a
-    class that loses on arrival is dropped altogether, including its implicit name.
+    On a clash, the newer class wins; between classes of equal age, the one with the lower name wins.
+    `loser_loses_implicit` (quirk E2): a class that loses on arrival is dropped altogether, including its implicit name.
     """
     mapping: dict[str, str] = {}
     owners: dict[str, DeviceClass] = {}
@@ -71,7 +71,7 @@ def _newer(one: DeviceClass, other: DeviceClass) -> bool:
 
 
 def pool_reach(slices: Iterable[ResourceSlice]) -> dict[str, dict[str, None] | None]:
-    """Return pool name to the nodes that reach it; None for all."""
+    """Return a map from pool names to the nodes that reach the pool; None stands for all nodes."""
     reach: dict[str, dict[str, None] | None] = {}
     for slice_ in slices:
         spec = slice_.spec

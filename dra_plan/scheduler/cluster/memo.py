@@ -24,7 +24,7 @@ NodeTables = Remembered[Hashable, dict[str, tuple[int, _Answer]]]
 
 
 class ShapeAnswers(Generic[_Answer]):
-    """The answers of one shape, in scheduling order; up to date with the journal up to entry `read`.
+    """The answers for one shape, in scheduling order; they include changes up to entry `read` of the journal.
 
     `open` are the positions of nodes, sorted, except those that were closed and have not changed since.
     """
@@ -65,9 +65,9 @@ class NodeAnswers(Generic[_Answer]):
 
     The least recently used shapes are dropped.
 
-    No node has to be examined to find that it has not changed: the cluster's journal names those that have, and only
-    their answers are dropped. Answers `of_objects`, which depend only on the node's object, do not depend on pods and
-    devices: they hold until nodes are added, changed or removed.
+    No node has to be examined to detect changes: the cluster's journal names the changed nodes, and only their answers
+    are dropped. Answers `of_objects` depend only on the node's object, not on pods and devices: they remain valid until
+    nodes are added, changed or removed.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class NodeAnswers(Generic[_Answer]):
         self._shapes: Remembered[Hashable, ShapeAnswers[_Answer]] = Remembered(most)
 
     def of(self, key: Hashable) -> ShapeAnswers[_Answer]:
-        """Return the answers of a shape, `unknown` where there is none.
+        """Return the answers for a shape; `unknown` stands for a missing one.
 
         Callers read and write them directly in this cycle.
         """

@@ -117,7 +117,7 @@ def exact_requests(
 
 
 def exact_limits(pod: Pod) -> dict[str, int]:
-    """Return the limits of a whole pod, in billionths, summed like requests; overhead counts where there is a limit."""
+    """Return the limits of a whole pod, in billionths, summed like requests; overhead is added to each limit."""
     spec = pod.spec
 
     def swapped(container: Container) -> Container:
@@ -353,7 +353,7 @@ class Journal:
 class PodInfo:
     """A pod with everything that scheduling derives from its specification.
 
-    If `devices_count`, a placed pod also counts for the node resources that its status lists for devices.
+    If `devices_count` is true, the node resources that a placed pod's status lists for devices are also counted.
     """
 
     def __init__(self, pod: Pod, *, devices_count: bool = False) -> None:
@@ -421,12 +421,12 @@ class PodInfo:
 
     @property
     def placed_requests(self) -> Amounts:
-        """The amounts that the pod counts for on its node."""
+        """The amounts that are counted for the pod on its node."""
         return pod_requests(self.pod, claimed=self.claimed) if self.claimed else self.requests
 
     @cached_property
     def scored_requests(self) -> tuple[int, int]:
-        """The (cpu, memory) that a placed pod counts for in scores, with defaults filled in."""
+        """The cpu and memory that are counted for a placed pod in scores, with defaults filled in."""
         found = pod_requests(self.pod, defaults=True, claimed=self.claimed)
         return found.get(CPU, DEFAULT_MILLI_CPU), found.get(MEMORY, DEFAULT_MEMORY)
 
@@ -449,7 +449,7 @@ class PodInfo:
 
     @cached_property
     def start_time(self) -> float:
-        """The time when the pod was started; a pod that has not started yet counts as started last."""
+        """The time when the pod was started; a pod that has not started yet is treated as the one that started last."""
         started = parse_time(self.pod.status.start_time)
         return float("inf") if started is None else started
 
@@ -497,7 +497,7 @@ class NodeInfo:
 
     @property
     def allowed_pods(self) -> int:
-        """The number of pods that the node accepts; 0 if it does not say."""
+        """The number of pods that the node accepts; 0 if it is not specified."""
         return self.allocatable.get(PODS, 0)
 
     def labelled(self, key: str, value: str) -> Sequence[PodInfo]:
@@ -581,7 +581,7 @@ class NodeInfo:
             index.pop(info.uid, None)
 
     def clone(self) -> NodeInfo:
-        """Return a copy for a trial: changes to it do not affect the original. It has its own versions."""
+        """Return a copy for a trial: changes to it do not affect the original. Its versions are its own."""
         other = self.copy(None)
         other.touch()
         return other
@@ -618,7 +618,7 @@ def zone_of(node: Node) -> str:
 
 
 def scheduling_order(nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes, one of each zone in turn; zones and the nodes of a zone keep the given order."""
+    """Return the nodes, taking one from each zone in turn; zones, and nodes within a zone, keep the given order."""
     zones: dict[str, list[Node]] = {}
     for node in nodes:
         zones.setdefault(zone_of(node), []).append(node)

@@ -97,7 +97,7 @@ def migrated_source(volume: PersistentVolume) -> tuple[Migrated, str] | None:
 
 
 def provisioner_driver(provisioner: str) -> str:
-    """Return the CSI driver that creates volumes for a provisioner: itself, or the replacement of an in-tree one."""
+    """Return the CSI driver that creates a provisioner's volumes: itself, or the replacement of an in-tree one."""
     known = _BY_PLUGIN.get(provisioner)
     return known.driver if known is not None else provisioner
 
@@ -159,7 +159,6 @@ def _with_zones(terms: list[NodeSelectorTerm], key: str, zones: list[str]) -> li
 
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAITS = "WaitForFirstConsumer"
-
 _NOTHING = parse("0")
 
 ClaimKey = tuple[str, str]
@@ -237,7 +236,7 @@ class Volume:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The mode and attributes class, in which a claim has to agree with its volume."""
+        """The volume mode and attributes class, which must be the same for a claim and its volume."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -272,7 +271,7 @@ class Claim:
 
     @cached_property
     def form(self) -> tuple[str, str]:
-        """The mode and attributes class, in which a volume has to agree with the claim."""
+        """The volume mode and attributes class, which must be the same for a volume and its claim."""
         spec = self.object.spec
         return spec.volume_mode or "Filesystem", spec.volume_attributes_class_name or ""
 
@@ -288,7 +287,7 @@ class Claim:
 
     @property
     def is_bound(self) -> bool:
-        """Return whether the claim is fully bound to its volume; the phase does not matter."""
+        """Return whether the claim is fully bound to its volume, regardless of its phase."""
         return bool(self.volume_name) and BIND_COMPLETED in self.annotations
 
     def waits(self, storage_class: StorageClass | None) -> bool:
@@ -302,7 +301,7 @@ class Claim:
 
     @cached_property
     def request(self) -> Quantity | None:
-        """The amount of storage that the claim requests, None if it does not say."""
+        """The amount of storage that the claim requests, or None if it requests none."""
         text = self.object.spec.resources.requests.get("storage")
         return None if text is None else parse(text)
 
@@ -448,7 +447,7 @@ class VolumeStore:
         self._emit(kind, Action.ADD if old is None else action, old, new)
 
     def bind(self, pairs: Iterable[tuple[PersistentVolumeClaim, PersistentVolume]]) -> None:
-        """Bind claims to their volumes, which may be new. All are stored before any event is sent."""
+        """Bind claims to their volumes, which may be new. All of them are stored before any event is sent."""
         changed: list[tuple[Resource, Any, Any]] = []
         for pvc, pv in pairs:
             old_claim, old_volume = self._claims[_key(pvc)], self._volumes.get(pv.metadata.name)
@@ -537,7 +536,7 @@ class ClaimUse(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """An in-line disk that two pods on one node can't both use, unless both only read."""
+    """An inline disk that two pods on one node cannot both use, unless both only read it."""
 
     kind: str
     identity: tuple[str, ...]
@@ -554,7 +553,7 @@ class Disk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PodVolumes:
-    """`claims` in the order of the volumes; `counted` are in-line disks as (CSI driver, handle)."""
+    """`claims` are in the order of the volumes; `counted` are inline disks as (CSI driver, handle)."""
 
     claims: tuple[ClaimUse, ...] = ()
     disks: tuple[Disk, ...] = ()

@@ -36,8 +36,8 @@ class Binder:
     """The code that binds the claims of pods.
 
     The API server of the recordings keeps the last write, so if two pods read a shared claim before either writes to
-    it, one reservation is lost. A real one detects the conflict and the scheduler reads again; the handle's
-    `detects_conflicts` selects between them. `lost` lists the overwritten reservations.
+    it, one reservation is lost. A real API server detects the conflict, and the scheduler reads the claim again; the
+    handle's `detects_conflicts` selects between the two. `lost` lists the overwritten reservations.
     """
 
     def __init__(self, handle: Handle, timeout: float) -> None:

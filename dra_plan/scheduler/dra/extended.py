@@ -51,12 +51,12 @@ def wanted_names(requests: Amounts) -> list[str]:
 
 
 def served_names(names: Iterable[str], mapped: Collection[str], allocatable: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the names among these that devices serve on a node; `mapped` are those that a class serves."""
+    """Return those of the names that are backed by devices on a node; `mapped` are the names that a class serves."""
     return tuple(name for name in names if is_served(allocatable.get(name, 0), mapped=name in mapped))
 
 
 def is_served(allocatable: int, *, mapped: bool) -> bool:
-    """Return whether devices serve a name on a node: a class has the name, and the node itself has none to allocate."""
+    """Return whether a name is backed by devices: a class has it, and the node itself has none to allocate."""
     return mapped and allocatable <= 0
 
 
@@ -113,7 +113,7 @@ class _Asking:
 def special_requests(
     pod: Pod, served: Collection[str], classes: Mapping[str, str]
 ) -> tuple[list[DeviceRequest], list[Use]]:
-    """Return the requests for the names that devices serve, sorted by name as text, and the containers of each."""
+    """Return the requests for names backed by devices, sorted by name as strings, and the containers of each."""
     containers = [*pod.spec.init_containers, *pod.spec.containers]
     plain = len(pod.spec.init_containers)
     requests: list[DeviceRequest] = []

@@ -59,10 +59,10 @@ class NodeAnswer(NamedTuple):
 class PodState:
     """The pod's claims as PreFilter read them; empty if PreFilter rejected the pod.
 
-    `special` is the claim for extended resources, `names` those that it may have to serve. `answers` are those of
-    nodes, by name and with the node's version, for cases in which `key` can't tell which pods they apply to. `chosen`
-    are the results for the reserved node, for the pending claims in order, the special one last; `uses` lists the
-    containers that use the special one's requests.
+    `special` is the claim for extended resources; `names` are the resources that it may have to serve. `answers` are
+    the answers for nodes, by name and with the node's version, for cases in which `key` does not determine the pods
+    that they apply to. `chosen` are the results for the reserved node, for the pending claims in order, the special one
+    last; `uses` lists the containers that use the special one's requests.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -80,6 +80,8 @@ class PodState:
     group: PodGroup | None = None
     for_group: frozenset[str] = frozenset()
     """Uids of the claims that are reserved for the group instead of the pod."""
+    is_plain: bool = False
+    """True if all the pod has is claims of its own that wait for devices, so that only these decide."""
     taken_from: str = ""
     """The reserved node, if the pod's status says that devices take something from it."""
 
@@ -96,7 +98,8 @@ class PodState:
     def for_waiting(self, found: Sequence[AllocationResult], *, mixed_up: bool) -> list[AllocationResult]:
         """Return the allocations of the waiting claims in their order; `found` are those that this pod found.
 
-        `mixed_up`: upstream puts those of shared claims after the new ones, and then uses the order of the claims.
+        `mixed_up` means that upstream puts the allocations of shared claims after the new ones, but then reads them in
+        the order of the claims.
         """
         if not self.shared:
             return list(found)
@@ -151,6 +154,9 @@ class NodeCheck:
     def answer(self, kept: PodState, pod: Pod, node: NodeInfo) -> NodeAnswer:
         """Return the reason why the claims can't be satisfied on the node, or the allocations there."""
         served: tuple[str, ...] = ()
+        taking = self._node_allocatable()
+        if kept.is_plain and taking is None:
+            return self._allocated(kept, pod, node, served)
         if kept.special is not None:
             mapped = self._handle.cluster.extended_names()
             if kept.special.spec.devices.requests:
@@ -160,22 +166,27 @@ class NodeCheck:
             served = served_names(kept.names, mapped, node.allocatable)
             if not served and not kept.claims:
                 return NodeAnswer(None)
-        taking = self._node_allocatable()
         refusal = used_elsewhere(pod, kept.allocated, node) if taking is not None else None
         if refusal is not None:
             return NodeAnswer(refusal)
         answer = NodeAnswer(None)
         if kept.pending or kept.special_pending:
-            outcome = self._allocator(kept, pod, served).allocate(node.node)
-            names_claim = outcome.error is not None and bool(outcome.error.cause.claim)
-            only_this = names_claim or outcome.outcome is Outcome.UNDECIDED
-            answer = NodeAnswer(self._status(outcome, pod, node), outcome.allocations, only_this)
+            answer = self._allocated(kept, pod, node, served)
         if answer.status is None and not all(self.is_available(claim, node) for claim in self._settled(kept)):
             return NodeAnswer(UNAVAILABLE)
         if answer.status is None and taking is not None and answer.allocations:
             status, claimed = taking.check(pod, node, list(zip(self._waiting(kept), answer.allocations, strict=False)))
             return NodeAnswer(status, answer.allocations, claimed=claimed)
         return answer
+
+    def _allocated(self, kept: PodState, pod: Pod, node: NodeInfo, served: tuple[str, ...]) -> NodeAnswer:
+        """Return the allocator's answer for the claims that wait for devices."""
+        outcome = self._allocator(kept, pod, served).allocate(node.node)
+        if outcome.outcome is Outcome.FITS:
+            return NodeAnswer(None, outcome.allocations)
+        names_claim = outcome.error is not None and bool(outcome.error.cause.claim)
+        only_this = names_claim or outcome.outcome is Outcome.UNDECIDED
+        return NodeAnswer(self._status(outcome, pod, node), outcome.allocations, only_this)
 
     def _settled(self, kept: PodState) -> list[ResourceClaim]:
         """Return the claims whose devices must be in reach.
@@ -237,8 +248,6 @@ class NodeCheck:
 
     def _status(self, outcome: NodeOutcome, pod: Pod, node: NodeInfo) -> Status | None:
         match outcome.outcome:
-            case Outcome.FITS:
-                return None
             case Outcome.DOES_NOT_FIT:
                 return _NO_DEVICES
             case Outcome.NODE_ERROR:
@@ -341,7 +350,7 @@ def _check_class(name: str, request: str, view: View) -> Status | None:
 
 
 def answer_key(kept: PodState, pod: Pod, view: View) -> Hashable:
-    """Return everything besides the node that determines the answer for it; None if it can't be put into a key."""
+    """Return everything that determines the answer for a node, except the node; None if that cannot be a key."""
     if view.shared_counter_names or view.target.features.node_allocatable:
         return None  # the node that is examined first decides for all; the pod's requirements for the node decide too
     if any(claims.conditional_results(claim) for claim in kept.allocated):

@@ -148,7 +148,7 @@ def _fits(pod: Pod, node: NodeInfo, entries: Sequence[NodeAllocatableResourceCla
 
 
 def used_elsewhere(pod: Pod, claims: Iterable[ResourceClaim], node: NodeInfo) -> Status | None:
-    """Return a rejection if the status of another pod on the node says that it uses one of these allocated claims."""
+    """Return a rejection if, by its status, another pod on the node uses one of these allocated claims."""
     for claim in claims:
         users = [
             info.uid

@@ -88,12 +88,12 @@ class DynamicResources(
 
     @property
     def undecided(self) -> dict[str, list[str]]:
-        """Pod to the nodes on which the step budget ran out."""
+        """A map from pods to the nodes on which the step budget ran out."""
         return self._check.undecided
 
     @property
     def lost_reservations(self) -> list[tuple[str, str]]:
-        """Return (claim, user) of reservations that a later write overwrote."""
+        """Return (claim, user) for each reservation that a later write has overwritten."""
         return self._binder.lost
 
     def _kept(self, state: CycleState) -> PodState | None:
@@ -151,6 +151,7 @@ class DynamicResources(
             kept.shared = in_flight(claims, cluster.claims)
         if self._target.features.group_claims:
             reserve_for_group(kept, pod, entries, self._handle)
+        kept.is_plain = special is None and not kept.shared and not kept.allocated
         kept.key = answer_key(kept, pod, cluster.view)
         return None, None
 
@@ -213,6 +214,8 @@ class DynamicResources(
 
     def _freeable(self, kept: PodState, pod: Pod, statuses: Mapping[str, Status]) -> list[ResourceClaim]:
         """Return unavailable claims that only this pod uses. Only nodes on which the allocator succeeded count (P2)."""
+        if not kept.allocated:
+            return []
         blocked = [self._handle.snapshot[name] for name, status in statuses.items() if status is UNAVAILABLE]
         uid = self._handle.cluster.info(pod).uid
         found = []

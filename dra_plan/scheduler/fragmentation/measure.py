@@ -31,9 +31,9 @@ MOST_KNOWN = 400_000
 
 
 class Ask(NamedTuple):
-    """A request of a shape: its number among all different requests, and the number of devices.
+    """One request in a shape: its number among all distinct requests, and the number of devices.
 
-    The number of devices is -1 for all that match.
+    The number of devices is -1 if all matching devices are requested.
     """
 
     number: int

@@ -36,8 +36,8 @@ class Candidate:
 def by_importance(pods: Sequence[PodInfo]) -> list[PodInfo]:
     """Return the pods with the most important first: by priority, then by age.
 
-    In comparisons, pods that have not started yet count as started at that moment, so upstream's sort finds each one
-    older than those before it: of several such pods the last one comes first.
+    In comparisons, pods that have not started yet are treated as started at the time of the comparison, so upstream's
+    sort considers each of them older than the previous ones: of several such pods, the last one comes first.
     """
 
     def key(entry: tuple[int, PodInfo]) -> tuple[float, float, int]:

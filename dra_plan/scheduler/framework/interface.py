@@ -96,7 +96,7 @@ class PreFilterPlugin(Plugin, ABC):
         """Return a restriction to some nodes, or a status; Skip leaves out the plugin's Filter."""
 
     def pre_filter_extensions(self) -> PreFilterExtensions | None:
-        """Return the updates of the state on trial; None if pods on nodes don't matter to it."""
+        """Return the updates of the state on trial, or None if the state does not depend on pods on nodes."""
         return None
 
 
@@ -174,7 +174,7 @@ class ReservePlugin(Plugin, ABC):
 
     @abstractmethod
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
-        """Undo the reservation; it may be called without one, but is never omitted."""
+        """Undo the reservation. This is always called after a failure, even if nothing was reserved."""
 
 
 class PermitPlugin(Plugin, ABC):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Hashable, ItemsView, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import compress, groupby
+from operator import is_not
 
 from dra_plan.api.core import Pod
+from dra_plan.remembered import Remembered
 from dra_plan.scheduler.cluster.cluster import SimulatedCluster
-from dra_plan.scheduler.cluster.memo import NodeAnswers
+from dra_plan.scheduler.cluster.memo import MOST_SHAPES, NodeAnswers
 from dra_plan.scheduler.cluster.nodes import NodeInfo
 
 from .interface import FilterPlugin
 from .runtime import FilterPhase
-from .status import Code, CycleState, Status
+from .status import Code, CountedStatuses, CycleState, Rejection, Status
 
 UNKNOWN = Status(Code.ERROR, "not asked yet")
 """A placeholder for an answer that is not known yet."""
@@ -28,7 +31,7 @@ class Scan:
         self.others: dict[int, Status | None] = {}
         """Answers for this pod alone, by position: errors, and the answers of nodes that other pods are nominated
         for."""
-        self._nodes, self._start, self._answers = nodes, start, answers
+        self._nodes, self._start, self.answers = nodes, start, answers
 
     def errors(self) -> dict[str, Status]:
         """Return the nodes on which a filter failed."""
@@ -43,18 +46,48 @@ class Scan:
         found: dict[str, Status] = {}
         end, total = self._start + self.examined, len(self._nodes)
         for position in (*range(self._start, min(end, total)), *range(max(0, end - total))):
-            status = self.others[position] if position in self.others else self._answers[position]
+            status = self.others[position] if position in self.others else self.answers[position]
             if status is not None and status.code is not Code.ERROR:
                 found[self._nodes[position].name] = status
         return found
 
 
-class Refused(Mapping[str, Status]):
+class Tally:
+    """The number of nodes of each rejection among the answers for equal pods; only changed answers are counted anew."""
+
+    def __init__(self) -> None:
+        self._counted: list[Status | None] = []
+        self._counts: Counter[Rejection] = Counter()
+
+    def of(self, answers: Sequence[Status | None]) -> Mapping[Rejection, int]:
+        """Return the counts for these answers, one for each node; valid until the next call."""
+        if len(self._counted) != len(answers):
+            self._counted = [*answers]
+            self._counts = Counter([status.rejection for status in answers if status is not None])
+        before, counts = self._counted, self._counts
+        for position in list(compress(range(len(answers)), map(is_not, before, answers))):
+            for status, change in ((before[position], -1), (answers[position], 1)):
+                if status is not None:
+                    counts[status.rejection] += change
+            before[position] = answers[position]
+        return counts
+
+
+class Refused(CountedStatuses):
     """The rejections of a scan, built only on access: most pods find a node and never need them."""
 
-    def __init__(self, scan: Scan, number: int) -> None:
-        self._scan, self._number = scan, number
+    def __init__(self, scan: Scan, number: int, tally: Tally) -> None:
+        self._scan, self._number, self._tally = scan, number, tally
         self._found: dict[str, Status] | None = None
+        self._counts: Mapping[Rejection, int] | None = None
+
+    def counts(self) -> Mapping[Rejection, int]:
+        """Return the number of nodes of each rejection; valid until something changes in the cluster."""
+        if self._counts is None and self._number == len(self._scan.answers) and not self._scan.others:
+            self._counts = self._tally.of(self._scan.answers)
+        elif self._counts is None:
+            self._counts = Counter([status.rejection for status in self._all().values()])
+        return self._counts
 
     def _all(self) -> dict[str, Status]:
         if self._found is None:
@@ -83,6 +116,8 @@ class FilterAnswers:
         self.of_plugins: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN)
         self.of_objects: NodeAnswers[Status | None] = NodeAnswers(cluster, UNKNOWN, of_objects=True)
         """The answers of plugins that read only the node's object."""
+        self.tallies: Remembered[Hashable, Tally] = Remembered(MOST_SHAPES)
+        """The counts of the rejections of equal pods."""
 
 
 class _Run:
@@ -90,10 +125,15 @@ class _Run:
 
     __slots__ = ("_keys", "_made", "_plugins", "_remembered", "known")
 
+    @property
+    def tally(self) -> Tally:
+        """The counts of the rejections."""
+        return self._remembered.tallies.of(self._keys, Tally)
+
     def __init__(self, plugins: Sequence[FilterPlugin], keys: Sequence[Hashable], remembered: FilterAnswers) -> None:
-        self._plugins, self._keys, self._remembered = plugins, keys, remembered
+        self._plugins, self._keys, self._remembered = plugins, tuple(keys), remembered
         self._made: list[tuple[Sequence[FilterPlugin], list[Status | None]]] | None = None
-        self.known = remembered.of_pods.of(tuple(keys))
+        self.known = remembered.of_pods.of(self._keys)
 
     @property
     def parts(self) -> list[tuple[Sequence[FilterPlugin], list[Status | None]]]:
@@ -155,6 +195,12 @@ class NodeFilter:
     def remembers(self) -> bool:
         """Return whether all answers are remembered, so that `scan` can be used."""
         return len(self._runs) == 1 and isinstance(self._runs[0], _Run)
+
+    def refused(self, scan: Scan) -> Refused:
+        """Return the rejections of a scan."""
+        [run] = self._runs
+        assert isinstance(run, _Run)
+        return Refused(scan, scan.examined - len(scan.passed) - len(scan.errors()), run.tally)
 
     def scan(self, nodes: Sequence[NodeInfo], start: int, enough: int) -> Scan:
         """Return the nodes that pass, from `start` to the end and then from the beginning, until there are enough.

@@ -6,7 +6,8 @@ The framework has every run that the queue and the cycle need; the other extensi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import itemgetter
+from itertools import compress, count, repeat
+from operator import is_, itemgetter
 from typing import Any
 
 from dra_plan.api.core import Pod
@@ -29,7 +30,7 @@ from .types import QueuedPod
 class ScorePhase(ProfilePlugins):
     """The runs of the plugins that rank nodes.
 
-    `weights` are the profile's, `scores` the remembered ones.
+    `weights` are the profile's, and `scores` are the remembered ones.
 
     `scores_of_objects` are the scores of plugins that read only the node's object.
     """
@@ -112,14 +113,11 @@ class ScorePhase(ProfilePlugins):
 
 
 def places_of_none(scores: Sequence[object]) -> Iterator[int]:
-    """Yield the positions of missing scores one by one, because they may be filled in meanwhile.
+    """Return the positions of missing scores one by one, because they may be filled in meanwhile.
 
     Few scores are missing.
     """
-    at = -1
-    for _ in range(scores.count(None)):
-        at = scores.index(None, at + 1)
-        yield at
+    return compress(count(), map(is_, scores, repeat(None)))
 
 
 # -- the framework of a profile ----------------------------------------------------------------------------------------

@@ -143,6 +143,7 @@ class FilterPhase(ProfilePlugins, TrialFilter):
                 continue
             if failed(status):
                 if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                    state.skip_filter = frozenset(skipped)
                     return PreFilterResult(), status.by(plugin.name), restricting
                 if status.rejected:
                     refusal = status.by(plugin.name)

@@ -6,7 +6,8 @@ computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
@@ -20,10 +21,10 @@ from dra_plan.api.scheduling import PodGroup
 
 
 class ResourceShort(NamedTuple):
-    """A resource of which the node has less left than the pod requests, in the units of `cluster.nodes.amounts`.
+    """A resource that the node has too little left of for the pod, in the units of `cluster.nodes.amounts`.
 
-    The number of pods is the resource `pods`; a pod requests one. The free amount is never negative. `room` is the
-    amount that an empty node would have; -1 if unknown.
+    The pod count is treated as the resource `pods`, of which each pod requests one. The free amount is never negative.
+    `room` is the amount that an empty node would have, or -1 if it is unknown.
     """
 
     resource: str
@@ -94,7 +95,8 @@ class SpreadUneven(NamedTuple):
     """A spread constraint that one more pod in the node's domain would violate, compared with the emptiest domain.
 
     `domain` is None if the node lacks the topology key. `emptiest` is a domain with the `least` pods; "" if there are
-    fewer `domains` than `min_domains`, which counts as one without pods; otherwise these are 0.
+    fewer `domains` than `min_domains`, which counts as one without pods; otherwise these are 0. `selector` has the pods
+    that count.
     """
 
     topology_key: str
@@ -105,10 +107,11 @@ class SpreadUneven(NamedTuple):
     emptiest: str = ""
     domains: int = 0
     min_domains: int = 0
+    selector: str = ""
 
 
 class VolumeUnfit(NamedTuple):
-    """A claim on a volume, and its volume if it has one, that can't be used on the node."""
+    """A claim on a volume that cannot be used on the node, with its volume if it has one."""
 
     claim: str
     volume: str
@@ -218,13 +221,46 @@ class Status:
         """Return whether the pod is stopped without an error."""
         return self.code in _REJECTIONS
 
+    @property
+    def rejection(self) -> Rejection:
+        """The status without the subjects of its reasons."""
+        code, texts = self.code, tuple([reason.text for reason in self.reasons])
+        return Rejection(self.plugin, code is Code.UNSCHEDULABLE, code is Code.PENDING, texts)
+
     def by(self, plugin: str) -> Status:
-        """Return the same status with the plugin's name, unless it has one already."""
+        """Return the same status with the plugin's name, unless it already has one."""
         if self.plugin:
             return self
         named = Status(self.code, plugin=plugin)
         named.reasons = self.reasons
         return named
+
+
+class Rejection(NamedTuple):
+    """The part of a rejection that many nodes have in common.
+
+    That is the plugin, whether preemption may cure it, whether it is Pending, and the texts of the reasons.
+    """
+
+    plugin: str
+    is_curable: bool
+    is_pending: bool
+    texts: tuple[str, ...]
+
+
+class CountedStatuses(Mapping[str, Status]):
+    """Statuses by node, with the number of nodes that have each rejection."""
+
+    def counts(self) -> Mapping[Rejection, int]:
+        """Return the number of nodes of each rejection; it may be 0."""
+        raise NotImplementedError
+
+
+def counts_of(statuses: Mapping[str, Status]) -> Mapping[Rejection, int]:
+    """Return the number of nodes of each rejection; it may be 0."""
+    if isinstance(statuses, CountedStatuses):
+        return statuses.counts()
+    return Counter(status.rejection for status in statuses.values())
 
 
 def error(message: str) -> Status:
@@ -292,8 +328,8 @@ class StateNotFoundError(KeyError):
 class GroupCycleState:
     """The data that the pods of one cycle of a pod group share.
 
-    `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` says that
-    everything taken will be released: nothing that existed before may be lost then. `postponed` are evictions that wait
+    `in_flight` are the uids of the claims that pods of the group put in flight in this cycle. `tentative` means that
+    everything taken will be released, so nothing that existed before may be lost. `postponed` are evictions that wait
     for the group's outcome.
     """
 

@@ -22,7 +22,7 @@ def duration(seconds: float) -> str:
 
 
 class WaitingPod:
-    """A pod that waits for one or more plugins, each with a deadline of its own.
+    """A pod that waits for one or more plugins, each with its own deadline.
 
     It is decided as soon as one plugin rejects it, or all have allowed it; the earliest deadline also rejects it.
     """

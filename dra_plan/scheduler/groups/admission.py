@@ -72,7 +72,7 @@ def _is_timed_member(pod: Pod, timeless: set[str]) -> bool:
 
 
 def comes_after(group: PodGroup, pod: Pod) -> bool:
-    """Return whether the group was created after the pod; a group without a time counts as older."""
+    """Return whether the group was created after the pod; a group without a time is assumed to be older."""
     if (group.metadata.annotations or {}).get(_LATE):
         return True
     return _moment(group, float("-inf")) > _moment(pod, float("inf"))

@@ -176,7 +176,8 @@ class GroupPlacement:
 def placements(cluster: SimulatedCluster, key: GroupKey, group: PodGroup | None) -> list[GroupPlacement]:
     """Return one placement for each value of the group's topology key, in node order; all nodes without such a key.
 
-    Pods of the group that have a node fix the domain. Raises PlacementError if they have none, or several.
+    Pods of the group that already have a node determine the domain. Raises PlacementError if they have none, or
+    several.
     """
     label = group.topology_key if group is not None else ""
     if not label:
@@ -286,7 +287,8 @@ def no_placement_fits(count: int, first: str) -> str:
 def held_back(attempt: MemberAttempt) -> CycleResult:
     """Return the result for a pod that found a node, in a group that did not find enough.
 
-    Nothing is nominated for it; if it failed to bind before, its status still names the node, and that counts.
+    No node is nominated for it; but if it failed to bind before, its status still names the node, and that nomination
+    is used.
     """
     reasons = [status.message for status in attempt.waits]
     nomination = NominatingInfo(attempt.item.announced) if attempt.preempts or attempt.item.announced else None

@@ -34,7 +34,7 @@ class PodGroupRecord:
         self._set("True", "Scheduled", "")
 
     def failed(self, message: str, *, with_error: bool) -> None:
-        """Record that a cycle failed. Once enough pods had found a node, that stays on record."""
+        """Record that a cycle failed. Once enough pods have found a node, this remains recorded."""
         known = self.conditions.get(SCHEDULED)
         if known is None or known.status != "True":
             self._set("False", "SchedulerError" if with_error else "Unschedulable", message)

@@ -59,7 +59,7 @@ class VictimUnit:
     def importance(self) -> tuple[float, ...]:
         """A sort key, smaller for more important units.
 
-        The order is by priority, then pods of any group; among these the larger unit, then the older.
+        The order is by priority, then pods of any group first; among these, larger units come first, then older ones.
         """
         first = self.pods[0][0]
         grouped = first.group is not None
@@ -76,7 +76,7 @@ class GroupPreemption:
         """(group, victim, node), in the order of their decision."""
 
     def make_room(self, task: GroupTask, answer: GroupAnswer) -> None:
-        """Evict the victims if that helps; the answer then says what the group waits for, or why no pod was evicted."""
+        """Evict the victims if that helps, and return what the group then waits for, or why no pod was evicted."""
         if not self._handle.target.features.group_preemption or task.group is None:
             return
         refusal = self._refusal(task)

@@ -19,7 +19,7 @@ from dra_plan.scheduler.framework.interface import (
     PostFilterPlugin,
     PreEnqueuePlugin,
 )
-from dra_plan.scheduler.framework.status import Code, CycleState, Status, error, unresolvable, unschedulable
+from dra_plan.scheduler.framework.status import Code, CycleState, Status, counts_of, error, unresolvable, unschedulable
 from dra_plan.scheduler.preemption import NEVER, NO_VICTIMS, dry_run, is_victim, no_victims, remove_victim
 
 
@@ -63,8 +63,8 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin, EnqueueExtensions):
             return None, unschedulable(refusal)
         cluster = self._handle.cluster
         if cluster.least_priority() >= cluster.info(pod).priority:  # no pod on any node is less important
-            curable_ones = [True for status in statuses.values() if status.code is Code.UNSCHEDULABLE]
-            return self._no_candidates(Counter({NO_VICTIMS: len(curable_ones)}), len(curable_ones))
+            number = sum(n for each, n in counts_of(statuses).items() if each.is_curable)
+            return self._no_candidates(Counter({NO_VICTIMS: number}), number)
         curable = [
             node
             for node in cluster.nodes.values()

@@ -81,7 +81,7 @@ class Tallies(Generic[_Key]):
         self._shapes: Remembered[Hashable, _Tally[_Key]] = Remembered(most)
 
     def forget(self) -> None:
-        """Drop all sums: something other than the nodes has changed on which they depend."""
+        """Drop all sums, because something other than the nodes that they depend on has changed."""
         self._shapes.clear()
 
     def of(self, shape: Hashable, part: Callable[[NodeInfo], Mapping[_Key, int]]) -> Mapping[_Key, int]:

@@ -204,19 +204,19 @@ class NodeResourcesFit(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugi
     # Score
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]) -> Status | None:
-        """Compute the amounts that the pod counts for. Pod-level requests are left out (P12) unless repaired."""
+        """Compute the amounts that are counted for the pod. Pod-level requests are left out (P12) unless repaired."""
         left_out = self._handle.target.quirks.fit_score_without_pod_level
         counted = pod_requests(pod, pod_level=not left_out, defaults=True)
         state.write(f"{self.name}/score", tuple(counted.get(name, 0) for name in self._strategy.names))
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return the score by the strategy."""
+        """Return the score according to the strategy."""
         counted: tuple[int, ...] = state.read(f"{self.name}/score")
         return self._strategy.score(usage(node, self._strategy, counted, scored=True, devices=self._devices))
 
     def score_memo(self, state: CycleState, pod: Pod) -> Hashable | None:
-        """Return the amounts that the pod counts for as a key."""
+        """Return the amounts that are counted for the pod as a key."""
         counted: Hashable = state.read(f"{self.name}/score")
         return counted
 
@@ -296,7 +296,7 @@ class BalancedAllocation(PreScorePlugin, ScorePlugin):
         return None
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int | Status:
-        """Return 50 and half of 50 plus the gain in balance."""
+        """Return 50 plus half of the sum of 50 and the gain in balance."""
         with_pod = usage(node, self._strategy, state.read(self.name), scored=False, devices=self._devices)
         without = [(used - own, capacity, weight, 0) for used, capacity, weight, own in with_pod]
         gain = _NEUTRAL + balance(with_pod) - balance(without)

@@ -13,7 +13,7 @@ import msgspec
 
 from dra_plan.api.core import Node, Pod, TopologySpreadConstraint
 from dra_plan.api.meta import LabelSelector, LabelSelectorRequirement
-from dra_plan.api.selectors import labels_match
+from dra_plan.api.selectors import labels_match, selector_text
 from dra_plan.api.well_known import HOSTNAME, ZONE
 from dra_plan.api.workloads import ReplicationController, Workload
 from dra_plan.remembered import Remembered
@@ -79,7 +79,7 @@ class SpreadConstraint:
         return pod.metadata.namespace == namespace and labels_match(self.selector, pod.metadata.labels)
 
     def count(self, node: NodeInfo, namespace: str) -> int:
-        """Return the number of pods on the node that this constraint spreads; terminating pods don't count.
+        """Return the number of pods on the node that this constraint spreads, not counting terminating pods.
 
         Like upstream, an empty selector counts no pods, although it selects every pod.
         """
@@ -176,7 +176,7 @@ class SpreadCounts:
         self._totals: Remembered[Hashable, _Totals] = Remembered(most)
 
     def on_nodes(self, constraint: SpreadConstraint, namespace: str, nodes: Sequence[NodeInfo]) -> list[int]:
-        """Return the number of pods on each node that the constraint spreads, whether the node counts or not."""
+        """Return the number of pods on each node that the constraint spreads, even if the node is not counted."""
         known = self._on_nodes.of((namespace, _encoded(constraint))).answers
         return [_count(constraint, namespace, node, known) for node in nodes]
 
@@ -363,9 +363,9 @@ class PodTopologySpread(
                 domains = counted.totals[index]
                 emptiest = min((name for name, there in domains.items() if there == least), default="")
                 too_few = (len(domains), constraint.min_domains) if len(domains) < constraint.min_domains else (0, 0)
-                return (
-                    SpreadUneven(constraint.key, domain, pods, least, skew, "" if all(too_few) else emptiest, *too_few),
-                )
+                selector = selector_text(constraint.selector)
+                least_in = "" if all(too_few) else emptiest
+                return (SpreadUneven(constraint.key, domain, pods, least, skew, least_in, *too_few, selector),)
         return ()
 
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:

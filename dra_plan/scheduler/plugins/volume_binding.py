@@ -59,8 +59,6 @@ from dra_plan.scheduler.framework.status import (
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
 NO_SPACE = "node(s) did not have enough free storage"
 
-_NO_PROVISIONER = "kubernetes.io/no-provisioner"
-
 
 class Provisioning:
     """The nodes where a volume can be created for one claim. Capacity is not reduced by other claims or pods."""
@@ -85,7 +83,7 @@ class Provisioning:
 
     def problem(self, labels: Mapping[str, str]) -> str:
         """Return the reason why no volume can be created on a node with these labels, or ""."""
-        if self._class is None or self._class.provisioner in ("", _NO_PROVISIONER):
+        if self._class is None or not self._class.provisions:
             return BIND_CONFLICT
         if not _allows(self._class, labels):
             return BIND_CONFLICT
@@ -165,7 +163,7 @@ class _Wanted:
     def volume_on(self, labels: Mapping[str, str], taken: Mapping[str, Volume]) -> Volume | None:
         """Return the volume on a node with these labels, without those that other claims of the pod take there.
 
-        If a volume is reserved for the claim, only that volume counts.
+        If a volume is reserved for the claim, only that volume is considered.
         """
         if self._set_aside is not None:
             return self._set_aside if self._set_aside.affinity.matches(labels) else None

@@ -85,7 +85,7 @@ class VolumeRestrictions(PreFilterPlugin, PreFilterExtensions, FilterPlugin, Enq
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Reject a pod whose claim is missing; Skip one with neither disks nor claims of its own."""
+        """Reject a pod whose claim is missing; Skip one that has neither disks nor claims."""
         volumes = self._handle.cluster.info(pod).volumes
         namespace = pod.metadata.namespace
         exclusive = set()
@@ -230,7 +230,7 @@ class NodeVolumeLimits(PreFilterPlugin, FilterPlugin, EnqueueExtensions):
     def pre_filter(
         self, state: CycleState, pod: Pod, nodes: Sequence[NodeInfo]
     ) -> tuple[PreFilterResult | None, Status | None]:
-        """Skip pods without anything that counts; volumes that can't be counted are an error, but only in Filter."""
+        """Skip pods that have nothing to count; volumes that cannot be counted are an error, but only in Filter."""
         info = self._handle.cluster.info(pod)
         if not (info.volumes.claims or info.volumes.counted):
             return None, SKIP

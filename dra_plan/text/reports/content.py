@@ -6,13 +6,13 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from dra_plan.api.inventory import Notice
+from dra_plan.api.inventory import NOTES, Notice
 from dra_plan.text.gate import Gate
 
 
@@ -112,8 +112,16 @@ class Content:
         yield from (check.entry for check in self.checks if check.entry is not None)
         yield from self.notes
 
+    def without_facts(self) -> Content:
+        """Return the report without the facts about the release, which `-q` hides."""
+        return replace(self, notes=tuple(note for note in self.notes if note.code not in NOTES))
+
 
 STDIN = "-"
+
+
+CLUSTER = "cluster"
+"""The name in reports of a cluster that is read with kubectl, which has no file."""
 
 
 STDIN_NAME = "stdin"
@@ -121,8 +129,8 @@ STDIN_NAME = "stdin"
 
 
 def file_of(entry: Entry, content: Content) -> str:
-    """Return the file to show the entry at: its own, else the first input of the run; `.` if there is none."""
-    return relative(entry.source or content.anchor or ".")
+    """Return the file to show the entry at: its own, else the first one of the run."""
+    return relative(entry.source or content.anchor or CLUSTER)
 
 
 def relative(source: str) -> str:

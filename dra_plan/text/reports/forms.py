@@ -69,8 +69,12 @@ SEVERITIES = {Level.ERROR: "major", Level.WARNING: "minor", Level.INFO: "info"}
 
 
 def gitlab(content: Content) -> str:
-    """Return the array; it is empty if there is nothing to report."""
-    return structured.json([_issue(entry, mark, content) for entry, mark in fingerprints(content)])
+    """Return the array; it is empty if there is nothing to report.
+
+    Facts about the release are left out: they belong to no line of a file, and a merge request can change none of them.
+    """
+    told = fingerprints(content.without_facts())
+    return structured.json([_issue(entry, mark, content) for entry, mark in told])
 
 
 def _issue(entry: Entry, fingerprint: str, content: Content) -> dict[str, Any]:
@@ -95,7 +99,7 @@ def junit(content: Content) -> str:
     suite = TestSuite(f"dra-plan {content.command}")
     suite.add_testcases([_case(check, content.command) for check in content.checks])
     if content.notes:
-        notes = "\n".join(f"{entry.level}: {_text(entry)}" for entry in content.notes)
+        notes = "\n".join(f"{LEVELS[entry.level]}: {_text(entry)}" for entry in content.notes)
         suite.append(SystemErr(shown.lines(notes)))  # type: ignore[no-untyped-call]
     suite.update_statistics()  # type: ignore[no-untyped-call]
     text: str = suite.tostring().decode("utf-8")  # type: ignore[no-untyped-call]

@@ -8,7 +8,7 @@ from dra_plan.text.reports.content import Entry, Level, ReportCase, Result, Rule
 CODE = "refused"
 
 
-RULE = RuleText("The API server refuses an object", "dra-plan validate says what is wrong with it, and how to fix it.")
+RULE = RuleText("The API server rejects an object", "dra-plan validate says what is wrong with it, and how to fix it.")
 
 
 def checks(refusals: Refusals) -> list[ReportCase]:

@@ -21,7 +21,7 @@ UNCALLED = {overload.id for library in (optionals.AUTHORIZER, optionals.SELECTOR
 
 KUBERNETES = ("semver", "quantity", "cidr", "format.", "includes", "sort", "min()", "max()", ".last()", "unwrap")
 ALSO_DIFFERENT = ("1.5", "1u", "9007199254740993", "9223372036854775807", "'UTC'", "optional.of(")
-"""What the C++ engine does not know, or refuses: order of static types that differ, optional indices."""
+"""What the C++ engine does not know, or rejects: order of static types that differ, optional indices."""
 
 
 @pytest.mark.parametrize("expression", cases("overloads"))

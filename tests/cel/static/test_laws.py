@@ -64,7 +64,7 @@ def mutated(draw) -> str:
 
 
 def assert_sound(expression: str) -> None:
-    """Every environment either refuses with a CelCompileError or gives every node a type and a bounded cost."""
+    """Every environment either rejects with a CelCompileError or gives every node a type and a bounded cost."""
     for scope in SCOPES:
         try:
             checked = check(expression, scope)

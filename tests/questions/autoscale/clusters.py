@@ -1,4 +1,4 @@
-"""Small clusters for the autoscaler: pods that kube-scheduler has refused, and groups of nodes with devices."""
+"""Small clusters for the autoscaler: pods that kube-scheduler has rejected, and groups of nodes with devices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 
 
 def waiting(pods: int, *, each: int = 1, start: int = 0) -> list[Object]:
-    """A class, and refused pods of one ReplicaSet with generated claims for so many devices."""
+    """A class, and rejected pods of one ReplicaSet with generated claims for so many devices."""
     made = [device_class(), template("t", request(count=each)), workload("ReplicaSet")]
     for number in range(start, start + pods):
         made += waiting_pod(f"p{number}", each=each, owner=owned("ReplicaSet", "w"))
@@ -19,7 +19,7 @@ def waiting(pods: int, *, each: int = 1, start: int = 0) -> list[Object]:
 
 
 def waiting_pod(name: str, *, each: int = 1, owner: Object | None = None) -> list[Object]:
-    """A refused pod with its generated claim."""
+    """A rejected pod with its generated claim."""
     made = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": f"{name}-gpu"}], **REFUSED}
     own = claim(f"{name}-gpu", request(count=each), metadata=owned("Pod", name))
     return [pod(name, templates={"gpu": "t"}, metadata=owner, status=made), own]

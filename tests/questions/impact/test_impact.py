@@ -108,7 +108,7 @@ def test_a_quota_that_is_less_than_what_is_used() -> None:
         ("count/pods", "2", "5"),
     ]
     assert [each.exceeded for each in found.quotas] == [True, False]
-    assert "More is used than quota default/q allows: no running pod ends, but no new pod is admitted." in str(found)
+    assert "Usage exceeds quota default/q: running pods are not terminated, but no new pod is admitted." in str(found)
     assert fails(found)
     assert not list(found)
 
@@ -162,7 +162,7 @@ def test_what_changes_nothing_is_no_failure() -> None:
 def test_there_is_a_page(tmp_path: Path) -> None:
     page = tmp_path / "impact.html"
     assert ran("recall", "--report", f"html={page}").status == 1
-    assert "2 running pods end" in page.read_text()
+    assert "2 running pods are terminated" in page.read_text()
 
 
 UPGRADE = "fixtures/upgrade"
@@ -304,7 +304,7 @@ def test_pods_that_a_quota_stops_share_a_row_and_name_it() -> None:
     assert "d-0" not in text
     assert all(each.foreseen for each in found)
     assert fails(found)
-    assert "More is used" not in text
+    assert "Usage exceeds" not in text
 
 
 def test_a_quota_that_loses_a_user_has_both_amounts() -> None:
@@ -336,7 +336,7 @@ def test_a_pod_that_is_evicted_endlessly_is_named_with_the_reason() -> None:
     found = of(objects, taint_rule("r", EVICTS, driver=GPU))
     assert effects(found) == {"back": "EvictedAgain", "bare": "Gone"}
     text = str(found)
-    assert text.startswith("2 running pods end: 1 evicted again and again, 1 not recreated.")
+    assert text.startswith("2 running pods are terminated: 1 evicted repeatedly, 1 not recreated.")
     assert "pods are evicted and recreated endlessly (default/back)." in text
     assert "A pod that tolerates a taint for some seconds" in text
     assert fails(found)
@@ -354,7 +354,7 @@ def test_pods_that_a_quota_keeps_from_being_created(resource: str) -> None:
     amounts = (over.resource, over.used, over.used_after, over.hard, over.exceeded, over.pods)
     assert amounts == (resource, "0", "2", "2", False, 2)
     text = str(found)
-    assert text.startswith("4 new pods: 2 get a node, 2 refused (quota default/q).")
+    assert text.startswith("4 new pods: 2 get a node, 2 rejected (quota default/q).")
     said = f"Refused: quota default/q allows 2 {resource}, 2 are used and 1 more is requested"
     assert text.count(said) == 1
     assert "pending" not in text
@@ -368,7 +368,7 @@ def test_a_quota_that_stops_a_scale_up_on_its_way() -> None:
     quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "1"}})
     found = of([*gpus("b", "a", each=2), template("one", request()), deployment("d", shape, 3)], quota)
     assert sorted(effects(found).values()) == ["Refused", "Refused"]
-    assert str(found).startswith("2 pending pods would be refused (quota default/q).")
+    assert str(found).startswith("2 pending pods would be rejected (quota default/q).")
 
 
 def test_pods_without_a_name_yet_are_named_after_their_owner(tmp_path: Path) -> None:
@@ -478,7 +478,7 @@ def test_the_next_pod_of_a_stateful_set_may_be_refused() -> None:
     text = str(found)
     assert "Refused: quota default/q allows 1500m requests.cpu, 1 is used and 1 more is requested" in text
     assert "once the pods before it are ready" not in text
-    assert "More is used" not in text
+    assert "Usage exceeds" not in text
 
 
 def replicas(number: int) -> list[Plain]:
@@ -495,7 +495,7 @@ def test_evicted_pods_that_a_quota_refuses_are_counted_once() -> None:
     found = of(replicas(2), taint_rule("r", EVICTS, pool="a"), quota_of(limits_memory="1Gi"))
     assert effects(found) == {"d-7d4f-0x": "WithoutPlace", "d-7d4f-1x": "WithoutPlace"}
     text = str(found)
-    assert text.startswith("2 running pods end: 2 not created again.")
+    assert text.startswith("2 running pods are terminated: 2 not created again.")
     assert text.count("Refused: failed quota: q: must specify limits.memory for: ") == 1
 
 
@@ -524,7 +524,7 @@ def test_restarted_pods_are_subject_to_quotas() -> None:
 def test_what_an_exceeded_quota_refuses(hard: dict[str, str], said: str) -> None:
     quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": hard})
     objects = [*FLEET, *runs("one", "a"), *runs("two", "b")]
-    assert f"More is used than quota default/q allows: no running pod ends, but {said}." in str(of(objects, quota))
+    assert f"Usage exceeds quota default/q: running pods are not terminated, but {said}." in str(of(objects, quota))
     full = dict.fromkeys(hard, "2")
     found = of(objects, manifest("ResourceQuota", "q", namespace="default", spec={"hard": full}))
     assert f"Quota default/q is used up: {said}." in str(found)

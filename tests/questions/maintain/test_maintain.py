@@ -371,7 +371,7 @@ def test_the_release_is_that_of_the_scheduler_at_once_and_of_each_kubelet() -> N
     found = Cluster.load(RACKS).maintain(nodes="rack=r1", to_kubernetes_version="1.37")
     assert found.target.release == "1.37.0"
     assert [each.kubelet_version for wave in found for each in wave.given_back] == ["1.37.0", "1.37.0"]
-    assert "Come back with kubelet 1.37.0: 2 nodes." in str(found)
+    assert "2 nodes come back with kubelet 1.37.0." in str(found)
 
 
 def test_what_is_not_of_one_node_is_refused() -> None:
@@ -409,7 +409,7 @@ def test_the_driver_file_may_be_wrong() -> None:
 
 
 def test_a_place_that_is_not_known_is_no_proof() -> None:
-    """A class or a search that is missing refuses a pod as far as it was looked: that no order exists is not shown."""
+    """A class or a search that is missing rejects a pod as far as it was looked: that no order exists is not shown."""
     objects = [*one_full_rack(), node("c"), slice_("c", "gpu-0")]
     lacking = Cluster.of([each for each in objects if each["kind"] != "DeviceClass"]).maintain()
     assert (lacking.outcome, lacking.stop.reason) == ("Undecided", "NotKnown")

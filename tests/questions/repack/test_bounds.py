@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from dra_plan import Cluster
 from dra_plan.placement import repacking
+from dra_plan.placement.leaving import Vacancies
+from dra_plan.placement.node_capacity import Combination
 from tests.questions.repack.fleets import Asks, Scattered
 from tests.questions.repack.test_brute_force import check, check_shares
 
@@ -49,6 +53,27 @@ def test_bounds_are_true_where_few_columns_are_made() -> None:
 def test_more_room_than_was_found_is_not_excluded() -> None:
     """A node that holds many combinations: what is not examined is not proved to be impossible."""
     check(264)
+
+
+def test_what_does_not_fit_by_numbers_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Filters and allocator are not asked about pods that need more than there is, but would refuse them."""
+    by_numbers, seen = Vacancies._is_in_numbers, {True: 0, False: 0}
+
+    def checked(self: Vacancies, node: str, stay: Sequence[int], comes: Combination) -> bool:
+        found = by_numbers(self, node, stay, comes)
+        seen[found] += 1
+        exist = all(len(shape.members) >= number for shape, number in zip(self.shapes, comes, strict=True))
+        if not found and exist:
+            with monkeypatch.context() as patched:
+                patched.setattr(Vacancies, "_is_in_numbers", lambda *_: True)
+                assert not self.fits(node, stay, comes)
+        return found
+
+    monkeypatch.setattr(Vacancies, "_is_in_numbers", checked)
+    for seed in range(160, 180):
+        check(seed)
+        check_shares(seed)
+    assert min(seen.values()) > 100, seen
 
 
 def test_nothing_is_proved_by_combinations_that_were_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

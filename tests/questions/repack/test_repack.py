@@ -90,6 +90,26 @@ def test_who_is_left_alone_is_told_and_what_allowing_it_brings() -> None:
     assert Cluster.of(objects).repack(for_="pod/room", movable="bare").moves == 1
 
 
+def test_pods_of_higher_priority_stay_unless_they_are_allowed_to_move() -> None:
+    objects = fleet(("p", "a", 0), ("q", "b", 0), ("r", "b", 1), nodes="abc")
+    objects += [*running("s", "c", ONE, ["gpu-0"], metadata=owned("ReplicaSet", "rs-s")), *waiting("room", TWO)]
+    for each in objects:
+        if each["kind"] == "Pod":
+            each["spec"]["priority"] = {"p": 20, "s": 30, "room": 10}.get(each["metadata"]["name"], 40)
+    cluster = Cluster.of(objects)
+    found = cluster.repack(for_="pod/room")
+    assert (found.outcome, found.document.movable) == ("Impossible", 0)
+    [kept] = found.left_alone
+    assert (kept.reason, kept.pods) == ("HigherPriority", 4)
+    [allowed] = found.allowing
+    assert (allowed.options, allowed.outcome, allowed.moves) == (["--up-to-priority 40"], "Moves", 1)
+    found = cluster.repack(for_="pod/room", up_to_priority=20)
+    assert [pod.name for wave in found.waves for pod in wave.moved] == ["p"]
+    assert cluster.repack(for_="pod/room", up_to_priority=19).outcome == "Impossible"
+    assert cluster.repack(free="2xA", up_to_priority=9).outcome == "Impossible"
+    assert cluster.repack(free="2xA").outcome == "Moves"
+
+
 def test_budgets_are_kept_wave_by_wave() -> None:
     objects = fleet(("p", "a", 0), ("q", "a", 1), nodes="ab")
     for each in objects:

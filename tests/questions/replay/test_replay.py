@@ -1,4 +1,4 @@
-"""`replay`: what ends when, what is told of it, and what is refused."""
+"""`replay`: what ends when, what is told of it, and what is rejected."""
 
 from __future__ import annotations
 

@@ -1,0 +1,120 @@
+"""Pods that no node can take, whatever the objects are that the input lacks.
+
+Without any DeviceClass, ResourceSlice or PersistentVolumeClaim, the answer for a pod that needs one is unknown, unless
+each node also rejects it for another reason, which neither the missing objects nor preemption could change. `schedule`
+and `explain` use the same rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
+from dra_plan.claims.owners import ended
+from dra_plan.manifests.kinds import named
+from dra_plan.scheduler.attempts import PodRecord
+from dra_plan.scheduler.cluster.volumes import pod_volumes
+from dra_plan.scheduler.framework import plugin_names
+from dra_plan.scheduler.framework.interface import Diagnosis
+from dra_plan.scheduler.framework.profile import Framework
+from dra_plan.scheduler.framework.status import CycleState
+from dra_plan.scheduler.node_refusals import NodeRefusals, refusals_of
+from dra_plan.scheduler.simulation import Simulation
+
+from .nodes import deciding, lacking_volumes
+
+_CLASS, _SLICE, _CLAIM = "DeviceClass", "ResourceSlice", "PersistentVolumeClaim"
+
+OF_VOLUMES = frozenset(
+    [
+        plugin_names.VOLUME_BINDING,
+        plugin_names.VOLUME_ZONE,
+        plugin_names.VOLUME_RESTRICTIONS,
+        plugin_names.NODE_VOLUME_LIMITS,
+    ]
+)
+"""Plugins for volumes: their rejections are uncertain if the input has no such objects."""
+
+_UNRESOLVABLE = frozenset(
+    [
+        plugin_names.NODE_UNSCHEDULABLE,
+        plugin_names.NODE_NAME,
+        plugin_names.TAINT_TOLERATION,
+        plugin_names.NODE_AFFINITY,
+    ]
+)
+"""Plugins whose rejections stand regardless of which pods leave the node."""
+
+_UNKNOWN = OF_VOLUMES | {plugin_names.DYNAMIC_RESOURCES}
+
+
+class Certainty:
+    """Says which rejected pods no node can take for certain."""
+
+    def __init__(self, inventory: Inventory, priority: Callable[[Pod], int]) -> None:
+        self._inventory, self._priority = inventory, priority
+        self._deciding = deciding(inventory)
+
+    def missing(self, record: PodRecord) -> list[str]:
+        """Return the kinds that decide about a rejected pod and of which the input has nothing, as kubectl names them.
+
+        Without PersistentVolumeClaims, these are also their volumes and classes.
+        """
+        pod = record.pod
+        names = [one for one in (_CLASS, _SLICE) if one in self._deciding] if pod.spec.resource_claims else []
+        if _first_are(record.refusals, OF_VOLUMES) and _CLAIM in lacking_volumes(self._inventory, [pod]):
+            names += dict.fromkeys([*lacking_volumes(self._inventory, [pod]), "PersistentVolume", "StorageClass"])
+        return [kind.plural for name in names if (kind := named(name)) is not None]
+
+    def is_open(self, record: PodRecord) -> bool:
+        """Return whether missing objects may give the rejected pod a node."""
+        return bool(self.missing(record)) and not self.is_refused(record)
+
+    def is_refused(self, record: PodRecord) -> bool:
+        """Return whether each node rejects the pod for a reason that missing objects and preemption leave.
+
+        Before any node is examined, the scheduler checks only claims and their classes.
+        """
+        found = record.refusals
+        if found is None:
+            return False
+        if found.of_all and _CLASS not in self._deciding and _first_are(found, {plugin_names.DYNAMIC_RESOURCES}):
+            return True
+        yielding = self._yielding(record.pod)
+
+        def is_certain(node: str, plugin: str) -> bool:
+            return plugin in _UNRESOLVABLE or (plugin not in _UNKNOWN and node not in yielding)
+
+        return all(any(is_certain(node, plugin) for plugin in found.plugins(node)) for node in found.of_nodes)
+
+    def _yielding(self, pod: Pod) -> set[str]:
+        """Return the nodes with a pod that this one may preempt."""
+        if pod.spec.preemption_policy == "Never":
+            return set()
+        own = self._priority(pod)
+        running = (each for each in self._inventory.pods if each.spec.node_name and not ended(each))
+        return {each.spec.node_name for each in running if self._priority(each) < own}
+
+
+def _first_are(found: NodeRefusals | None, plugins: Set[str]) -> bool:
+    """Return whether these plugins give the first reason of each node."""
+    return found is not None and all(refused[0].plugin in plugins for refused in found.of_nodes.values())
+
+
+def may_lack(inventory: Inventory) -> bool:
+    """Return whether the input lacks kinds that may decide about pods."""
+    return bool(deciding(inventory)) or not inventory.volume_claims
+
+
+def keep_refusals(simulation: Simulation) -> None:
+    """Have the simulation record the rejections of pods about which missing objects may decide."""
+    if not may_lack(simulation.inventory):
+        return
+    has_claims = bool(deciding(simulation.inventory))
+
+    def kept(framework: Framework, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> NodeRefusals | None:
+        is_open = (has_claims and pod.spec.resource_claims) or pod_volumes(pod).claims
+        return refusals_of(framework, state, pod, diagnosis, besides=True) if is_open else None
+
+    simulation.scheduler.cycle.explain = kept
