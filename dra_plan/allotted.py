@@ -51,11 +51,16 @@ def check() -> None:
         raise OutOfTimeError(f"no answer within {ends[1]:g} seconds")
 
 
+def step(done: int, total: int) -> None:
+    """Report to the progress callback that `done` of `total` are done. Raises OutOfTimeError if the time is over."""
+    check()
+    hears = _hears.get()
+    if hears is not None:
+        hears(done, total)
+
+
 def steps(of: Iterable[T], total: int) -> Iterator[T]:
     """Yield the items, and report each one to the progress callback."""
-    hears = _hears.get()
     for done, one in enumerate(of, 1):
-        check()
-        if hears is not None:
-            hears(done, total)
+        step(done, total)
         yield one

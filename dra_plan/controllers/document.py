@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from dra_plan.api.core import Pod
+from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaim
+from dra_plan.claims.index import Index
+from dra_plan.claims.owners import controller_names
 from dra_plan.documents.scheduling import (
     ControllerEvent,
     GonePod,
@@ -27,11 +31,20 @@ from .endings import Ending
 from .settle import FAILED_CREATE, Settled
 
 
-def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCluster:
-    """Return the settled cluster as a document; `messages` are the scheduler's last messages about pods, by uid."""
+def settled_document(
+    settled: Settled, messages: Mapping[str, str], shown: Callable[[Pod], bool] | None = None
+) -> SettledCluster:
+    """Return the settled cluster as a document; `messages` are the scheduler's last messages about pods, by uid.
+
+    It is about the pods that are `shown`, with their claims and controllers.
+    """
     start = settled.server.start
     devices = _devices_of_pods(settled.state.inventory.claims)
-    pods = settled.state.inventory.pods
+    whole = settled.state.inventory
+    pods = [pod for pod in whole.pods if shown is None or shown(pod)]
+    gone = [each for each in settled.endings if shown is None or shown(each.ended.pod)]
+    lacking = [pod for pod, _ in settled.not_made if shown is None or shown(pod)]
+    told = _Told([*pods, *(each.ended.pod for each in gone), *lacking], whole, everything=shown is None)
     return SettledCluster(
         pods=[
             SettledPod(
@@ -45,8 +58,8 @@ def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCl
             )
             for pod in pods
         ],
-        evicted=[_gone(each, start) for each in settled.endings],
-        claims=[_claim(claim) for claim in settled.state.inventory.claims],
+        evicted=[_gone(each, start) for each in gone],
+        claims=[_claim(claim) for claim in whole.claims if told.has_claim(claim)],
         refused=[
             RefusedObject(object=f"{each.kind}/{each.name}", namespace=each.namespace, message=each.message)
             for each in settled.refused
@@ -61,8 +74,9 @@ def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCl
                 second=_second(each.moment, start),
             )
             for each in settled.happenings
+            if told.has(each.kind, each.namespace, each.name)
         ],
-        conditions=_conditions(settled),
+        conditions=[each for each in _conditions(settled) if told.has(each.kind, each.namespace, each.name)],
         later=[
             LaterEviction(
                 namespace=each.pod.metadata.namespace,
@@ -71,10 +85,33 @@ def settled_document(settled: Settled, messages: Mapping[str, str]) -> SettledCl
                 second=_second(each.at, start),
             )
             for each in settled.pending
+            if shown is None or shown(each.pod)
         ],
         rounds=settled.rounds,
         unsettled=_unsettled(settled),
     )
+
+
+class _Told:
+    """The objects that a document is about: pods with their controllers, and objects without a namespace."""
+
+    def __init__(self, pods: Iterable[Pod], inventory: Inventory, *, everything: bool) -> None:
+        self._everything = everything
+        self._names: set[tuple[str, str, str]] = set()
+        owners = Index(inventory).owners
+        for pod in [] if everything else pods:
+            metadata = pod.metadata
+            above = [("Pod", metadata.name), *controller_names(metadata)]
+            above += [(each.kind, each.metadata.name) for each in owners.above(metadata)]
+            self._names.update((kind, metadata.namespace, name) for kind, name in above)
+
+    def has(self, kind: str, namespace: str, name: str) -> bool:
+        return self._everything or not namespace or (kind, namespace, name) in self._names
+
+    def has_claim(self, claim: ResourceClaim) -> bool:
+        users = [user.name for user in claim.status.reserved_for] if claim.status is not None else []
+        users += [claim.metadata.controller.name] if claim.metadata.controller is not None else []
+        return any(self.has("Pod", claim.metadata.namespace, name) for name in users) or self._everything
 
 
 def _conditions(settled: Settled) -> list[ObjectCondition]:

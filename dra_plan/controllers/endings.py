@@ -82,9 +82,30 @@ def followed(found: Iterable[Ending], made: Mapping[str, int]) -> dict[PodKey, t
         pod = each.ended.pod
         if made.get(pod_uid(pod), 0):
             continue
-        left = [heir for heir in each.made if pod_uid(heir) not in used]
-        heir = min(left, key=lambda one: one.metadata.name != pod.metadata.name, default=None)
+        heir = _closest(pod, (heir for heir in each.made if pod_uid(heir) not in used))
         if heir is not None:
             used.add(pod_uid(heir))
         places[pod.metadata.namespace, pod.metadata.name] = each.ended, heir
     return places
+
+
+def heirs(gone: Iterable[Pod], lacking: Sequence[Pod]) -> dict[PodKey, Pod]:
+    """Return, by name of each pod that is gone, the pod that its controller cannot create in its place.
+
+    Each such pod replaces one that is gone; which of several is undefined.
+    """
+    used: set[int] = set()
+    found: dict[PodKey, Pod] = {}
+    for pod in gone:
+        own = maker(pod.metadata)
+        left = [each for each in lacking if own != NOBODY and maker(each.metadata) == own and id(each) not in used]
+        heir = _closest(pod, _of_its_name(pod, left))
+        if heir is not None:
+            used.add(id(heir))
+            found[pod.metadata.namespace, pod.metadata.name] = heir
+    return found
+
+
+def _closest(pod: Pod, heirs: Iterable[Pod]) -> Pod | None:
+    """Return the replacement of the same name, or else the first."""
+    return min(heirs, key=lambda one: one.metadata.name != pod.metadata.name, default=None)

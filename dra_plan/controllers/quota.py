@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Protocol
 
 from dra_plan.api.core import (
     Affinity,
@@ -29,6 +30,7 @@ from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import special_claim_owner
 from dra_plan.manifests import kinds
+from dra_plan.near import nearest
 from dra_plan.scheduler.cluster.nodes import exact_limits, exact_requests, is_extended
 
 from . import limits
@@ -58,6 +60,31 @@ class ExceededAmount:
     requested: str
     used: str
     hard: str
+
+
+class QuotaAmount(Protocol):
+    """An amount of a quota that is exceeded, here or in a document."""
+
+    @property
+    def quota(self) -> str: ...  # noqa: D102
+    @property
+    def resource(self) -> str: ...  # noqa: D102
+    @property
+    def requested(self) -> str: ...  # noqa: D102
+    @property
+    def used(self) -> str: ...  # noqa: D102
+    @property
+    def hard(self) -> str: ...  # noqa: D102
+
+
+def in_words(amounts: Sequence[QuotaAmount], namespace: str) -> str:
+    """Return `quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
+    limits = []
+    for one in amounts:
+        what = f"{one.resource.removesuffix(DEVICES)} devices" if one.resource.endswith(DEVICES) else one.resource
+        are, is_ = ("is" if amount == "1" else "are" for amount in (one.used, one.requested))
+        limits.append(f"{one.hard} {what}, {one.used} {are} used and {one.requested} more {is_} requested")
+    return f"quota {namespace}/{amounts[0].quota} allows {'; '.join(limits)}"
 
 
 class Quotas:
@@ -132,11 +159,6 @@ class Quotas:
         """Return the quotas that count the object, by name."""
         quotas = self.all_of(obj.metadata.namespace)  # type: ignore[attr-defined]
         return [quota for quota in quotas if _in_scope(quota, obj)]
-
-    def over(self, obj: object, kept: dict[str, Counter[str]] | None = None) -> tuple[str, ...]:
-        """Return the resources of which the first quota that the object exceeds has too little."""
-        found = (self._excess(quota, obj, kept)[0] for quota in self.of(obj))
-        return tuple(next(filter(None, found), ()))
 
     def _excess(
         self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None
@@ -258,11 +280,38 @@ def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
     return _unstated(quotas.of(pod), pod)
 
 
+def unset(quotas: Quotas, quota: ResourceQuota, pod: Pod) -> list[str]:
+    """Return the resources that the quota requires and that the pod, with the defaults of today, does not set."""
+    return [*_unset(quotas.limited(pod), quota.spec.hard)] if _in_scope(quota, pod) else []
+
+
+def counts_pods_or_claims(resource: str) -> bool:
+    """Return whether quotas count pods or claims under this name."""
+    if resource in ("pods", "count/pods", _CLAIM_COUNT, *_BOTH_NAMES) or resource.endswith(DEVICES):
+        return True
+    return resource.startswith(("requests.", "limits.")) and resource != "requests.storage"
+
+
+def never_counted(resource: str, classes: Sequence[str]) -> str:
+    """Return why nothing is ever counted under a name for devices of a class; "" if something can be."""
+    implicit = f"requests.{IMPLICIT_PREFIX}"
+    own = resource.removesuffix(DEVICES) if resource.endswith(DEVICES) else ""
+    own = own or (resource.removeprefix(implicit) if resource.startswith(implicit) else "")
+    if not classes or own in classes or ("deviceclass.resource." not in resource and not own):
+        return ""
+    if own:
+        meant = nearest(own, classes)
+        return f"no DeviceClass is called {own}{f' (did you mean {meant}?)' if meant else ''}"
+    meant = nearest(resource, [name for each in classes for name in (f"{each}{DEVICES}", f"{implicit}{each}")])
+    return f"no resource has this name{f' (did you mean {meant}?)' if meant else ''}"
+
+
 def _unstated(quotas: Iterable[ResourceQuota], obj: object) -> Iterator[tuple[str, str]]:
     for quota in quotas:
-        lacking = _unset(obj, quota.spec.hard) if isinstance(obj, Pod) else ""
+        lacking = _unset(obj, quota.spec.hard) if isinstance(obj, Pod) else {}
         if lacking:
-            yield quota.metadata.name, lacking
+            said = (f"{name} for: {','.join(sorted(missing))}" for name, missing in lacking.items())
+            yield quota.metadata.name, "; ".join(said)
 
 
 class QuotaLedger:
@@ -283,10 +332,6 @@ class QuotaLedger:
                 for name in used:
                     used[name] += charges.get(name, 0)
         return refusal
-
-    def over(self, obj: object) -> tuple[str, ...]:
-        """Return the resources of which a quota has too little for the object."""
-        return self._quotas.over(obj, self._used)
 
     def forget(self) -> None:
         """Drop the sums because another object was added or removed; usage is summed up again on the next call."""
@@ -348,14 +393,14 @@ def _of_volume_claim(claim: PersistentVolumeClaim) -> Charges:
 _OF_CLASS = ".storageclass.storage.k8s.io/"
 
 
-def _unset(pod: Pod, hard: Iterable[str]) -> str:
+def _unset(pod: Pod, hard: Iterable[str]) -> Mapping[str, list[str]]:
     """Return the resources that the quota requires every container to state, with the containers that do not.
 
     A pod that states requests or limits at pod level need not state them for each container.
     """
     of_pod = pod.spec.resources
     if of_pod is not None and (of_pod.requests or of_pod.limits):
-        return ""
+        return {}
     found: dict[str, list[str]] = {}
     for name in sorted(hard):
         plain = name.removeprefix("requests.").removeprefix("limits.")
@@ -365,7 +410,7 @@ def _unset(pod: Pod, hard: Iterable[str]) -> str:
             stated = container.resources.limits if name.startswith("limits.") else container.resources.requests
             if plain not in stated:
                 found.setdefault(name, []).append(container.name)
-    return "; ".join(f"{name} for: {','.join(sorted(missing))}" for name, missing in found.items())
+    return found
 
 
 def _invalid(pod: Pod) -> str:

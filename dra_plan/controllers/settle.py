@@ -25,7 +25,7 @@ from dra_plan.scheduler.simulation import Simulation
 from . import absent_owners, device_eviction, node_eviction, resource_claims, workloads
 from .apiserver import ApiServer
 from .device_eviction import RuleCondition
-from .endings import NOBODY, Ending, PodKey, endings, followed, maker
+from .endings import NOBODY, Ending, PodKey, endings, followed, heirs, maker
 from .events import Events, EventStep, RefusedCreate
 from .foreseen import newest_time
 from .later import go_to
@@ -99,6 +99,10 @@ class Settled:
     """The number of pods that had ended when the last of endless repetitions began; None if nothing repeats."""
     not_made: list[tuple[Pod, str]] = field(default_factory=list)
     """The pods that workloads still lack because the API server rejects them, with its messages."""
+    over_at_creation: Mapping[PodKey, list[ExceededAmount]] = field(default_factory=dict)
+    """The amounts of quotas because of which pods of the input could not be created."""
+    why_not_made: Mapping[PodKey, str] = field(default_factory=dict)
+    """Why pods are not created, without the names that a controller tried."""
 
     @cached_property
     def endings(self) -> list[Ending]:
@@ -109,6 +113,12 @@ class Settled:
     def places(self) -> Mapping[PodKey, tuple[EndedPod, Pod | None]]:
         """Return how each pod of the start that ended did so, and the one pod that replaces it, if any."""
         return followed(self.endings, self.server.made)
+
+    @cached_property
+    def refused_heirs(self) -> Mapping[PodKey, Pod]:
+        """The pods that the API server rejects, by the pod of the start that ended and that each would replace."""
+        gone = (each.pod for each, heir in self.places.values() if heir is None)
+        return heirs(gone, [pod for pod, _ in self.not_made])
 
     @cached_property
     def evicted_endlessly(self) -> list[PodKey]:
@@ -134,7 +144,7 @@ class Settled:
         exceeded = self.server.quotas.exceeded
         claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}
         pods = {(pod.metadata.namespace, pod.metadata.name): exceeded.get(said, []) for pod, said in self.not_made}
-        return claims | pods
+        return {**self.over_at_creation, **claims, **pods}
 
     @property
     def _failed_claims(self) -> list[Happening]:

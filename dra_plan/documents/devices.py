@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta
 
 from dra_plan.api.resource import CapacityRequestPolicy
-from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart, Position, any_of, one_of
+from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart, Position, Text, any_of, one_of
 
 
 class FoundValue(DocumentPart, frozen=True, kw_only=True):
@@ -255,3 +255,23 @@ class DeviceCheck(DocumentPart, frozen=True, kw_only=True):
     offered: Any = UNSET
     pinned: Any = UNSET
     details: Annotated[list[AnyDetail], Meta(extra_json_schema={"items": any_of(*DETAILS)})] = []
+
+
+class ChangedValue(DocumentPart, frozen=True, kw_only=True):
+    """An attribute, a capacity or another field of a pool's devices that differs, or exists on only one side."""
+
+    field: Text
+    devices: Annotated[Amount, Meta(description="The number of devices for which it changed.")]
+    before: Annotated[str | None, Meta(description="The value of the first of them; null if it had none.")]
+    after: str | None
+
+
+class ChangedPool(DocumentPart, frozen=True, kw_only=True):
+    """A pool that drivers publish differently."""
+
+    driver: Text
+    pool: Text
+    change: Literal["New", "Gone", "Changed"]
+    devices_gone: list[str] = []
+    devices_new: list[str] = []
+    values: list[ChangedValue] = []

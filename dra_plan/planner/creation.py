@@ -26,7 +26,7 @@ from dra_plan.scheduler.cluster.volumes import ephemeral_claim
 from .refused import RefusedOwner
 
 if TYPE_CHECKING:
-    from dra_plan.controllers.quota import QuotaLedger
+    from dra_plan.controllers.quota import ExceededAmount, QuotaLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class NotCreated:
     """The pod's entry of the claim, or the name of its claim on a volume."""
     reason: str = ""
     """The message without the name of the pod: most pods get theirs when they are created."""
-    over: tuple[str, ...] = ()
-    """The resources of which a quota has too little."""
+    over: tuple[ExceededAmount, ...] = ()
+    """The amounts of the quota that has too little."""
 
     @property
     def record(self) -> PodRecord:
@@ -62,12 +62,15 @@ def has_quotas(inventory: Inventory) -> bool:
 
 
 def as_created(inventory: Inventory, order: str = ARRIVAL) -> tuple[Inventory, list[NotCreated]]:
-    """Return the cluster with its new pods as the API server creates them, in that order; and the rejected ones."""
+    """Return the cluster with its new pods as the API server creates them, in that order; and the rejected ones.
+
+    Pods that left their nodes in a drain or a restart are created again, and are new.
+    """
     if not has_quotas(inventory):
         return inventory, []
     from dra_plan.controllers.quota import Quotas
 
-    new = [pod for pod in inventory.pods if _is_new(pod)]
+    new = [pod for pod in inventory.pods if _is_new(inventory, pod)]
     refused = not_created(inventory, sorted(new, key=_name) if order == NAME else new, claims=False)
     if not new:
         return inventory, []
@@ -80,9 +83,11 @@ def _name(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace, pod.metadata.name
 
 
-def _is_new(pod: Pod) -> bool:
-    """Return whether no cluster has the pod yet."""
-    return not (pod.metadata.is_stored or pod.spec.node_name or pod.status.phase)
+def _is_new(inventory: Inventory, pod: Pod) -> bool:
+    """Return whether no cluster has the pod yet, or it has left its node and is yet to be created again."""
+    if pod.spec.node_name:
+        return False
+    return _name(pod) in inventory.returning or not (pod.metadata.is_stored or pod.status.phase)
 
 
 def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = True) -> list[NotCreated]:
@@ -95,7 +100,7 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
     from dra_plan.controllers.quota import QuotaLedger, Quotas, without_name
 
     quotas = Quotas(inventory)
-    there = {pod.key for pod in inventory.pods if not _is_new(pod)}
+    there = {pod.key for pod in inventory.pods if not _is_new(inventory, pod)}
     created = {pod.key for pod in pods} - there
     quotas.watch(lambda: inventory.classes, lambda namespace: _charged(inventory, namespace, created))
     ledger = QuotaLedger(quotas)
@@ -104,7 +109,9 @@ def not_created(inventory: Inventory, pods: Sequence[Pod], *, claims: bool = Tru
         limited = quotas.limited(pod)
         said = ledger.refuses(limited) if pod.key in created else ""
         if said:
-            found.append(NotCreated(pod, said, reason=without_name(pod, said), over=ledger.over(limited)))
+            found.append(
+                NotCreated(pod, said, reason=without_name(pod, said), over=tuple(quotas.exceeded.get(said, ())))
+            )
         else:
             taken.append(pod)
     return [*found, *_without_claims(inventory, taken, ledger)] if claims else found

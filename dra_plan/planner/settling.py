@@ -7,7 +7,7 @@ of one pass of the scheduler if no controller would act.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
 from dra_plan.claims.owners import DEPLOYMENT, deployment_of
+from dra_plan.documents.refusals import REFUSED
 from dra_plan.releases import Target
 from dra_plan.scheduler.attempts import PodRecord
 from dra_plan.scheduler.cluster.common import Common
@@ -23,13 +24,14 @@ from dra_plan.scheduler.simulate import SimulationResult, result_of, simulate
 from dra_plan.scheduler.simulation import Simulation
 
 from .certainty import Certainty, keep_refusals, may_lack
-from .creation import as_created, has_quotas
+from .creation import NotCreated, as_created, has_quotas
 from .question import Chosen, Question
 
 if TYPE_CHECKING:
     from dra_plan.controllers.endings import PodKey
     from dra_plan.controllers.events import EventStep
     from dra_plan.controllers.settle import Settled
+    from dra_plan.controllers.state import EndedPod
 
 FOR_EVER = math.inf
 """The patience of answers that list every coming eviction, however late."""
@@ -54,10 +56,28 @@ class SettledOutcome:
         if self.settled is None:
             return found
         places = self.settled.places
-        heirs = {key: found.pop(_key(heir), None) for key, (_, heir) in places.items() if heir is not None}
+        heirs = {key: found.pop(_key(heir), None) for key, heir in self._heirs(places)}
         for key in places:
             found.pop(key, None)
         return found | {key: record for key, record in heirs.items() if record is not None}
+
+    def _heirs(self, places: Mapping[PodKey, tuple[EndedPod, Pod | None]]) -> Iterator[tuple[PodKey, Pod]]:
+        assert self.settled is not None
+        yield from ((key, heir) for key, (_, heir) in places.items() if heir is not None)
+        yield from self.settled.refused_heirs.items()
+
+    def why(self, record: PodRecord) -> str:
+        """Return why the pod has no node: what the scheduler says, or why the pod or its claim is not created."""
+        said, settled, key = record.message or record.waiting, self.settled, _key(record.pod)
+        if settled is None or record.node:
+            return said
+        from dra_plan.controllers.quota import in_words
+
+        over = settled.over_quota.get(key)
+        what = REFUSED if record.refused else "the API server refuses its claim"
+        if over:
+            return f"{what}: {in_words(over, key[0])}"
+        return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said
 
     def is_undecided(self, record: PodRecord) -> bool:
         """Return whether the pod has no node, and it is unknown whether one fits."""
@@ -99,18 +119,30 @@ def settled_result(
     never_ready: Sequence[str] = (),
     patience: float | None = None,
     then: Sequence[Inventory] = (),
+    beyond: Sequence[NotCreated] = (),
 ) -> tuple[SimulationResult, Settled]:
     """Settle the simulation, and again in each later state.
 
-    The chosen pods that the API server rejects are included in the result.
+    The chosen pods that the API server rejects are included in the result, also those that it rejected at the start
+    (`beyond`). Where a controller tries to create another pod in place of one of these, the result has that one's name.
     """
+    from dra_plan.controllers.endings import heirs
+    from dra_plan.controllers.quota import without_name
     from dra_plan.controllers.settle import PATIENCE_SECONDS, Settling
 
     patience = PATIENCE_SECONDS if patience is None else patience
     settled = Settling(simulation, never_ready, patience).run(events, then)
     result = result_of(simulation)
-    refused = [PodRecord(pod, message=said, refused=True) for pod, said in settled.not_made if chosen(pod)]
-    result.pods = [*result.pods, *refused]
+    there = {_key(each.pod) for each in result.pods}
+    out = {_key(each.pod): each for each in beyond if _key(each.pod) not in there}
+    tried = heirs((each.pod for each in out.values()), [pod for pod, _ in settled.not_made])
+    meant = {id(heir): out.pop(key).pod for key, heir in tried.items()}
+    reasons = {_key(meant.get(id(pod), pod)): without_name(pod, said) for pod, said in settled.not_made}
+    settled.why_not_made = reasons | {key: each.reason or each.message for key, each in out.items()}
+    settled.not_made = [(meant.get(id(pod), pod), said) for pod, said in settled.not_made]
+    settled.over_at_creation = {key: [*each.over] for key, each in out.items()}
+    refused = [*settled.not_made, *((each.pod, each.message) for each in out.values())]
+    result.pods = [*result.pods, *(PodRecord(pod, message=said, refused=True) for pod, said in refused if chosen(pod))]
     return result, settled
 
 
@@ -140,8 +172,7 @@ def settle_chosen(
     given, beyond = as_created(inventory)
     makes = not has_quotas(inventory)
     simulation = simulation_of(given, target, question, chosen, common, view, ordered=ordered, makes=makes)
-    result, settled = settled_result(simulation, chosen, patience=FOR_EVER)
-    result.pods += [each.record for each in beyond if chosen(each.pod)]
+    result, settled = settled_result(simulation, chosen, patience=FOR_EVER, beyond=beyond)
     return SettledOutcome(result, settled, lacking(inventory, result, simulation))
 
 

@@ -70,6 +70,8 @@ class AtRest:
     """True if the scheduler had pods evicted for others."""
     undecided: Callable[[PodRecord], bool]
     """The test whether it is unknown if a pod without a node could have one."""
+    why: Callable[[PodRecord], str]
+    """The reason why a pod has no node."""
 
 
 def come_to_rest(
@@ -86,10 +88,10 @@ def come_to_rest(
     outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
     evicts = bool(outcome.result.evictions)
     if outcome.settled is None:
-        return AtRest(_bound(inventory, outcome.result), outcome.records(), evicts, outcome.is_undecided)
+        return AtRest(_bound(inventory, outcome.result), outcome.records(), evicts, outcome.is_undecided, outcome.why)
     at_rest = outcome.settled.state.inventory
     after = replace(inventory, pods=list(at_rest.pods), claims=list(at_rest.claims))
-    return AtRest(after, outcome.records(), evicts, outcome.is_undecided)
+    return AtRest(after, outcome.records(), evicts, outcome.is_undecided, outcome.why)
 
 
 def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:
@@ -112,7 +114,7 @@ cut short, or the input lacks the deciding objects."""
 
 
 def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossReason, str]]:
-    """Yield the pods that ran before but have no node afterwards, with the scheduler's message."""
+    """Yield the pods that ran before but have no node afterwards, with the reason."""
     for pod in before.pods:
         if pod.spec.node_name and not ended(pod):
             record = after.records.get(pod_key(pod))
@@ -120,7 +122,7 @@ def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossR
                 yield pod.key, "NotMadeAnew", ""
             elif not record.node:
                 reason: LossReason = "NotKnown" if after.undecided(record) else "NoPlace"
-                yield pod.key, reason, record.message or record.waiting or NOT_PLACED
+                yield pod.key, reason, after.why(record) or NOT_PLACED
 
 
 def devices_of(inventory: Inventory) -> Mapping[PodKey, list[str]]:

@@ -402,7 +402,7 @@ def result_of(simulation: Simulation) -> SimulationResult:
 
 def in_order(owner: str) -> str:
     """Return the text for a pod that an ordered StatefulSet has not created yet."""
-    return f"StatefulSet {owner} makes it once the pods before it are ready"
+    return f"StatefulSet {owner} creates it once the pods before it are ready"
 
 
 def _in_its_turn(pod: Pod, owner: str) -> PodRecord:

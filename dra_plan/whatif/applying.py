@@ -103,7 +103,11 @@ class Restart:
         departed = replaced(inventory, [pod for pod in leaving if comes_back(pod)], index)
         freed = depart(departed.inventory, bare)
         time = max((pod.metadata.creation_timestamp or "" for pod in bare), default="") or None
-        after = replace(freed.inventory, pods=[*freed.inventory.pods, *(successor(pod, time) for pod in bare)])
+        after = replace(
+            freed.inventory,
+            pods=[*freed.inventory.pods, *(successor(pod, time) for pod in bare)],
+            returning=freed.inventory.returning | {(pod.metadata.namespace, pod.metadata.name) for pod in bare},
+        )
         entry = AppliedEdit(
             edit="Restart",
             pending=[pod_name(pod) for pod in leaving],

@@ -131,7 +131,7 @@ def test_a_shared_claim_is_allocated_while_others_are_refused(refused: int, evic
 
 # An ordered StatefulSet whose node is drained
 
-BEHIND = "StatefulSet s makes it once the pods before it are ready"
+BEHIND = "StatefulSet s creates it once the pods before it are ready"
 
 
 def ordered_on_a(*others: Plain, room: int, listed: bool = True, never_ready: str = "", **owner: Any) -> Cluster:

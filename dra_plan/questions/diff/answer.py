@@ -15,13 +15,13 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import AppliedEdit, answer_target, warnings
-from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ClaimHolder
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.creation import has_quotas
 from dra_plan.planner.owners import chosen_pods
 from dra_plan.planner.question import Question
-from dra_plan.planner.settling import FOR_EVER
+from dra_plan.planner.settling import FOR_EVER, with_successors
 from dra_plan.planner.suspended import resumed
 from dra_plan.questions.allocate.answer import AllocationPlan, plan_claim_sets
 from dra_plan.questions.diff.differences import (
@@ -35,7 +35,6 @@ from dra_plan.questions.diff.differences import (
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedPod,
-    ChangedPool,
     ChangedSelector,
     ComparedState,
     DiffDocument,
@@ -43,7 +42,7 @@ from dra_plan.questions.diff.document import (
     HeldDevice,
 )
 from dra_plan.questions.diff.others import AskedState, because_of_others
-from dra_plan.questions.diff.selectors import changed_selectors
+from dra_plan.questions.diff.selectors import changed_selectors, with_usage
 from dra_plan.questions.schedule.answer import SchedulePlan, choice, schedule_pods
 from dra_plan.releases import DEFECTS, Quirks, Target, target
 
@@ -115,23 +114,25 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         for state in (before, after)
     )
     old, new = (plan_claim_sets(state.inventory, state.view, question) for state in (before, after))
-    selectors = tuple(changed_selectors((before.inventory, before.view), (after.inventory, after.view)))
+    changed_now = changed_selectors((before.inventory, before.view), (after.inventory, after.view))
+    selectors = tuple(with_usage(changed_now, before.inventory))
 
     def why(claim_set: ClaimSet) -> list[DiffReason]:
         return reasons(claim_set, old, new, before.view, selectors)
 
-    plans = [] if question.together else _scheduled((before, after), question)
+    every = replace(question, owners=(), namespace=None, selector=None)  # whoever is asked about, all pods compete
+    plans = [] if question.together else _scheduled((before, after), every)
     asked = _asked((before, after), plans, question)
     pods: Iterable[ChangedPod] = ()
     if plans:
         pods = changed_pods(followed_states(plans[0]), followed_states(plans[1]), asked)
         sides = zip((before, after), plans, strict=True)
-        pods = because_of_others(pods, *(AskedState(side.inventory, side.view, plan, question) for side, plan in sides))
+        pods = because_of_others(pods, *(AskedState(side.inventory, side.view, plan, every) for side, plan in sides))
         pods = _with_owners(pods, (before.inventory, after.inventory), plans)
     pools = tuple(changed_pools(before.view, after.view))
     told = [[*plan.notices] for plan in (old, new)]
-    for notices_of_side, plan in zip(told, plans, strict=False):
-        notices_of_side += plan.outcome.notices
+    for side, notices_of_side, plan in zip((before, after), told, plans, strict=False):
+        notices_of_side += _with_real_names(plan, side.inventory)
     changed = list(changed_claim_sets(old, new, why))
     if plans:
         changed = list(_without_displaced(changed, before.inventory, after.inventory))
@@ -147,6 +148,25 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
         (_unsettled(plans[0]), _unsettled(plans[1])) if plans else ("", ""),
         _end(plans[1], after.inventory) if plans else after.inventory,
     )
+
+
+def _with_real_names(plan: SchedulePlan, before: Inventory) -> Iterator[Notice]:
+    """Yield the notices of the schedule; a pod whose name is a placeholder is named after the one that it replaces.
+
+    If it replaces none, it is named after its controller.
+    """
+    names: dict[str, str] = {}
+    there = {pod.key for pod in before.pods}
+    for pod in (record.pod for record in plan.outcome.pods):
+        controllers = controller_names(pod.metadata)
+        if pod.key not in there and controllers and controllers[0][0] != "StatefulSet":
+            kind, name = controllers[-1]
+            names[f"Pod {pod.key}"] = f"{kind} {pod.metadata.namespace}/{name}"
+    for (namespace, name), (_, heir) in plan.settled.places.items() if plan.settled is not None else ():
+        if heir is not None:
+            names[f"Pod {heir.key}"] = f"Pod {namespace}/{name}"
+    for notice in plan.outcome.notices:
+        yield structs.replace(notice, object=names.get(notice.object, notice.object))
 
 
 def _without_displaced(
@@ -228,7 +248,7 @@ def _asked(states: Iterable[State], plans: Iterable[SchedulePlan], question: Que
     """Return a function that says whether the pod of that namespace and name was selected, in a state that has it."""
     found: set[tuple[str, str]] = set()
     for state, plan in zip(states, plans, strict=False):
-        chosen = choice(state.inventory, state.view.target, question)
+        chosen = with_successors(choice(state.inventory, state.view.target, question), state.inventory.pods)
         pods = (record.pod for record in plan.outcome.pods if chosen(record.pod))
         found.update((pod.metadata.namespace, pod.metadata.name) for pod in pods)
     return lambda namespace, name: (namespace, name) in found

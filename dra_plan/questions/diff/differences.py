@@ -18,15 +18,13 @@ from dra_plan.claims.sets import ClaimSet
 from dra_plan.controllers.quota import ExceededAmount
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import PlannedClaimSet, PlannedNode
-from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ChangedValue, ClaimHolder
 from dra_plan.documents.scheduling import ScheduledPod
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedNode,
     ChangedPod,
-    ChangedPool,
-    ChangedValue,
     ComparedPod,
     ComparedSet,
     DiffReason,
@@ -417,10 +415,12 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
         return states
     over = settled.over_quota
     told = {
-        key: _refused(state, settled.claims_refused.get(key, ""), over.get(key, ())) for key, state in states.items()
+        key: _refused(state, settled.claims_refused.get(key) or settled.why_not_made.get(key, ""), over.get(key, ()))
+        for key, state in states.items()
     }
     for key, (ended, heir) in settled.places.items():
-        place = told.pop((heir.metadata.namespace, heir.metadata.name), None) if heir is not None else None
+        expected = heir or settled.refused_heirs.get(key)
+        place = told.pop((expected.metadata.namespace, expected.metadata.name), None) if expected is not None else None
         told[key] = structs.replace(
             place if place is not None else _without_heir(ended.pod, settled.state.inventory.workloads),
             ended=PodEnding(
@@ -434,7 +434,10 @@ def followed_states(plan: SchedulePlan) -> Mapping[PodKey, ComparedPod]:
 
 
 def _without_heir(pod: Pod, workloads: Sequence[AnyWorkload]) -> ComparedPod:
-    """Return a pod that ended with its successor still to come: an ordered StatefulSet waits for the earlier pods."""
+    """Return a pod that ended and that its controller has not tried to create yet.
+
+    An ordered StatefulSet waits for the earlier pods.
+    """
     owner = pod.metadata.controller
     if owner is not None and owner.kind == "StatefulSet":
         key = owner.kind, pod.metadata.namespace, owner.name

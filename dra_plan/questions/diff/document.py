@@ -20,7 +20,7 @@ from dra_plan.documents.base import (
     one_of,
 )
 from dra_plan.documents.claim_sets import ClaimSetName
-from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ClaimHolder
 
 SetChange = Literal[
     "Lost",
@@ -214,15 +214,6 @@ class ChangedPod(DocumentPart, frozen=True, kw_only=True):
     ] = []
 
 
-class ChangedValue(DocumentPart, frozen=True, kw_only=True):
-    """An attribute, a capacity or another field of a pool's devices that differs, or exists on only one side."""
-
-    field: Text
-    devices: Annotated[Amount, Meta(description="The number of devices for which it changed.")]
-    before: Annotated[str | None, Meta(description="The value of the first of them; null if it had none.")]
-    after: str | None
-
-
 def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Iterator[str]:
     """Yield the reasons of undecided changes, for each undecided state: Unknown, or a search cut short."""
     for one in changes:
@@ -232,17 +223,6 @@ def undecided_outcomes(changes: Iterable[ChangedClaimSet | ChangedPod]) -> Itera
                     yield state.outcome.value
             elif state is not None and state.undecided:
                 yield state.outcome
-
-
-class ChangedPool(DocumentPart, frozen=True, kw_only=True):
-    """A pool that drivers publish differently."""
-
-    driver: Text
-    pool: Text
-    change: Literal["New", "Gone", "Changed"]
-    devices_gone: list[str] = []
-    devices_new: list[str] = []
-    values: list[ChangedValue] = []
 
 
 class HeldDevice(DocumentPart, frozen=True, kw_only=True):
@@ -278,6 +258,9 @@ class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
     ] = False
     before: Annotated[Amount, Meta(description="Devices that it matches, of pools with all their slices.")]
     after: Amount
+    in_use: Annotated[
+        Amount, Meta(description="Devices that claims of the state before have of the classes with this selector.")
+    ] = 0
     erring: Annotated[Amount, Meta(description="Devices of the state after on which it stops with an error.")] = 0
     erring_pools: Annotated[list[str], Meta(description="DRIVER/POOL of these devices.")] = []
     error: Annotated[str, Meta(description="The first of these errors; empty for none.")] = ""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+from msgspec import structs
 
 from dra_plan.allocator import PoolID, View
 from dra_plan.api.core import PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.meta import ObjectMeta
-from dra_plan.api.resource import DeviceClass, DeviceSelector, ResourceClaimSpec
+from dra_plan.api.resource import DeviceClass, DeviceSelector, ResourceClaim, ResourceClaimSpec
 from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.claims.index import Index, template_spec
 from dra_plan.claims.owners import ended
@@ -226,3 +229,26 @@ def _tried(view: View, expressions: Sequence[str]) -> Tried:
                 errors.append(str(error))
                 pools[pool] = None
     return Tried(number, len(errors), tuple(pools), errors[0] if errors else "")
+
+
+def with_usage(changed: Iterable[ChangedSelector], before: Inventory) -> Iterator[ChangedSelector]:
+    """Yield the selectors with the number of devices that claims have of their classes."""
+    used: Counter[str] | None = None
+    for one in changed:
+        used = _used_of_classes(before.claims) if used is None else used
+        classes = [user.name for user in one.used_by if user.kind == "DeviceClass"]
+        yield structs.replace(one, in_use=sum(used[name] for name in classes))
+
+
+def _used_of_classes(claims: Iterable[ResourceClaim]) -> Counter[str]:
+    """Return the number of allocated devices of each class."""
+    found: Counter[str] = Counter()
+    for claim in claims:
+        classes: dict[str, str] = {}
+        for request in claim.spec.devices.requests if claim.allocation is not None else ():
+            if request.exactly is not None:
+                classes[request.name] = request.exactly.device_class_name
+            classes |= {f"{request.name}/{each.name}": each.device_class_name for each in request.first_available}
+        if claim.allocation is not None:
+            found.update(classes.get(one.request, "") for one in claim.allocation.devices.results)
+    return found

@@ -10,7 +10,6 @@ from dra_plan.allocator import Outcome
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedPod,
-    ChangedPool,
     ComparedPod,
     ComparedSet,
     DiffDocument,
@@ -22,6 +21,7 @@ from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import claim_set_name, fits_nowhere, node_list, release, sentence, why_not_known
+from dra_plan.text.pool_changes import changed_pools
 from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, NOT_MADE, class_selector, counted, listed, when
 
@@ -30,10 +30,6 @@ Part = Table | Paragraph | str
 
 MOST_MESSAGES = 3
 """The number of messages about nodes in the cell of a claim set."""
-
-
-MOST_VALUES = 4
-"""The number of changed values of a pool that are shown."""
 
 
 HELD = {"Lost": "no longer published", "Gained": "now published"}
@@ -71,7 +67,7 @@ def wide(document: DiffDocument, _screen: Screen | None) -> list[Part]:
 
 def _tables(document: DiffDocument, *, whole: bool = False) -> Iterator[Table]:
     """Yield a table for each kind of difference; `whole` includes messages, pods and claims omitted otherwise."""
-    pools = _pools(document), _held(document, None if whole else MOST_HELD)
+    pools = changed_pools(document.pools), _held(document, None if whole else MOST_HELD)
     for made in (_claim_sets(document), _pods(document, whole=whole), *pools, _selectors(document)):
         if made.rows:
             yield made
@@ -233,27 +229,6 @@ def _by_pool(devices: Sequence[str]) -> str:
         pool, _, name = device.rpartition("/")
         pools.setdefault(pool, []).append(name)
     return "; ".join(f"{pool}: {listed(names)}" for pool, names in pools.items())
-
-
-def _pools(document: DiffDocument) -> Table:
-    made = Table(("DRIVER", "POOL", "CHANGE", "WHAT"), grouped=1, flexible=(1, 3))
-    alike: dict[tuple[str, str, str], list[str]] = {}
-    for pool in document.pools:
-        alike.setdefault((pool.driver, pool.change, "; ".join(_what(pool))), []).append(pool.pool)
-    for (driver, change, what), names in alike.items():
-        made.add(driver, listed(names), change, f"each: {what}" if len(names) > 1 and what else what)
-    return made
-
-
-def _what(pool: ChangedPool) -> Iterator[str]:
-    for word, names in (("gone", pool.devices_gone), ("new", pool.devices_new)):
-        if names:
-            yield f"{counted(len(names), 'device')} {word}: {listed(names)}"
-    for value in pool.values[:MOST_VALUES]:
-        before, after = ("none" if each is None else each for each in (value.before, value.after))
-        yield f"{value.field} of {counted(value.devices, 'device')}: {before} -> {after}"
-    if len(pool.values) > MOST_VALUES:
-        yield f"{counted(len(pool.values) - MOST_VALUES, 'other value')}"
 
 
 def _held(document: DiffDocument, most: int | None = MOST_HELD) -> Table:

@@ -190,7 +190,7 @@ class _Drains:
                 gone.append(name_of)
             elif was.node and not now.node:
                 undecided = outcome.is_undecided(now)
-                said = now.message or now.waiting or None
+                said = outcome.why(now) or None
                 running = not was.attempts
                 lost.append(LostPod(namespace=key[0], name=key[1], running=running, message=said, undecided=undecided))
             elif self.before.is_undecided(was) or outcome.is_undecided(now):

@@ -303,16 +303,17 @@ class _Verdicts:
             forbidden = self._forbidden.get(Owner(made.kind, made.namespace, made.name))
             if not forbidden:
                 return made
+            resources = [one.resource for one in forbidden[0].over]
             return structs.replace(
                 made,
                 verdict="Refused",
                 node_name="",
                 victims=[],
                 message=(forbidden[0].reason if made.kind != POD else "") or forbidden[0].message,
-                over=list(forbidden[0].over),
+                over=resources,
                 forbidden=len(forbidden),
                 forbidden_claim=forbidden[0].claim,
-                defaulted=defaulted(self._inventory, asked, forbidden[0].over),
+                defaulted=defaulted(self._inventory, asked, resources),
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
         return structs.replace(

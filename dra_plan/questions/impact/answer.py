@@ -20,12 +20,12 @@ from dra_plan.questions.impact.devices import broken_pools, of_rules, rule_taint
 from dra_plan.questions.impact.document import (
     AffectedPod,
     BrokenPool,
-    ExceededQuota,
     ImpactDocument,
     PodEffect,
+    QuotaUse,
     RuleTaint,
 )
-from dra_plan.questions.impact.quotas import stopping_quotas
+from dra_plan.questions.impact.quotas import of_quotas, quota_uses
 from dra_plan.releases import Target
 
 _WORST_FIRST: tuple[PodEffect, ...] = (
@@ -52,7 +52,7 @@ class Impact(PrintedAnswer[ImpactDocument]):
     """The differences between the cluster without the objects and with them."""
     written: AppliedEdit
     pods: tuple[AffectedPod, ...]
-    quotas: tuple[ExceededQuota, ...]
+    quotas: tuple[QuotaUse, ...]
     taints: tuple[RuleTaint, ...]
     pools: tuple[BrokenPool, ...]
     refused: Refusals
@@ -115,16 +115,21 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
     taken = accepted(after, change.target, lambda pod: (pod.kind, *_key(pod)) in names, question.runtime_config)
     rules = [rule for rule in after.taint_rules if (rule.kind, *_key(rule)) in names]
     taints = rule_taints(before, states[1].view, rules)
+    quotas = [
+        one
+        for one in quota_uses(after, found.end, names, pods)
+        if question.namespace is None or one.namespace == question.namespace
+    ]
     refused = [*change.refused, *(entries(taken.refused) or ())]
     return Impact(
         found,
         written,
         tuple(pods),
-        tuple(stopping_quotas(after, found.end, names, pods)),
+        tuple(quotas),
         tuple(taints),
         tuple(broken_pools(states[0].view, states[1].view)),
         refused or UNSET,
-        (*change.notices, *found.notices, *of_rules(states[1].view, rules, taints)),
+        (*change.notices, *found.notices, *of_rules(taints, after), *of_quotas(quotas, after)),
     )
 
 
@@ -163,7 +168,7 @@ def effect_of(pod: ChangedPod) -> PodEffect:
 
 def _of_running(pod: ChangedPod) -> PodEffect:
     after = pod.after
-    if after is None or (after.ended is not None and not after.ended.recreated_as and after.outcome != "Gated"):
+    if after is None or after.outcome == "Ended":
         return "Gone"
     if after.ended is not None and after.ended.endless:
         return "EvictedAgain"

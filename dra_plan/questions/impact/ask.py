@@ -74,7 +74,7 @@ def _of_rules(cluster: LoadedCluster) -> Notice:
 
     said = (
         f"Kubernetes {cluster.target.release} serves device taint rules only where resource.k8s.io/v1beta2 and"
-        f" {TAINT_RULES} are switched on; they are taken to be"
+        f" {TAINT_RULES} are switched on; dra-plan assumes that they are"
     )
     return Notice("taint-rules-taken-as-on", said)
 

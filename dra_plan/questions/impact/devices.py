@@ -26,7 +26,7 @@ def rule_taints(inventory: Inventory, view: View, written: Sequence[DeviceTaintR
     }
     found = []
     for rule in written:
-        reached = list(_reached(view, rule))
+        reached = list(_reached(view, rule)) if view.target.features.device_taint_rules else []
         taint = rule.spec.taint
         found.append(
             RuleTaint(
@@ -35,6 +35,7 @@ def rule_taints(inventory: Inventory, view: View, written: Sequence[DeviceTaintR
                 effect=taint.effect,
                 devices=len(reached),
                 in_use=len(taken.intersection(reached)),
+                reason="" if reached else _mistaken(view, rule),
             )
         )
     return found
@@ -50,18 +51,25 @@ def _reached(view: View, rule: DeviceTaintRule) -> Iterator[tuple[str, str, str]
                     yield pool.driver, pool.pool, device.name
 
 
-def of_rules(view: View, written: Sequence[DeviceTaintRule], taints: Sequence[RuleTaint]) -> Iterator[Notice]:
+def of_rules(taints: Sequence[RuleTaint], inventory: Inventory) -> Iterator[Notice]:
     """Yield the rules that select no device, with the field that matches none."""
-    for rule, told in zip(written, taints, strict=True):
-        if not told.devices:
-            said = f"it taints no device{_mistaken(view, rule)}"
-            yield Notice(SELECTS_NOTHING, said, f"DeviceTaintRule {rule.metadata.name}")
+    for told in taints:
+        if told.reason and told.reason != IGNORED:
+            origin = inventory.origins.get(("DeviceTaintRule", "", told.name))
+            said = f"taints no device: {told.reason}"
+            yield Notice(SELECTS_NOTHING, said, f"DeviceTaintRule {told.name}", f"{origin}" if origin else "")
+
+
+IGNORED = "DRADeviceTaintRules is off"
+"""The reason why a rule taints nothing in a cluster that ignores rules."""
 
 
 def _mistaken(view: View, rule: DeviceTaintRule) -> str:
     selector = rule.spec.device_selector
+    if not view.target.features.device_taint_rules:
+        return IGNORED
     if selector is None:
-        return ": it has no deviceSelector"
+        return "it has no deviceSelector"
     names: dict[str, set[str]] = {"driver": set(), "pool": set(), "device": set()}
     for pool in view.gatherer.slices:
         names["driver"].add(pool.driver)
@@ -72,8 +80,8 @@ def _mistaken(view: View, rule: DeviceTaintRule) -> str:
         value = getattr(selector, field)
         if value and value not in known:
             meant = nearest(value, known)
-            return f": no {field} is called {value}{f' (did you mean {meant}?)' if meant else ''}"
-    return ": no device has all of what its deviceSelector names"
+            return f"no {field} is called {value}{f' (did you mean {meant}?)' if meant else ''}"
+    return "no device has all of what its deviceSelector names"
 
 
 def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
@@ -91,5 +99,5 @@ def broken_pools(before: View, after: View) -> Iterator[BrokenPool]:
 def broken(one: BrokenPool) -> str:
     """Return why no device of the pool can be allocated; without the full stop."""
     stated = " or ".join(map(str, one.stated))
-    there = f"Pool {one.driver}/{one.pool} has {counted(one.slices, 'slice')} of {stated}"
-    return f"{there}: none of its devices is allocated until it is right"
+    there = f"Pool {one.driver}/{one.pool} has {counted(one.slices, 'slice')}, and they say that it has {stated}"
+    return f"{there}: no device of it is allocated until that is corrected"

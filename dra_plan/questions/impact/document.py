@@ -15,8 +15,9 @@ from dra_plan.documents.base import (
     PrintedWarning,
     Text,
 )
+from dra_plan.documents.devices import ChangedPool
 from dra_plan.documents.refusals import Refusals
-from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ChangedPool, ChangedSelector, HeldDevice
+from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ChangedSelector, HeldDevice
 
 PodEffect = Literal[
     "Gone",
@@ -48,8 +49,8 @@ class AffectedPod(ChangedPod, frozen=True, kw_only=True):
     ] = False
 
 
-class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that allows less than is used, or that keeps pods from getting their claims."""
+class QuotaUse(DocumentPart, frozen=True, kw_only=True):
+    """A resource of a written quota, or of one that keeps pods or their claims from being created."""
 
     namespace: str
     name: Text
@@ -57,8 +58,20 @@ class ExceededQuota(DocumentPart, frozen=True, kw_only=True):
     used: Annotated[str, Meta(description="What is used as soon as the objects are applied.")]
     used_after: Annotated[str, Meta(description="What is used once the cluster has settled.")]
     hard: str
-    exceeded: Annotated[bool, Meta(description="More is used than it allows; no running pod ends because of it.")]
-    pods: Annotated[Amount, Meta(description="Pods that get no claim because of it.")]
+    exceeded: Annotated[
+        bool, Meta(description="More is used in the end than it allows; no running pod ends because of it.")
+    ]
+    pods: Annotated[Amount, Meta(description="Pods that are not created, or get no claim, because of it.")]
+    unstated: Annotated[
+        Amount,
+        Meta(description="Running pods that do not set this request or limit: none could be created again."),
+    ] = 0
+    counts_nothing: Annotated[str, Meta(description="Why no object counts as this resource; empty if some can.")] = ""
+
+    @property
+    def refuses(self) -> bool:
+        """Return whether it keeps pods or claims of now, or their replacements, from being created."""
+        return bool(self.exceeded or self.pods or self.unstated)
 
 
 class RuleTaint(DocumentPart, frozen=True, kw_only=True):
@@ -69,6 +82,7 @@ class RuleTaint(DocumentPart, frozen=True, kw_only=True):
     effect: str
     devices: Annotated[Amount, Meta(description="Published devices that get the taint.")]
     in_use: Annotated[Amount, Meta(description="Those of them that claims have before.")]
+    reason: Annotated[str, Meta(description="Why it taints none; empty if it taints some.")] = ""
 
 
 class BrokenPool(DocumentPart, frozen=True, kw_only=True):
@@ -95,7 +109,7 @@ class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
     selectors: list[ChangedSelector]
     held_devices: Annotated[list[HeldDevice], Meta(description="Devices of claims that came or went.")]
     pools: list[ChangedPool]
-    quotas: list[ExceededQuota]
+    quotas: list[QuotaUse]
     taints: Annotated[list[RuleTaint], Meta(description="What each written DeviceTaintRule reaches.")] = []
     broken_pools: Annotated[
         list[BrokenPool], Meta(description="Broken pools that were complete before, or are new.")

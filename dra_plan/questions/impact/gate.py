@@ -17,7 +17,11 @@ def _verdicts(gate: Gate, document: ImpactDocument) -> list[Verdict]:
     found += [gate.undecided for one in document.claim_sets if one.change == "Undecided"]
     found += [Verdict.FAILED for one in document.selectors if one.lost or one.stops]
     found += [Verdict.FAILED for _ in document.broken_pools]
-    return found + [Verdict.FAILED for _ in document.quotas] + ([Verdict.FAILED] if document.unsettled else [])
+    return (
+        found
+        + [Verdict.FAILED for one in document.quotas if one.refuses]
+        + ([Verdict.FAILED] if document.unsettled else [])
+    )
 
 
 JUDGE = Judge(_verdicts)

@@ -74,7 +74,8 @@ def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Pag
         )
     for quota in document.quotas:
         name = f"resourcequota/{quota.namespace}/{quota.name}"
-        _add(made, name, picks.BAD, f"{quota.resource}: {quota.used} of {quota.hard}", _of(document, quotas=[quota]))
+        tone = picks.BAD if quota.refuses else picks.OTHER
+        _add(made, name, tone, f"{quota.resource}: {quota.used} of {quota.hard}", _of(document, quotas=[quota]))
     return made
 
 

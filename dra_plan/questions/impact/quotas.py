@@ -1,59 +1,78 @@
-"""Quotas that allow less than is used, or that keep pods or their claims from being created."""
+"""What is used of quotas that are written, or that keep pods or their claims from being created."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from dra_plan.api.inventory import Inventory
+from dra_plan.api.core import Pod, ResourceQuota
+from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.api.quantity import parse
 from dra_plan.claims.owners import ended
-from dra_plan.controllers.quota import DEVICES, Quotas
-from dra_plan.questions.diff.document import ComparedPod
-from dra_plan.questions.impact.document import AffectedPod, ExceededQuota, PodEffect
+from dra_plan.controllers.quota import DEVICES, Quotas, counts_pods_or_claims, never_counted, unset
+from dra_plan.planner.answer import counted
+from dra_plan.questions.impact.document import AffectedPod, PodEffect, QuotaUse
+from dra_plan.whatif.edits import comes_back
 
 _STOPPED: tuple[PodEffect, ...] = ("WithoutPlace", "NoLongerStarts", "Refused", "Waits")
 
 
-def in_words(state: ComparedPod, namespace: str) -> str:
-    """Return `Waits for its claim: quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`.
-
-    A pod that cannot be created itself is Refused.
-    """
-    amounts, kept = state.over_quota, "Refused" if state.outcome == "Refused" else "Waits for its claim"
-    limits = []
-    for one in amounts:
-        what = f"{one.resource.removesuffix(DEVICES)} devices" if one.resource.endswith(DEVICES) else one.resource
-        are, is_ = ("is" if amount == "1" else "are" for amount in (one.used, one.requested))
-        limits.append(f"{one.hard} {what}, {one.used} {are} used and {one.requested} more {is_} requested")
-    return f"{kept}: quota {namespace}/{amounts[0].quota} allows {'; '.join(limits)}"
-
-
-def stopping_quotas(
-    before: Inventory, end: Inventory, written: Collection[tuple[str, str, str]], pods: Iterable[AffectedPod]
-) -> Iterator[ExceededQuota]:
-    """Yield written quotas that allow less than is used, and all that keep a pod or its claim from being created.
+def quota_uses(
+    before: Inventory, end: Inventory, written: Collection[tuple[str, str, str]], pods: Sequence[AffectedPod]
+) -> Iterator[QuotaUse]:
+    """Yield what is used of written quotas, and of all that keep a pod or its claim from being created.
 
     `before` is the cluster right after the change is written, and `end` is the settled cluster.
     """
     refused = _refused(pods)
-    sums = [_sums(inventory) for inventory in (before, end)]
+    now, later = (_sums(inventory) for inventory in (before, end))
+    classes = [each.metadata.name for each in before.classes]
     for quota in before.quotas:
         metadata = quota.metadata
-        over = {}
-        if (quota.kind, metadata.namespace, metadata.name) in written:
-            over = {resource: (used, hard) for resource, used, hard in sums[0].overdrawn(quota)}
+        is_written = (quota.kind, metadata.namespace, metadata.name) in written
         stopped = refused.get((metadata.namespace, metadata.name), {})
-        now, later = (each.amounts(quota, [*over, *stopped]) for each in sums)
-        for resource in dict.fromkeys([*over, *stopped]):
-            yield ExceededQuota(
-                namespace=metadata.namespace,
-                name=metadata.name,
-                resource=resource,
-                used=now[resource][0],
-                used_after=later[resource][0],
-                hard=now[resource][1],
-                exceeded=resource in over,
-                pods=stopped.get(resource, 0),
-            )
+        over = {resource for resource, _, _ in later.overdrawn(quota)} if is_written else set()
+        lacking = _unstated(later, quota, end.pods) if is_written else Counter[str]()
+        amounts, after = (sums.amounts(quota, list(quota.spec.hard)) for sums in (now, later))
+        for resource, (used, hard) in amounts.items():
+            nothing = never_counted(resource, classes) if is_written else ""
+            shown = is_written and (nothing or used != "0" or counts_pods_or_claims(resource))
+            if shown or resource in stopped or resource in lacking:
+                yield QuotaUse(
+                    namespace=metadata.namespace,
+                    name=metadata.name,
+                    resource=resource,
+                    used=used,
+                    used_after=after[resource][0],
+                    hard=hard,
+                    exceeded=resource in over,
+                    pods=stopped.get(resource, 0),
+                    unstated=lacking[resource],
+                    counts_nothing=nothing,
+                )
+
+
+def _unstated(quotas: Quotas, quota: ResourceQuota, pods: Iterable[Pod]) -> Counter[str]:
+    """Return the number of running pods of controllers that do not set what the quota requires, by resource."""
+    found: Counter[str] = Counter()
+    for pod in pods:
+        if pod.spec.node_name and comes_back(pod) and pod.metadata.namespace == quota.metadata.namespace:
+            found.update(unset(quotas, quota, pod))
+    return found
+
+
+def of_quotas(quotas: Iterable[QuotaUse], inventory: Inventory) -> Iterator[Notice]:
+    """Yield the resources of written quotas under which nothing is ever counted."""
+    for one in quotas:
+        if one.counts_nothing:
+            origin = inventory.origins.get(("ResourceQuota", one.namespace, one.name))
+            said = f"counts nothing as {one.resource}: {one.counts_nothing}"
+            name = f"ResourceQuota {one.namespace}/{one.name}"
+            yield Notice(COUNTS_NOTHING, said, name, f"{origin}" if origin else "")
+
+
+COUNTS_NOTHING = "quota-counts-nothing"
+"""The code of the warning about a quota for a class that does not exist."""
 
 
 def _refused(pods: Iterable[AffectedPod]) -> dict[tuple[str, str], dict[str, int]]:
@@ -83,3 +102,48 @@ def _sums(inventory: Inventory) -> Quotas:
         lambda: inventory.classes, lambda namespace: [one for one in every if one.metadata.namespace == namespace]
     )
     return quotas
+
+
+# In words
+
+
+def sentences(quotas: Sequence[QuotaUse]) -> Iterator[str]:
+    """Yield what each quota refuses from now on, and what it never counts."""
+    exceeded, used_up = "Usage exceeds quota {}: running pods are not terminated, but", "Quota {} is used up:"
+    for over, begin in ((True, exceeded), (False, used_up)):
+        found: dict[str, dict[str, None]] = {}
+        for one in quotas:
+            if one.exceeded if over else _is_used_up(one):
+                found.setdefault(f"{one.namespace}/{one.name}", {})[_next(one.resource)] = None
+        for name, refused in found.items():
+            yield f"{begin.format(name)} no new {' or '.join(refused)} is admitted."
+    for one in quotas:
+        quota = f"quota {one.namespace}/{one.name}"
+        if one.unstated:
+            do, them = ("does", "it") if one.unstated == 1 else ("do", "them")
+            pods = f"{counted(one.unstated, 'running pod')} {do} not set {one.resource}"
+            yield f"{pods}: {quota} refuses {them} when created again."
+        if one.counts_nothing:
+            yield f"Q{quota[1:]} counts nothing as {one.resource}: {one.counts_nothing}."
+
+
+def _is_used_up(one: QuotaUse) -> bool:
+    used, hard = (parse(text).nano for text in (one.used_after, one.hard))
+    return used == hard and not (one.exceeded or one.pods or one.counts_nothing)
+
+
+def _next(resource: str) -> str:
+    """Return what adds to the usage of the resource."""
+    kind, _, name = resource.partition(".")
+    if resource in ("pods", "count/pods"):
+        return "pod"
+    if resource.startswith("count/"):
+        kind = resource.removeprefix("count/").partition(".")[0]
+        return "claim" if kind == "resourceclaims" else f"object of {kind}"
+    if resource.endswith(DEVICES):
+        return f"claim for {resource.removesuffix(DEVICES)} devices"
+    if kind == "requests" and "/" in name:
+        return f"pod or claim for {name}"
+    if kind in ("requests", "limits") and name != "storage":
+        return f"pod with {resource}"
+    return f"pod with requests.{resource}" if resource in ("cpu", "memory") else f"object that counts as {resource}"

@@ -17,6 +17,7 @@ from dra_plan.text.naming import claim_set_name, why_not_known
 from dra_plan.text.reports import claim_sets, refusals
 from dra_plan.text.reports.claim_sets import Origins
 from dra_plan.text.reports.content import Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
+from dra_plan.text.words import counted
 
 RULES = {
     "pod-ends": RuleText("A running pod loses its node", "dra-plan explain says why the replacement does not fit."),
@@ -24,7 +25,13 @@ RULES = {
     "claims-lost": RuleText("Claims that fit would fit nowhere", "dra-plan explain says why."),
     "device-lost": RuleText("A claim has a device that no longer exists", "Drain the node before its devices change."),
     "selector-lost": RuleText("A selector in use no longer matches any device", "dra-plan cel says what devices have."),
-    "quota-exceeded": RuleText("Usage exceeds a quota", "Running pods are not terminated, but no new pod is admitted."),
+    "quota-exceeded": RuleText(
+        "Usage exceeds a quota", "Running pods are not terminated, but nothing new is admitted."
+    ),
+    "quota-unstated": RuleText(
+        "A quota requires requests or limits that running pods do not set",
+        "Set them in the pod template, or give defaults with a LimitRange.",
+    ),
     "unsettled": RuleText("The cluster never settles", "dra-plan schedule --settle says what repeats."),
     "undecided": claim_sets.RULES["undecided"],
     refusals.CODE: refusals.RULE,
@@ -88,8 +95,12 @@ def _others(document: ImpactDocument, gate: Gate, at: Origin) -> Iterator[Report
             yield ReportCase(name)
     for quota in (each for each in document.quotas if each.exceeded):
         name = f"ResourceQuota {quota.namespace}/{quota.name}"
-        said = f"{quota.resource}: {quota.used} used, {quota.hard} allowed"
+        said = f"{quota.resource}: {quota.used_after} used, {quota.hard} allowed"
         yield _failed(f"{name} {quota.resource}", Verdict.FAILED, "quota-exceeded", said, at, name)
+    for quota in (each for each in document.quotas if each.unstated):
+        name = f"ResourceQuota {quota.namespace}/{quota.name}"
+        said = f"{counted(quota.unstated, 'running pod')} without {quota.resource} could not be created again"
+        yield _failed(f"{name} {quota.resource} unstated", Verdict.FAILED, "quota-unstated", said, at, name)
     if document.unsettled:
         yield _failed("settling", Verdict.FAILED, "unsettled", f"{UNSETTLED}: {document.unsettled}", at)
 

@@ -9,16 +9,25 @@ from msgspec import UNSET
 
 from dra_plan import shown
 from dra_plan.controllers.device_eviction import BY_DEVICE_TAINT
-from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, ComparedSet, undecided_outcomes
+from dra_plan.controllers.quota import in_words
+from dra_plan.questions.diff.document import (
+    ChangedClaimSet,
+    ChangedPod,
+    ComparedPod,
+    ComparedSet,
+    HeldDevice,
+    undecided_outcomes,
+)
 from dra_plan.questions.impact.devices import broken
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument, PodEffect
-from dra_plan.questions.impact.quotas import in_words
+from dra_plan.questions.impact.quotas import sentences
 from dra_plan.text import refusals
 from dra_plan.text.columns import Folded, Part, Screen, Table
 from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import claim_set_name, fits_nowhere, release, sentence, target, why_not_known, written
+from dra_plan.text.pool_changes import changed_pools
 from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, counted, listed, when
 
@@ -63,6 +72,7 @@ def wide(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
 def _parts(document: ImpactDocument, *, whole: bool) -> list[Part]:
     tables = [_pods(document, whole=whole), _claim_sets(document), _selectors(document), _quotas(document)]
     parts: list[Part] = [*refusals.paragraphs(document.refusals), f"{headline(document)}."]
+    tables.append(changed_pools(document.pools))
     parts += [made for made in tables if made.rows]
     return [*parts, *_sentences(document), *_releases(document)]
 
@@ -85,9 +95,11 @@ def headline(document: ImpactDocument) -> str:
     said = []
     if ending:
         placed = counts["Moves"] + counts["Restarts"]
+        refused = sum(_is_refused(pod) for pod in document.pods if pod.effect == "WithoutPlace")
         parts = (
             (placed, "rescheduled"),
-            (counts["WithoutPlace"], "left pending"),
+            (refused, f"not created again{_because_of_quotas(document, 'WithoutPlace', refused=True)}"),
+            (counts["WithoutPlace"] - refused, "left pending"),
             (counts["EvictedAgain"], "evicted repeatedly"),
             (counts["Gone"], "not recreated"),
         )
@@ -113,16 +125,21 @@ def headline(document: ImpactDocument) -> str:
     said += [f"{counted(counts['Undecided'], 'pod')} undecided"] if counts["Undecided"] else []
     if said:
         return "; ".join(said)
-    rest = [*document.claim_sets, *document.selectors, *document.held_devices, *document.quotas, *document.pods]
+    rest = [*document.claim_sets, *document.selectors, *document.held_devices, *document.pods]
+    rest += [one for one in document.quotas if one.refuses]
     rest += [*document.broken_pools, *(rule for rule in document.taints if rule.devices and rule.effect != "None")]
     return "No running pod is terminated, and no pending pod starts" if rest or document.refusals else NOTHING
 
 
-def _because_of_quotas(document: ImpactDocument, effect: PodEffect) -> str:
-    """Return the quotas, in brackets, if every pod with this effect has it because of one."""
+def _is_refused(pod: AffectedPod) -> bool:
+    return pod.after is not None and pod.after.outcome == "Refused"
+
+
+def _because_of_quotas(document: ImpactDocument, effect: PodEffect, *, refused: bool = False) -> str:
+    """Return the quotas, in brackets, if every pod with this effect, or every `refused` one, has it because of one."""
     quotas: dict[str, None] = {}
     for pod in document.pods:
-        if pod.effect == effect:
+        if pod.effect == effect and (_is_refused(pod) or not refused):
             over = pod.after.over_quota if pod.after is not None else []
             if not over:
                 return ""
@@ -172,7 +189,8 @@ def _kind(pod: AffectedPod, *, whole: bool) -> Iterator[str]:
 def _message(state: ComparedPod, pod: AffectedPod, *, whole: bool) -> str:
     """Return the message for a pod without a node; for a quota a short one, without the names of missing claims."""
     if state.over_quota and not whole:
-        return in_words(state, pod.namespace)
+        kept = "Refused" if state.outcome == "Refused" else "Waits for its claim"
+        return f"{kept}: {in_words(state.over_quota, pod.namespace)}"
     return (state.message or "") if whole else without(state.message or "")
 
 
@@ -235,19 +253,29 @@ def _sentences(document: ImpactDocument) -> Iterator[str]:
     hidden = [pod for pod in document.pods if pod.effect in _QUIET]
     if hidden:
         yield f"{counted(len(hidden), 'pending pod')} would get another reason (-o wide)."
-    for word, said in (
-        ("Lost", "has devices that no driver publishes any more"),
-        ("Gained", ("gets its devices back")),
-    ):
-        held = [one.holder for one in document.held_devices if one.change == word]
-        for name in dict.fromkeys(f"{holder.namespace}/{holder.name}" for holder in held):
-            yield f"Claim {name} {said}."
+    held: dict[tuple[str, str], list[HeldDevice]] = {}
+    for one in document.held_devices:
+        held.setdefault((one.change, f"{one.holder.namespace}/{one.holder.name}"), []).append(one)
+    for (change, name), found in held.items():
+        devices = listed([f"{one.driver}/{one.pool}/{one.device}" for one in found], 4)
+        pods = listed([f"{found[0].holder.namespace}/{pod}" for pod in found[0].holder.pods], 4)
+        of = f" of {pods}" if pods else ""
+        if change == "Lost":
+            ends = "; no running pod ends because of it" if pods else ""
+            yield f"Claim {name}{of} has {devices}, which no driver publishes any more{ends}."
+        else:
+            yield f"Claim {name}{of} gets {devices} back."
     yield from _of_devices(document)
+    for short in (each for each in document.selectors if 0 < each.after < min(each.before, each.in_use)):
+        users = listed([f"{user.kind.lower()}/{user.name}" for user in short.used_by], 4)
+        yield (
+            f"Pods have {counted(short.in_use, 'device')} of {users}, and {short.after} would match: running pods stay,"
+            " but not all of them could be created again."
+        )
     lost = lost_selectors(document)
     if lost:
         yield f"{lost}: running pods stay, but new ones get no device."
-    if any(one.exceeded for one in document.quotas):
-        yield "Usage exceeds a quota. Running pods are not terminated, but no new pod is admitted."
+    yield from sentences(document.quotas)
     yield from _unsettled(document)
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):
@@ -280,6 +308,8 @@ def _of_devices(document: ImpactDocument) -> Iterator[str]:
                 f"{counted(rule.devices, 'device')} ({rule.in_use} in use, {free} free) with {rule.key}:{rule.effect}"
             )
             yield f"Rule {rule.name} taints {said}{_TAINTED.get(rule.effect, '')}."
+        elif rule.reason:
+            yield f"Rule {rule.name} taints no device: {rule.reason}."
     for pool in document.broken_pools:
         yield f"{broken(pool)}."
     stopping: dict[tuple[int, str, str], list[str]] = {}
@@ -324,7 +354,7 @@ def names(document: ImpactDocument) -> str:
     sets = [f"{claim_set_name(one)} {one.change}" for one in document.claim_sets]
     users = (user for one in document.selectors if one.lost or one.stops for user in one.used_by)
     lost = [f"{user.kind.lower()}/{'/'.join(filter(None, (user.namespace, user.name)))} Lost" for user in users]
-    quotas = [f"resourcequota/{one.namespace}/{one.name} Exceeded" for one in document.quotas]
+    quotas = [f"resourcequota/{one.namespace}/{one.name} Exceeded" for one in document.quotas if one.refuses]
     return "".join(f"{shown.line(line)}\n" for line in dict.fromkeys((*pods, *sets, *lost, *quotas)))
 
 

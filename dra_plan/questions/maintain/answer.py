@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from msgspec import structs
 
+from dra_plan.allotted import OutOfTimeError, step
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import answer_target, warnings
@@ -94,17 +95,17 @@ def maintenance(
         *back.notices(names),
     ]
     rules = DrainRules(target, question, let_go, back)
-    search = _OrderSearch(rules, at_once)
+    bare = _not_made_anew(enlarged, set(names))
+    search = _OrderSearch(rules, at_once, hopeless=bool(bare))
     waves = search.order(enlarged, (*names, *surge))
-    if waves is None and at_once > 1 and not search.cut:  # the larger waves may be the obstacle
+    if waves is None and at_once > 1 and not (search.cut or search.hopeless):  # the larger waves may be the obstacle
         search = _OrderSearch(rules, 1, tried=search.tried)
         waves = search.order(enlarged, (*names, *surge))
     path = (enlarged, *search.path)
-    known = not search.cut and not search.unclear
+    known = search.hopeless or not (search.cut or search.unclear)
     outcome: MaintenanceOutcome = "Possible" if waves is not None else "Impossible" if known else "Undecided"
     stop = None
     if waves is None and search.stop is not None:
-        bare = _not_made_anew(enlarged, set(names))
         before = started(enlarged, search.path[-1])
         stop = structs.replace(search.stop, started=[*before, *search.stop.started], not_made_anew=bare)
     return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge), path)
@@ -124,7 +125,10 @@ class _OrderSearch:
     given: DrainRules
     at_once: int
     tried: int = 0
+    hopeless: bool = False
+    """True if it is known that there is no order, so that one attempt, which shows how far one gets, is enough."""
     cut: bool = False
+    """True if not all orders were tried, because of the number of drains or of the time limit."""
     unclear: bool = False
     """True if a drain was skipped that is not known to be impossible."""
     stop: Stop | None = None
@@ -143,6 +147,8 @@ class _OrderSearch:
                 self.path = [state for state, *_ in states[1:]]
                 return path
             first = next(candidates, None)
+            if first is None and self.hopeless:
+                return None
             if first is None or self.cut:
                 self._failed.add(_state(now, left))
                 states.pop()
@@ -170,7 +176,7 @@ class _OrderSearch:
         self, now: Inventory, left: Sequence[str], first: str, before: list[str]
     ) -> tuple[Done, tuple[str, ...]] | None:
         """Return the wave that begins with this node, with as many other nodes as possible."""
-        done = self._carried_out(now, (first,), before)
+        done = self._carried_out(now, (first,), left, before)
         if done is None:
             return None
         drained: tuple[str, ...] = (first,)
@@ -179,17 +185,24 @@ class _OrderSearch:
                 break
             if name == first:
                 continue
-            more = self._carried_out(now, (*drained, name), before)
+            more = self._carried_out(now, (*drained, name), left, before)
             if more is not None:
                 done, drained = more, (*drained, name)
         return done, drained
 
-    def _carried_out(self, now: Inventory, names: tuple[str, ...], before: list[str]) -> Done | None:
+    def _carried_out(
+        self, now: Inventory, names: tuple[str, ...], left: Sequence[str], before: list[str]
+    ) -> Done | None:
         if self.tried >= MOST_DRAINS:
             self.cut = True
             return None
         self.tried += 1
-        found = wave(self.given, now, names)
+        try:
+            step(len(before), len(before) + len(left))
+            found = wave(self.given, now, names)
+        except OutOfTimeError:
+            self.cut = True
+            return None
         if isinstance(found, Done):
             return found
         if len(names) == 1:

@@ -66,11 +66,16 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
     done: Annotated[list[str], Meta(description="The nodes that were drained and uncordoned before.")]
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod that stops it.")]
     reason: StopReason
-    message: Annotated[str, Meta(description="The message of the scheduler for it.")] = ""
+    message: Annotated[str, Meta(description="The message of the scheduler, or of the API server that refuses it.")] = (
+        ""
+    )
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that protects it.")] = ""
     started: Annotated[
         list[PodAndNode],
         Meta(description="Pending pods that got a node in the earlier drains, and with it room that is missing now."),
+    ] = []
+    moved: Annotated[
+        list[MovedPod], Meta(description="Pods that this drain moved before, whose new places may be missing now.")
     ] = []
     not_made_anew: Annotated[
         list[PodAndNode], Meta(description="Pods of all nodes to drain that no controller recreates.")

@@ -66,7 +66,9 @@ def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done 
             pod, reason, message = lost
             taken = started(now, after.inventory)
             node = going[0].spec.node_name
-            return Stop(node=node, done=[], pod=pod, reason=reason, message=message, started=taken)
+            placed_now = [each for each in going if after.records.get(pod_key(each)) is not None]
+            gone = [*moved, *(one for one in _moves(placed_now, after) if one.to_node)]
+            return Stop(node=node, done=[], pod=pod, reason=reason, message=message, started=taken, moved=gone)
         moved += _moves(going, after)
         waiting.difference_update(map(pod_key, going))
         now = after.inventory

@@ -62,6 +62,8 @@ def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     if document.stop is not None:
         yield f"{stopped(document.stop)}."
         yield from beside(document.stop)
+        if document.stop.reason == "NoPlace" and not document.surge:
+            yield f"A temporary node may make the room: --surge 1={document.stop.node}."
 
 
 def headline(document: MaintenanceDocument) -> str:
@@ -93,8 +95,10 @@ def _changes(document: MaintenanceDocument) -> Iterator[str]:
 def no_order(document: MaintenanceDocument) -> str:
     """Return that there is no order, or that none was found."""
     drains = counted(document.tried, "drain")
+    if document.outcome == "Impossible" and document.stop is not None and document.stop.not_made_anew:
+        return "No order drains these nodes safely."
     if document.outcome == "Impossible":
-        return f"There is no such order: all orders were tried ({drains})."
+        return f"No order drains these nodes safely: all orders were tried ({drains})."
     if document.stop is not None and document.stop.reason == "NotKnown":
         return f"Undecided: no order was found in {drains}, because {why_undecided(document)}."
     return f"Undecided: no order was found in {drains}, and not all orders were tried."
@@ -106,10 +110,13 @@ def beside(stop: Stop) -> Iterator[str]:
         names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
         them = "it" if len(stop.started) == 1 else "them"
         yield f"Before that, pending pods were scheduled: {names}. --without pod/NAMESPACE/NAME leaves {them} out."
+    moved = [f"{pod.namespace}/{pod.name} (to {pod.to_node})" for pod in stop.moved]
+    if moved and stop.reason == "NoPlace":
+        yield f"In this drain, other pods moved first: {listed(moved, 4)}."
     bare = [pod for pod in stop.not_made_anew if f"{pod.namespace}/{pod.name}" != stop.pod]
     if bare:
         names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in bare], 4)
-        yield f"No order can drain {names}: no controller recreates {'it' if len(bare) == 1 else 'them'}."
+        yield f"No order can evict {names}: no controller recreates {'it' if len(bare) == 1 else 'them'}."
 
 
 def stopped(stop: Stop) -> str:

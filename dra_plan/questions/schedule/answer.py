@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import Outcome, View
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import ClaimSet, Owner, asked
@@ -78,6 +79,8 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     """Namespaces and names of the rejected pods that may be rejected only because the input is incomplete."""
     refused: tuple[RefusedOwner, ...] = ()
     """Pods and workloads that the API server rejects: they were left out."""
+    shown: Chosen | None = None
+    """The pods that a settled answer is about, if not all."""
 
     def __iter__(self) -> Iterator[ScheduledPod]:
         return iter(self.document.pods)
@@ -116,7 +119,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
         from dra_plan.controllers.document import settled_document
 
         messages = {pod_uid(record.pod): record.message for record in self.outcome.pods}
-        return structs.replace(document, settled=settled_document(self.settled, messages))
+        return structs.replace(document, settled=settled_document(self.settled, messages, self.shown))
 
 
 def _unknown(pod: ScheduledPod, unknown: frozenset[tuple[str, str]]) -> ScheduledPod:
@@ -152,7 +155,8 @@ def schedule_pods(
     """Schedule the pods of an input.
 
     `extenders` replace those of the configuration. The question's `owners` name the pods, and workloads whose pods, are
-    scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are. With
+    scheduled and reported; or its `namespace` and `selector` select pending pods. The others stay as they are; if it
+    settles, all compete, and `namespace` and `selector` select the pods that are reported. With
     `requires_nodes`, raises InputError for input without nodes; otherwise that is a cluster without nodes. With
     `settle`, the controllers act afterwards, and the `events` happen, until nothing changes any longer; `never_ready`
     pods (NAMESPACE/NAME) start and do not become ready; with more `patience` (seconds), later changes happen, too.
@@ -164,7 +168,9 @@ def schedule_pods(
 
     inventory = resumed(inventory, question.owners, question.namespace)
     named: Chosen | None = chosen_pods(inventory, target, question)
-    chosen = _chosen(named, question)
+    chosen, shown = _chosen(named, question), None
+    if settle and named is None and not (question.namespace is None and question.selector is None):
+        chosen, shown = _everything, with_successors(chosen, inventory.pods)
     taken = accepted(inventory, target, chosen, question.runtime_config)
     states = [accepted(state, target, chosen, question.runtime_config) for state in then]
     if settle:
@@ -192,13 +198,12 @@ def schedule_pods(
     settled: Settled | None = None
     if settle:
         outcome, settled = settled_result(
-            simulation, chosen, events, never_ready, patience, [state.inventory for state in states]
+            simulation, chosen, events, never_ready, patience, [state.inventory for state in states], beyond
         )
-        outcome.pods += [each.record for each in beyond if chosen(each.pod)]
     else:
         outcome = simulate(simulation, [state.inventory for state in states])
-    if named is not None:
-        outcome.pods = [record for record in outcome.pods if named(record.pod)]
+    for only in filter(None, (named, shown)):
+        outcome.pods = [record for record in outcome.pods if only(record.pod)]
     later = [notice for state in then for notice in state.notices]
     about = notices_about(inventory, target, outcome, [*later, *inferred], settled=settled is not None)
     outcome.notices = [*about, *outcome.notices]
@@ -207,6 +212,9 @@ def schedule_pods(
     told = explained_attempts(outcome.failed_attempts, inventory, question.max_steps) if explain else None
     next_ = outlook_of(simulation, outcome) if settled is None else ()
     refused = {each.owner: each for state in (taken, *states) for each in state.refused}
+    if shown is not None and refused:
+        asked_about = {each.owner for each in accepted(inventory, target, shown, question.runtime_config).refused}
+        refused = {owner: each for owner, each in refused.items() if owner in asked_about}
     return SchedulePlan(
         outcome,
         tuple(told) if told is not None else None,
@@ -214,7 +222,12 @@ def schedule_pods(
         next_,
         lacking(inventory, outcome, simulation),
         tuple(refused.values()),
+        shown,
     )
+
+
+def _everything(_pod: Pod) -> bool:
+    return True
 
 
 def schedule_chosen(

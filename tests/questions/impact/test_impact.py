@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,13 @@ def test_a_new_pod_that_gets_no_node_fails() -> None:
 def test_a_quota_that_is_less_than_what_is_used() -> None:
     quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "1", "count/pods": "5"}})
     found = of([*FLEET, *runs("one", "a"), *runs("two", "b")], quota)
-    assert [(each.resource, each.used, each.hard) for each in found.quotas] == [("pods", "2", "1")]
+    assert [(each.resource, each.used, each.hard) for each in found.quotas] == [
+        ("pods", "2", "1"),
+        ("count/pods", "2", "5"),
+    ]
+    assert [each.exceeded for each in found.quotas] == [True, False]
+    assert "Usage exceeds quota default/q: running pods are not terminated, but no new pod is admitted." in str(found)
+    assert fails(found)
     assert not list(found)
 
 
@@ -230,7 +237,7 @@ def test_a_selector_that_stops_with_an_error_fails_though_it_matches_as_much() -
 def test_a_pool_with_more_slices_than_it_says_offers_nothing() -> None:
     found = of(FLEET, slice_("b", "gpu-0", name="b-again"))
     assert [(each.pool, each.slices, each.stated) for each in found.document.broken_pools] == [("b", 2, [1])]
-    assert "Pool gpu.example.com/b has 2 slices of 1" in str(found)
+    assert "Pool gpu.example.com/b has 2 slices, and they say that it has 1: no device of it" in str(found)
     assert fails(found)
 
 
@@ -245,8 +252,9 @@ def test_a_pool_with_more_slices_than_it_says_offers_nothing() -> None:
 def test_a_rule_that_reaches_no_device_is_warned_of(selector: dict[str, str], said: str) -> None:
     found = of([*FLEET, *runs("one", "a")], taint_rule("r", EVICTS, **selector))
     [told] = [each.message for each in found.document.warnings if each.code == "rule-taints-nothing"]
-    assert told == f"it taints no device: {said}"
+    assert told == f"taints no device: {said}"
     assert str(found).startswith("Nothing changes")
+    assert f"\nRule r taints no device: {said}.\n" in str(found)
 
 
 def test_how_many_devices_a_rule_taints_is_told_where_nobody_ends() -> None:
@@ -274,7 +282,7 @@ def test_a_stateful_set_makes_its_pods_again_one_after_the_other() -> None:
         objects += runs(name, where, **owned("StatefulSet", "s"))
     found = of(objects, taint_rule("r", EVICTS, driver=GPU))
     assert effects(found) == {"s-0": "WithoutPlace", "s-1": "WithoutPlace"}
-    assert "StatefulSet s makes it once the pods before it are ready" in str(found)
+    assert "StatefulSet s creates it once the pods before it are ready" in str(found)
 
 
 def limited(hard: int) -> Plain:
@@ -296,7 +304,7 @@ def test_pods_that_a_quota_stops_share_a_row_and_name_it() -> None:
     assert "d-0" not in text
     assert all(each.foreseen for each in found)
     assert fails(found)
-    assert "Usage exceeds a quota" not in text
+    assert "Usage exceeds" not in text
 
 
 def test_a_quota_that_loses_a_user_has_both_amounts() -> None:
@@ -304,7 +312,7 @@ def test_a_quota_that_loses_a_user_has_both_amounts() -> None:
     objects = [*FLEET, *runs("one", "a", **owned("ReplicaSet", "r")), *runs("two", "b")]
     found = of(objects, taint_rule("r", EVICTS, pool="a"), limited(1))
     [quota] = found.quotas
-    assert (quota.used, quota.used_after, quota.hard, quota.exceeded, quota.pods) == ("2", "1", "1", True, 1)
+    assert (quota.used, quota.used_after, quota.hard, quota.exceeded, quota.pods) == ("2", "1", "1", False, 1)
     assert effects(found) == {"one": "WithoutPlace"}
 
 
@@ -376,7 +384,7 @@ def test_pods_without_a_name_yet_are_named_after_their_owner(tmp_path: Path) -> 
         "resourcequota/default/q Exceeded",
     ]
     assert "default/d (2 new pods)" in page.read_text()
-    assert "d-0" not in page.read_text()
+    assert "default/d-0" not in re.sub(r"<script.*?</script>", "", page.read_text(), flags=re.DOTALL)
     wide = in_process("impact", "-f", str(change), str(cluster), "-o", "wide").out
     assert wide.count("default/d (1 new pod)") == 4
 
@@ -384,3 +392,204 @@ def test_pods_without_a_name_yet_are_named_after_their_owner(tmp_path: Path) -> 
 def test_selectors_that_are_lost_have_a_line_of_their_name() -> None:
     ran = in_process("impact", "-f", str(CHANGES / "driver-2.yaml"), FIXTURE, "-o", "name")
     assert (ran.status, ran.out) == (1, "deviceclass/gpu Lost\n")
+
+
+# Whoever is asked about, all pods compete
+
+
+def crowded() -> list[Plain]:
+    """Two workloads of two namespaces on a node that is recalled, and room for one of them elsewhere."""
+    objects = [*gpus("a", each=2), *gpus("b", each=1)[1:], template("one", request())]
+    objects.append({**template("one", request()), "metadata": {"name": "one", "namespace": "late"}})
+    objects += runs("first", "a", **owned("ReplicaSet", "first"), creationTimestamp="2026-01-01T00:00:00Z")
+    last = runs("last", "a", **owned("ReplicaSet", "last"), creationTimestamp="2026-01-02T00:00:00Z")
+    for obj in last:
+        obj["metadata"]["namespace"] = "late"
+    last[0]["metadata"]["labels"] = {"app": "last"}
+    last[1]["status"]["allocation"]["devices"]["results"][0]["device"] = "gpu-1"
+    return [*objects, *last]
+
+
+@pytest.mark.parametrize("chosen", [{"namespace": "late"}, {"selector": "app=last"}])
+def test_a_namespace_or_a_label_chooses_what_is_told_and_not_who_competes(chosen: dict[str, str]) -> None:
+    rule = taint_rule("r", EVICTS, pool="a")
+    whole = Cluster.of(crowded()).impact(Cluster.of([rule]))
+    assert effects(whole) == {"first": "Moves", "last": "WithoutPlace"}
+    found = Cluster.of(crowded()).impact(Cluster.of([rule]), **chosen)
+    assert effects(found) == {"last": "WithoutPlace"}
+    assert fails(found)
+    plan = Cluster.of([*crowded(), rule]).schedule(settle=True, **chosen)
+    assert [(each.name, each.node_name) for each in plan] == [("last-0", None)]
+    settled = plan.document.settled
+    assert [each.name for each in settled.evicted] == ["last"]
+    assert [each.name for each in settled.pods] == ["last-0"]
+
+
+def test_a_written_quota_of_another_namespace_is_not_told() -> None:
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "0"}})
+    found = Cluster.of(crowded()).impact(Cluster.of([quota]), namespace="late")
+    assert (found.quotas, fails(found)) == ((), False)
+    assert fails(Cluster.of(crowded()).impact(Cluster.of([quota]), namespace="default"))
+
+
+def test_a_rule_that_the_cluster_ignores_taints_nothing() -> None:
+    found = of([*FLEET, *runs("bare", "a")], taint_rule("r", EVICTS, pool="a"), DRADeviceTaintRules=False)
+    [told] = found.document.taints
+    assert (told.devices, told.in_use) == (0, 0)
+    assert str(found).startswith("Nothing changes")
+    assert "Rule r taints no device: DRADeviceTaintRules is off." in str(found)
+
+
+def test_a_note_about_a_pod_without_a_name_yet_is_about_the_pod_that_it_replaces() -> None:
+    shape = pod(templates={"gpu": "one"}, metadata={"labels": {"app": "d"}})
+    objects = [*gpus("a", "b", "c", each=1), template("one", request()), deployment("d", shape, 1)]
+    labels = {"app": "d", "pod-template-hash": "7d4f"}
+    objects += runs("d-7d4f-x", "a", labels=labels, **owned("ReplicaSet", "d-7d4f"))
+    found = of(objects, taint_rule("r", EVICTS, pool="a"))
+    assert effects(found) == {"d-7d4f-x": "Moves"}
+    objects = {each.object for each in found.document.warnings if each.code == "several-best-nodes"}
+    assert objects == {"Pod default/d-7d4f-x"}
+
+
+# Quotas and pods that are created again
+
+
+def quota_of(**hard: str) -> Plain:
+    named = {name.replace("_", "."): amount for name, amount in hard.items()}
+    return manifest("ResourceQuota", "q", namespace="default", spec={"hard": named})
+
+
+def ordered_set() -> list[Plain]:
+    objects = [*gpus("a", "b", "c", each=1), template("one", request())]
+    objects.append(workload("StatefulSet", "s", pod(templates={"gpu": "one"}, cpu="1"), replicas=2))
+    for name, where in (("s-0", "a"), ("s-1", "b")):
+        objects += runs(name, where, **owned("StatefulSet", "s"))
+        objects[-2]["spec"]["containers"] = pod(cpu="1")["spec"]["containers"]
+    return objects
+
+
+def test_the_next_pod_of_a_stateful_set_may_be_refused() -> None:
+    """The pod before it is ready all the time: what holds it back is the quota, which is met without it."""
+    found = of(ordered_set(), taint_rule("r", EVICTS, pool="b"), quota_of(requests_cpu="1500m"))
+    [told] = found
+    assert (told.effect, told.after.outcome) == ("WithoutPlace", "Refused")
+    [quota] = found.quotas
+    assert (quota.used, quota.used_after, quota.hard, quota.exceeded, quota.pods) == ("2", "1", "1500m", False, 1)
+    text = str(found)
+    assert "Refused: quota default/q allows 1500m requests.cpu, 1 is used and 1 more is requested" in text
+    assert "once the pods before it are ready" not in text
+    assert "Usage exceeds" not in text
+
+
+def replicas(number: int) -> list[Plain]:
+    shape = pod(templates={"gpu": "one"}, metadata={"labels": {"app": "d"}})
+    objects = [*gpus("a", "b", each=number), template("one", request()), deployment("d", shape, number)]
+    for index in range(number):
+        labels = {"app": "d", "pod-template-hash": "7d4f"}
+        objects += runs(f"d-7d4f-{index}x", "a", labels=labels, **owned("ReplicaSet", "d-7d4f"))
+        objects[-1]["status"]["allocation"]["devices"]["results"][0]["device"] = f"gpu-{index}"
+    return objects
+
+
+def test_evicted_pods_that_a_quota_refuses_are_counted_once() -> None:
+    found = of(replicas(2), taint_rule("r", EVICTS, pool="a"), quota_of(limits_memory="1Gi"))
+    assert effects(found) == {"d-7d4f-0x": "WithoutPlace", "d-7d4f-1x": "WithoutPlace"}
+    text = str(found)
+    assert text.startswith("2 running pods are terminated: 2 not created again.")
+    assert text.count("Refused: failed quota: q: must specify limits.memory for: ") == 1
+
+
+def test_restarted_pods_are_subject_to_quotas() -> None:
+    """Both to amounts and to requests that they do not state; a pod that is there counts before those that are not."""
+    cluster = Cluster.of(replicas(3))
+    for quota, lost in ((quota_of(pods="2"), 1), (quota_of(limits_memory="1Gi"), 3)):
+        after = cluster.applied(Cluster.of([quota])).restarted()
+        changes = [each.change for each in cluster.diff(after).pods]
+        assert changes.count("Lost") == lost
+        refused = [each.after.outcome for each in cluster.diff(after).pods if each.change == "Lost"]
+        assert refused == ["Refused"] * lost
+    assert {each.change for each in cluster.diff(cluster.drain("a")).pods} == {"OtherNode"}
+    limited_now = Cluster.of([*replicas(3), quota_of(pods="3")])
+    assert {each.change for each in limited_now.diff(limited_now.drain("a")).pods} == {"OtherNode"}
+
+
+@pytest.mark.parametrize(
+    ("hard", "said"),
+    [
+        ({f"{GPU}.deviceclass.resource.k8s.io/devices": "1"}, f"no new claim for {GPU} devices is admitted"),
+        ({"count/resourceclaims.resource.k8s.io": "1"}, "no new claim is admitted"),
+        ({"pods": "1", "count/pods": "1"}, "no new pod is admitted"),
+    ],
+)
+def test_what_an_exceeded_quota_refuses(hard: dict[str, str], said: str) -> None:
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": hard})
+    objects = [*FLEET, *runs("one", "a"), *runs("two", "b")]
+    assert f"Usage exceeds quota default/q: running pods are not terminated, but {said}." in str(of(objects, quota))
+    full = dict.fromkeys(hard, "2")
+    found = of(objects, manifest("ResourceQuota", "q", namespace="default", spec={"hard": full}))
+    assert f"Quota default/q is used up: {said}." in str(found)
+    assert str(found).startswith("Nothing changes")
+    assert not fails(found)
+
+
+@pytest.mark.parametrize(
+    ("resource", "said"),
+    [
+        ("gpuu.example.com.deviceclass.resource.k8s.io/devices", "no DeviceClass is called gpuu.example.com (did you"),
+        ("requests.deviceclass.resource.kubernetes.io/other", "no DeviceClass is called other."),
+        (f"{GPU}.deviceclass.resource.k8s.io/device", "no resource has this name (did you mean gpu.example.com.dev"),
+    ],
+)
+def test_a_quota_that_counts_nothing_is_warned_of(resource: str, said: str) -> None:
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {resource: "4"}})
+    found = of([*FLEET, *runs("one", "a")], quota)
+    assert f"Quota default/q counts nothing as {resource}: {said}" in str(found)
+    assert [each.code for each in found.document.warnings if each.object.startswith("ResourceQuota")] == [
+        "quota-counts-nothing"
+    ]
+
+
+def test_running_pods_that_a_quota_will_refuse_are_counted() -> None:
+    """They lack a limit that the quota requires; a bare pod is created by nobody, and a default would help."""
+    objects = [*replicas(2), *runs("bare", "b")]
+    found = of(objects, quota_of(limits_memory="1Gi"))
+    assert "2 running pods do not set limits.memory: quota default/q refuses them when created again." in str(found)
+    assert fails(found)
+    default = manifest(
+        "LimitRange",
+        "l",
+        namespace="default",
+        spec={"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]},
+    )
+    assert not fails(of(objects, quota_of(limits_memory="1Gi"), default))
+
+
+# What is lost although nobody ends
+
+
+def test_devices_in_use_that_no_longer_match_are_counted() -> None:
+    """Two of the class are in use; it keeps one. With two it would keep all that are wanted."""
+    objects = [*gpus("a", "b", each=1), *gpus("c", each=1)[1:], template("one", request())]
+    objects += [*runs("one", "a"), *runs("two", "b")]
+    names = [f'device.driver == "{GPU}" && device.attributes["{GPU}"].number == {at}' for at in (1, 2)]
+    numbered = [
+        slice_(at, device("gpu-0", attributes={"number": {"int": of}})) for at, of in zip("abc", (1, 2, 2), strict=True)
+    ]
+    objects = [obj for obj in objects if obj["kind"] != "ResourceSlice"] + numbered
+    found = of(objects, device_class(GPU, names[0]))
+    said = f"Pods have 2 devices of deviceclass/{GPU}, and 1 would match: running pods stay, but not all of them could"
+    assert said in str(found)
+    assert "would match: running pods" not in str(of(objects, device_class(GPU, names[1])))
+
+
+def test_a_device_that_is_gone_is_named_with_the_pod_that_has_it() -> None:
+    text = str(of([*gpus("a", "b", each=2), template("one", request()), *runs("one", "a")], slice_("a", "gpu-1")))
+    gone = f"of default/one has {GPU}/a/gpu-0, which no driver publishes any more; no running pod ends because of it."
+    assert gone in text
+    assert "1 device gone: gpu-0" in text
+
+
+def test_an_attribute_that_is_renamed_is_told() -> None:
+    objects = [*FLEET, slice_("a", device("gpu-0", attributes={"model": {"string": "A"}}))]
+    text = str(of(objects, slice_("a", device("gpu-0", attributes={"name": {"string": "A"}}))))
+    assert "attributes.model of 1 device: A -> none; attributes.name of 1 device: none -> A" in text

@@ -436,4 +436,77 @@ def test_who_took_the_room_and_who_is_in_the_way_is_told() -> None:
     assert [(each.name, each.node) for each in found.stop.started] == [("waits", "a")]
     assert [(each.name, each.node) for each in found.stop.not_made_anew] == [("bare", "b")]
     assert "pending pods were scheduled: default/waits (on a)" in str(found)
-    assert "No order can drain default/bare (on b): no controller recreates it." in str(found)
+    assert "No order can evict default/bare (on b): no controller recreates it." in str(found)
+
+
+@pytest.mark.parametrize(
+    ("hard", "said"),
+    [
+        ({"pods": "1"}, "quota default/q allows 1 pods, 1 is used"),
+        ({"limits.memory": "1Gi"}, "must specify limits.memory"),
+    ],
+)
+def test_pods_that_are_created_again_are_subject_to_quotas(hard: dict[str, str], said: str) -> None:
+    quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": hard})
+    names = ["a", "b", "c"]
+    fleet = [
+        device_class(),
+        template("one", request()),
+        *(each for at in names for each in (node(at), slice_(at, "gpu-0"))),
+    ]
+    for at in ("a", "b"):
+        own = f"serve-{at}"
+        metadata = {"uid": f"u-{own}", **owned("ReplicaSet", "serve")}
+        fleet.append(running(own, at, f"{own}-gpu-x7k2p", templates={"gpu": "one"}, metadata=metadata))
+        fleet.append(generated(own, "gpu", at, "gpu-0"))
+    assert Cluster.of(fleet).maintain(nodes=["a"]).outcome == "Possible"
+    found = Cluster.of([*fleet, quota]).maintain(nodes=["a"])
+    assert (found.outcome, found.stop.pod, found.stop.reason) == ("Impossible", "default/serve-a", "NoPlace")
+    assert said in found.stop.message
+    room = {**quota, "spec": {"hard": {"pods": "2"}}}
+    assert Cluster.of([*fleet, room]).maintain(nodes=["a"]).outcome == "Possible"
+
+
+def test_a_bare_pod_ends_the_search_after_one_attempt() -> None:
+    """Six nodes that could be tried in many orders, none of which evicts the bare pod."""
+    names = [f"n{number}" for number in range(6)]
+    fleet = [
+        device_class(),
+        template("one", request()),
+        *(each for at in names for each in (node(at), slice_(at, "gpu-0"))),
+    ]
+    fleet += [running("bare", "n5", metadata={"uid": "u-bare"})]
+    found = Cluster.of(fleet).maintain()
+    assert (found.outcome, found.stop.pod, found.stop.reason) == ("Impossible", "default/bare", "NotMadeAnew")
+    assert found.tried == len(names)
+    assert str(found).startswith("No order drains these nodes safely.\n")
+
+
+def test_at_the_time_limit_the_answer_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is reached in the second drain."""
+    carried_out, calls = answer.wave, []
+
+    def late(*given: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 2:
+            raise answer.OutOfTimeError("no answer within 1 seconds")
+        return carried_out(*given)
+
+    monkeypatch.setattr(answer, "wave", late)
+    found = Cluster.load(RACKS).maintain(nodes="rack=r1")
+    assert (found.outcome, found.tried, len(calls)) == ("Undecided", 2, 2)
+    assert "Undecided: no order was found in 2 drains, and not all orders were tried." in str(found)
+
+
+def test_pods_that_the_drain_moved_before_are_named() -> None:
+    """Of two pods on the node one gets the only free device."""
+    fleet = [device_class(), template("one", request()), node("a"), node("b")]
+    fleet += [slice_("a", "gpu-0", "gpu-1"), slice_("b", "gpu-0")]
+    for at in (0, 1):
+        metadata = {"uid": f"u-s-{at}", **owned("ReplicaSet", "s")}
+        fleet.append(running(f"s-{at}", "a", f"s-{at}-gpu-x7k2p", templates={"gpu": "one"}, metadata=metadata))
+        fleet.append(generated(f"s-{at}", "gpu", "a", f"gpu-{at}"))
+    found = Cluster.of(fleet).maintain(nodes=["a"])
+    assert [(one.to_node, one.from_node) for one in found.stop.moved] == [("b", "a")]
+    assert "In this drain, other pods moved first: default/s-0 (to b)." in str(found)
+    assert "A temporary node may make the room: --surge 1=a." in str(found)
