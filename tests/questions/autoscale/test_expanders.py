@@ -84,7 +84,7 @@ def test_the_scheduler_may_need_fewer_nodes() -> None:
     found = Cluster.of(objects).autoscale({"nodeGroups": [group("pool", 9, each=4)]})
     assert found.to_dict()["scaleUp"]["plan"] == [{"group": "pool", "from": 0, "to": 3}]
     assert found.to_dict()["scaleUp"]["needed"] == 2
-    assert "of pool for these pods (see `grow`)." in str(found)
+    assert "kube-scheduler would need 2 new nodes in group pool (see `grow`)." in str(found)
 
 
 def test_it_is_the_number_of_grow() -> None:
@@ -103,4 +103,4 @@ def test_a_large_cluster_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(growing, "MOST_GROWN", 0)
     found = Cluster.of(waiting(1)).autoscale(grouped(9))
     assert found.to_dict()["scaleUp"].get("needed") is None
-    assert "as `grow` finds" not in str(found)
+    assert "(see `grow`)" not in str(found)
