@@ -108,7 +108,7 @@ def a_label_that_no_node_has() -> list[Object]:
 THREADS: list[tuple[Any, list[str]]] = [
     (old_source, ["the API server rejects it", "`source` was removed"]),
     (flat_request, ["the API server rejects it", "`exactly`"]),
-    (incomplete_generation, ["is Pending", "incomplete: 1 of 2 slices of generation 2"]),
+    (incomplete_generation, ["is Pending", "incomplete: the input has 1 of 2 slices of generation 2"]),
     (misplaced_tolerations, ["the API server rejects it", "spec.spec.tolerations"]),
     (without_tolerations, ["is Pending", "taint broken:NoExecute not tolerated"]),
     (count_of_zero_slices, ["is Pending", "never complete: resourceSliceCount is 0"]),

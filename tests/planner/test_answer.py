@@ -22,7 +22,7 @@ def printed(program: str) -> str:
 
 def test_the_text_of_an_answer_that_the_planner_made() -> None:
     made = printed("from dra_plan.questions.rule.answer import guides; print(guides(['DRA014']))")
-    assert made.startswith("DRA014: request with the fields of `exactly` next to its name\n")
+    assert made.startswith("DRA014: request with fields of `exactly` outside `exactly`\n")
 
 
 def test_the_text_of_an_answer_that_comes_from_another_process(tmp_path: Path) -> None:

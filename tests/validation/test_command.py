@@ -125,7 +125,7 @@ def test_table(run: Run) -> None:
 def test_wide_has_the_correction_and_the_reason(run: Run) -> None:
     out = run(WRONG, "-o", "wide").out
     assert "apiVersion: resource.k8s.io/v1\n" in out
-    assert "The version is still served, but a later release removes it." in out
+    assert "The version is still served, but a later release will remove it." in out
 
 
 def test_names(run: Run) -> None:

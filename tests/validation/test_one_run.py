@@ -119,7 +119,7 @@ def test_what_is_missing_as_its_gate_is_off_is_told_so() -> None:
     [problem, dropped] = dra_plan.validate(lists).findings
     assert (problem.code, problem.field) == ("DRA134", "spec.devices[0].attributes.roots")
     why = "because feature gate DRAListTypeAttributes is off"
-    assert problem.message.endswith(f"(strings: Kubernetes 1.36 drops the field, {why})")
+    assert problem.message.endswith(f"(Kubernetes 1.36 drops strings {why})")
     assert dropped.code == "DRA152"
     first = claim({"name": "a", "firstAvailable": [{"name": "b", "deviceClassName": "c"}]})
     found = dra_plan.validate(first, feature_gates={"DRAPrioritizedList": False}, select=["DRA141"]).findings
