@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+_WORDS, _DIGITS = re.compile(r"[^\W_]+"), re.compile(r"\d")
 
 _LIMITS = ((2, 0), (4, 1), (7, 2))
 """Pairs of a name length and the number of typing errors allowed up to that length; longer names allow three."""
@@ -41,6 +44,29 @@ def the_nearest(name: str, known: Iterable[str]) -> str | None:
     others = {other.lower() for other in known} - {found.lower()}
     errors = distance(name.lower(), found.lower(), len(name))
     return None if any(distance(name.lower(), other, errors) <= errors for other in others) else found
+
+
+def misspelt(name: str, known: Iterable[str]) -> str | None:
+    """Return the nearest name that has the same words with typing errors: `mig.example.com` is not `gpu.example.com`.
+
+    Names that differ in a digit mean different things.
+    """
+    alike = [other for other in known if _has_words_of(name.lower(), other.lower())]
+    return nearest(name, alike) if alike else None
+
+
+def _has_words_of(name: str, other: str) -> bool:
+    mine, theirs = _WORDS.findall(name), _WORDS.findall(other)
+    if len(mine) != len(theirs):
+        return "".join(mine) == "".join(theirs)  # only the separators differ
+    return all(_is_same_word(*pair) for pair in zip(mine, theirs, strict=True))
+
+
+def _is_same_word(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    limit = next((errors for length, errors in _LIMITS if len(one) <= length), 3)
+    return _DIGITS.findall(one) == _DIGITS.findall(other) and distance(one, other, limit) <= limit
 
 
 def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None:

@@ -26,6 +26,9 @@ POD_CLAIM_ANNOTATION = "resource.kubernetes.io/pod-claim-name"
 SPECIAL_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 """The annotation of the claim that represents a pod's extended resources."""
 
+ADMIN_ACCESS = "resource.kubernetes.io/admin-access"
+"""The label of namespaces whose claims may have admin access, with the value true."""
+
 COUNTED_OBJECTS = (
     "configmaps",
     "persistentvolumeclaims",

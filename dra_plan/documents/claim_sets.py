@@ -229,6 +229,10 @@ class AskedResource(DocumentPart, frozen=True, kw_only=True):
     amount: Text
     device_class: Annotated[str, Meta(description="The class whose devices serve this extended resource.")] = ""
     nodes: Annotated[Amount, Meta(description="The number of nodes that have any of it.")]
+    near: Annotated[
+        str, Meta(description="The resource with a similar name that a class serves, if nothing offers this one.")
+    ] = ""
+    near_class: Annotated[str, Meta(description="The class that serves `near`.")] = ""
 
 
 class WaitingContainer(DocumentPart, frozen=True, kw_only=True):

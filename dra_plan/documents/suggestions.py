@@ -128,12 +128,13 @@ class NodeTaintMet(DocumentPart, frozen=True, kw_only=True):
 
 
 class NodeSelectorChanged(DocumentPart, frozen=True, kw_only=True):
-    """The pod requires a different value of a node label."""
+    """The pod requires a different value of a node label, or a different label."""
 
     code: Annotated[str, one_of("change-node-selector")]
     label: str
     from_: str
     to: str
+    to_label: Annotated[str, Meta(description="The label that is required instead, if it is a different one.")] = ""
 
 
 class PodRuleRelaxed(DocumentPart, frozen=True, kw_only=True):
@@ -168,6 +169,14 @@ class RolloutLoosened(DocumentPart, frozen=True, kw_only=True):
     code: Annotated[str, one_of("loosen-rollout")]
     deployment: str
     to: int
+
+
+class ResourceRenamed(DocumentPart, frozen=True, kw_only=True):
+    """The pod requests another resource, whose name is similar to that of a resource which no node has."""
+
+    code: Annotated[str, one_of("rename-resource")]
+    resource: str
+    to: str
 
 
 class ResourceServed(DocumentPart, frozen=True, kw_only=True):
@@ -211,6 +220,7 @@ SuggestedChange = (
     | ResourceLowered
     | ReplicasLowered
     | RolloutLoosened
+    | ResourceRenamed
     | ResourceServed
     | ClaimReleased
     | GateEnabled
@@ -224,6 +234,7 @@ CHANGES: dict[str, type[SuggestedChange]] = {
     "fix-spelling": SelectorChanged,
     "change-node-selector": NodeSelectorChanged,
     "rename-capacity": CapacityChanged,
+    "rename-resource": ResourceRenamed,
     "serve-resource": ResourceServed,
     "wait-for-slice": PoolAwaited,
     "enable-gate": GateEnabled,

@@ -173,6 +173,11 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         """Return whether it is the taint that comes with a cordon."""
         return self.taint is not None and self.taint.key == UNSCHEDULABLE.key
 
+    @property
+    def is_of_volume(self) -> bool:
+        """Return whether the node can never use the pod's volume: then it does not matter what else it lacks."""
+        return self.kind == "Volume" and bool(self.volume)
+
 
 class NodeRefusalReason(DocumentPart, frozen=True, kw_only=True):
     """One reason of one plugin, and its subject."""
@@ -272,6 +277,7 @@ class VolumeClaimNeeds(DocumentPart, frozen=True, kw_only=True):
         bool, Meta(description=("The volume is provisioned once the pod has a node (WaitForFirstConsumer)."))
     ] = False
     labels: Annotated[list[str], Meta(description="The node labels that the volume or the class requires.")] = []
+    nowhere: Annotated[bool, Meta(description="No node of the input can use the volume.")] = False
 
 
 DEVICES = "DynamicResources"
@@ -364,7 +370,7 @@ class OwnerVerdict(DocumentPart, frozen=True, kw_only=True):
         AloneVerdict | None,
         Meta(
             description="Of a held pod, or one that its volumes keep from all nodes: what it would be without what "
-            "holds it, or without its volumes."
+            "holds it, or without its volumes. Of one whose admin access is rejected: with the label on its namespace."
         ),
     ] = None
     first: Annotated[list[OtherPod], Meta(description="Pods that come first and take the room that it would get.")] = []

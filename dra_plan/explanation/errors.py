@@ -10,7 +10,7 @@ from dra_plan.allocator.requests import SelectorCondition, Want
 from dra_plan.api.inventory import Inventory, ObjectKey, Origin
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.claims.sets import ClaimSet
-from dra_plan.near import nearest
+from dra_plan.near import misspelt, nearest
 from dra_plan.scheduler.dra.filter import check_requests
 
 from . import edits
@@ -98,7 +98,7 @@ def of_error(
         _place(details, claim, claim_set, inventory)
     if cause.code == "class-missing":
         details.missing, details.known = ("DeviceClass", "", cause.device_class), sorted(placement.view.classes)
-        details.hint = nearest(cause.device_class, details.known)
+        details.hint = misspelt(cause.device_class, details.known)
     return details
 
 

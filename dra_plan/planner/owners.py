@@ -24,7 +24,7 @@ from dra_plan.documents.base import ClaimName, ObjectName, claim_allocation
 from dra_plan.documents.claim_sets import AskedResource, PlannedClaim, UnplannedOwner, WaitingContainer
 from dra_plan.errors import UsageError
 from dra_plan.manifests import kinds
-from dra_plan.near import nearest
+from dra_plan.near import misspelt, nearest
 from dra_plan.planner.question import Question
 from dra_plan.releases import Target
 from dra_plan.scheduler.cluster.keys import class_names
@@ -400,11 +400,15 @@ class OwnerStates:
             return
         for name, nano in sorted(requests.items()):
             if nano > 0:
+                served, nodes = self._classes.get(name, ""), self._offering.get(name, 0)
+                near = misspelt(name, self._classes) if "/" in name and not served and not nodes else None
                 yield AskedResource(
                     name=name,
                     amount=make(nano, _NANO, "BinarySI" if name.startswith(_BINARY) else "DecimalSI").text,
-                    device_class=self._classes.get(name, ""),
-                    nodes=self._offering.get(name, 0),
+                    device_class=served,
+                    nodes=nodes,
+                    near=near or "",
+                    near_class=self._classes[near] if near is not None else "",
                 )
 
     @cached_property

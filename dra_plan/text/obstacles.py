@@ -35,6 +35,7 @@ from dra_plan.documents.suggestions import (
     ReplicasLowered,
     RequestDropped,
     ResourceLowered,
+    ResourceRenamed,
     ResourceServed,
     RolloutLoosened,
     SelectorChanged,
@@ -181,12 +182,13 @@ def _indented(expression: str) -> list[str]:
 
 def _class_missing(of: AttemptFault) -> list[str]:
     name = of.missing.name if of.missing is not None else ""
-    said = [f"{_where(of)}, request {of.request or ''}: device class {name} does not exist.{_meant(of)}"]
-    if of.template:
-        said.append(
-            "A generated claim cannot be edited. Correct the class in the template, and recreate template and pod."
-        )
-    return said
+    said = f"{_where(of)}, request {of.request or ''}: device class {name} does not exist."
+    stays = "A generated claim cannot be edited. "
+    again = "the class in the template, and recreate template and pod."
+    if of.hint:
+        return [f"{said}{_meant(of)}", *([f"{stays}Correct {again}"] if of.template else [])]
+    made = "Create the class, or install what provides it, such as the driver of its devices."
+    return [said, f"{made}{_meant(of)}", *([f"{stays}To use another class, change {again}"] if of.template else [])]
 
 
 def _feature_off(of: AttemptFault) -> list[str]:
@@ -312,7 +314,8 @@ def change(of: SuggestedChange) -> str:
         case NodeTaintMet():
             return f"remove taint {words.taint(of.taint)} from {of.tainted}"
         case NodeSelectorChanged():
-            return f"ask for a node with {of.label}={of.to} instead of {of.from_}"
+            instead = of.label if of.to_label else of.from_
+            return f"ask for a node with {of.to_label or of.label}={of.to} instead of {instead}"
         case PodRuleRelaxed(code="relax-spread"):
             return f"make the topology spread over {of.topology_key} a preference (whenUnsatisfiable: ScheduleAnyway)"
         case PodRuleRelaxed(code="relax-anti-affinity"):
@@ -321,6 +324,8 @@ def change(of: SuggestedChange) -> str:
             return f"do without host port {of.port}"
         case ResourceLowered():
             return f"ask for {of.to} instead of {of.from_} {of.resource} in container {of.container}"
+        case ResourceRenamed():
+            return f"ask for {of.to} instead of {of.resource}"
         case ReplicasLowered():
             return f"run {of.to} instead of {of.from_} pods"
         case ResourceServed():

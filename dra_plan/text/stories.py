@@ -15,7 +15,8 @@ from dra_plan.documents.claim_sets import (
     PlannedClaimSet,
     PlannedNode,
 )
-from dra_plan.documents.reasons import BlockingRequest, LeadingReason
+from dra_plan.documents.devices import DecidingClause
+from dra_plan.documents.reasons import AttemptFault, BlockingRequest, LeadingReason
 from dra_plan.documents.refusals import REFUSED
 from dra_plan.documents.stories import AbsentName, NodeStory
 from dra_plan.documents.suggestions import PatchedObject, TriedChanges
@@ -164,7 +165,7 @@ def cause_lines(story: NodeStory) -> Lines:
     if story.defect is not None:
         yield from words.defect(story.defect)
     if story.fault is not None:
-        yield from obstacles.fault(story.fault)
+        yield from obstacles.fault(_without_useless_rewrite(story.fault, story))
     if story.outcome is Outcome.UNDECIDED:
         limit = max(story.steps - 1, 0)  # the next step exceeded it
         steps = f"within {counted(limit, 'search step')} (--max-steps)"
@@ -187,14 +188,27 @@ def _pool_lines(story: NodeStory) -> Iterator[str]:
     return (f"{words.capital(words.unusable_pool(pool))}." for pool in story.pools)
 
 
+def _without_useless_rewrite(fault: AttemptFault, story: NodeStory) -> AttemptFault:
+    """Return the error without a selector that avoids it but does not fit, if another name was probably meant."""
+    if fault.rewrite is None or fault.rewrite.outcome != "DoesNotFit":
+        return fault
+    names = (item for each in _failing(story) for item in each.found)
+    return structs.replace(fault, rewrite=None) if any(item.problem and item.hint for item in names) else fault
+
+
+def _failing(story: NodeStory) -> Iterator[DecidingClause]:
+    """Yield the deciding parts of the selectors that fail with an error."""
+    for request in story.requests:
+        for removed in request.removed:
+            if removed.code == "selector-error":
+                yield from removed.selectors or ()
+
+
 def unpublished(story: NodeStory) -> Iterator[str]:
     """Yield the names that a failing selector reads and no device has."""
     told = [
         words.ended(words.capital(line, item.name))
-        for request in story.requests
-        for removed in request.removed
-        if removed.code == "selector-error"
-        for finding in removed.selectors or ()
+        for finding in _failing(story)
         for item in finding.found
         if item.problem is not None
         for line in found_lines(item)

@@ -47,6 +47,7 @@ def node_lines(
         fit = asks_for_devices and all(reason.plugin != DEVICES for reason in group.reasons)
         reserved = [phrase(reason) for reason in group.reasons if any(one.is_reserved for one in reason.about)]
         reasons = [one for one in group.reasons if not (without_devices and one.plugin == DEVICES)]
+        reasons.sort(key=lambda one: not any(each.is_of_volume for each in one.about))
         told = (reserved if others else []) or [phrase(one) for one in reasons if not _is_echo(one, group)]
         if not told:
             continue
@@ -87,7 +88,8 @@ def _volume_claim(of: VolumeClaimNeeds) -> str:
     """Return where the volume of a claim can be used, or why the claim gets no volume."""
     claim = f"PersistentVolumeClaim {of.name}"
     if of.volume:
-        return f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}."
+        said = f"{claim}: volume {of.volume} can only be used on nodes with {words.listed(of.labels)}"
+        return f"{said}, and there is no such node. {_OF_NO_NODE}" if of.nowhere else f"{said}."
     if of.missing:
         near = f" Did you mean {of.near}?" if of.near else ""
         return f"{claim} does not exist.{near}"
@@ -99,6 +101,12 @@ def _volume_claim(of: VolumeClaimNeeds) -> str:
         where = f" on nodes with {words.listed(of.labels)}" if of.labels else " when the pod has a node"
         return f"{claim}: {whose} makes its volume{where}."
     return f"{claim} has no volume yet ({whose}): kubectl describe pvc {of.name} says why."
+
+
+_OF_NO_NODE = (
+    "Bring it back, or add one. If it is gone for good, delete claim and pod and create them again "
+    "(a StatefulSet does): the new claim gets an empty volume."
+)
 
 
 _CLASS_STAYS = "The class of a claim cannot be changed: create this class, or create the claim again with another."
@@ -171,7 +179,7 @@ def verdict_lines(alike: Sequence[OwnerVerdict], devices: ClaimSetSummary | None
         yield from (f"  {_volume_claim(one)}" for one in of.volume_claims if one.labels or not one.volume)
     if of.freed is not None:
         yield f"  {_freed(of, of.freed)}"
-        yield from indented(_in_the_way(of.freed, devices))
+        yield from indented(_in_the_way(of.freed, devices if of.verdict != "Refused" else None))
     yield from (f"  {words.absent(one)}" for one in of.absent)
     if of.verdict == "Unschedulable" and (said := in_vain(of.told_nodes)):
         yield f"  {said}"
@@ -188,7 +196,7 @@ def _in_the_way(of: OwnerVerdict | AloneVerdict, devices: ClaimSetSummary | None
 
 def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
     """Return the outcome for a pod without its blocker, or without the volumes that exclude all nodes."""
-    it = "one of its pods" if of.verdict == "Suspended" else "it"
+    it = "one of its pods" if of.verdict == "Suspended" or (of.verdict == "Refused" and of.kind != "Pod") else "it"
     refused = f"no node could take {it} (0 of {of.total_nodes:,}):"
     match of.held_by:
         case "SchedulingGates":
@@ -197,6 +205,8 @@ def _freed(of: OwnerVerdict, then: AloneVerdict) -> str:
             when = "If kube-scheduler placed it"
         case "MissingClaim":
             when = "Besides"
+        case _ if of.verdict == "Refused":
+            when = "With the label"
         case _ if of.verdict == "Suspended":
             when = "If it started now"
         case _:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dra_plan.api.core import Namespace, PodResourceClaim, PodSpec
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate
+from dra_plan.api.well_known import ADMIN_ACCESS
 
 from .formats import absent_of, listed, nearest, shown
 from .rule import Problem, error, info, refused, unschedulable, warning
@@ -93,7 +94,6 @@ SAME_UID = warning(
 )
 RULES = (NO_CLASS, NO_CLAIM, NOT_GIVEN, NO_REQUEST, NO_ADMIN, ADMIN_UNKNOWN, SAME_RESOURCE, UNUSED_CLAIM, SAME_UID)
 
-ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 Found = Iterator[tuple[Subject, Problem]]
 
 
@@ -236,8 +236,8 @@ def _admin(given: Input) -> Found:
 def admin_label(path: FieldPath, namespace: str, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Problem]:
     """Check that a namespace allows the admin access at a path; `labels` are those of the namespaces in the input."""
     if namespace not in labels:
-        message = f'namespace {namespace} needs the label {ADMIN_LABEL}: "true"; it is not in the input'
+        message = f'namespace {namespace} needs the label {ADMIN_ACCESS}: "true"; it is not in the input'
         yield ADMIN_UNKNOWN.at(path, message)
-    elif labels[namespace].get(ADMIN_LABEL) != "true":
-        message = f'namespace {namespace} lacks the label {ADMIN_LABEL}: "true"'
-        yield NO_ADMIN.at(path, message, f'{ADMIN_LABEL}: "true"')
+    elif labels[namespace].get(ADMIN_ACCESS) != "true":
+        message = f'namespace {namespace} lacks the label {ADMIN_ACCESS}: "true"'
+        yield NO_ADMIN.at(path, message, f'{ADMIN_ACCESS}: "true"')

@@ -144,7 +144,8 @@ def pod_specs(objects: Objects) -> list[dict[str, Any]]:
 def node_selector(objects: Objects, change: dict[str, Any]) -> None:
     for spec in pod_specs(objects):
         if spec.get("nodeSelector", {}).get(change["label"]) == change["from"]:
-            spec["nodeSelector"][change["label"]] = change["to"]
+            del spec["nodeSelector"][change["label"]]
+            spec["nodeSelector"][change.get("toLabel") or change["label"]] = change["to"]
 
 
 def lower_request(objects: Objects, change: dict[str, Any]) -> None:
@@ -153,6 +154,14 @@ def lower_request(objects: Objects, change: dict[str, Any]) -> None:
             asked = container["resources"].get("requests", {})
             if container["name"] == change["container"] and change["resource"] in asked:
                 asked[change["resource"]] = change["to"]
+
+
+def rename_resource(objects: Objects, change: dict[str, Any]) -> None:
+    for spec in pod_specs(objects):
+        for container in spec["containers"]:
+            for amounts in container["resources"].values():
+                if change["resource"] in amounts:
+                    amounts[change["to"]] = amounts.pop(change["resource"])
 
 
 def relax_spread(objects: Objects, change: dict[str, Any]) -> None:
@@ -213,6 +222,7 @@ _APPLY = {
     "label-node": label,
     "change-node-selector": node_selector,
     "lower-request": lower_request,
+    "rename-resource": rename_resource,
     "lower-replicas": lower_replicas,
     "relax-spread": relax_spread,
     "relax-anti-affinity": relax_anti_affinity,

@@ -326,9 +326,11 @@ def of_error(placement: Placement, error: ErrorDetails) -> list[Change]:
     """Return changes that may help against an error: another class, fewer devices, the feature gate that is off."""
     made: list[Change] = []
     for want in placement.wants():
-        if error.code == "class-missing" and want.full_name == error.request and error.hint is not None:
-            told = ClassChanged(code="change-class", **request_name(want), to=error.hint)
-            made.append(Change(told, edit_want(want, edits.set_class(error.hint))))
+        if error.code == "class-missing" and want.full_name == error.request and error.missing is not None:
+            other = error.hint or nearest(error.missing[2], error.known)
+            if other is not None:
+                told = ClassChanged(code="change-class", **request_name(want), to=other)
+                made.append(Change(told, edit_want(want, edits.set_class(other))))
         elif error.code == "too-many-devices" and not want.takes_all:
             made += _fewer(want, min(want.count - 1, RESULTS_LIMIT))
     if error.want is not None and error.mended is not None and error.mended.outcome == "Fits":

@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec import structs
 
-from dra_plan.api.core import Pod, PodSpec
+from dra_plan.api.core import Namespace, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
+from dra_plan.api.well_known import ADMIN_ACCESS
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, pod_template
 from dra_plan.claims.index import Index, owner_of
 from dra_plan.claims.owners import ended
@@ -85,6 +86,18 @@ class OwnedPods:
 
     def _with(self, **fields: object) -> Inventory:
         return self.editing(lambda spec: structs.replace(spec, **fields))(self.inventory)
+
+
+def with_admin_access(inventory: Inventory, namespace: str) -> Inventory:
+    """Return the input whose namespace allows claims with admin access."""
+
+    def labelled(of: Namespace) -> Namespace:
+        if of.metadata.name != namespace:
+            return of
+        labels = {**(of.metadata.labels or {}), ADMIN_ACCESS: "true"}
+        return structs.replace(of, metadata=structs.replace(of.metadata, labels=labels))
+
+    return replace(inventory, namespaces=list(map(labelled, inventory.namespaces)))
 
 
 def found(inventory: Inventory, owner: Owner) -> Pod | AnyWorkload | None:

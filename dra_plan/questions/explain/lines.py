@@ -200,7 +200,8 @@ def _extended(of: AskedResource) -> Iterator[str]:
         nodes = words.counted(of.nodes, "node")
         yield f"No device class serves {of.name}; {nodes} {verb} it through a device plugin."
     elif "/" in of.name:
-        yield f"No device class serves {of.name}, and no node advertises it."
+        near = f" Class {of.near_class} serves {of.near}: did you mean that?" if of.near else ""
+        yield f"No device class serves {of.name}, and no node advertises it.{near}"
 
 
 NO_OTHER = "They are tried only in this order."

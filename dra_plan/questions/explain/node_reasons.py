@@ -145,15 +145,28 @@ def _most(group: NodeGroup) -> dict[str, int]:
         return {}
     found: dict[str, int] = {}
     for position, funnel in enumerate(group.offer.funnels):
-        passing = [_passing(each) for each in group.funnels(position)]
-        found[funnel.want.full_name] = max(passing, default=MANY)
+        most = 0
+        for offer in filter(None, group.offers):
+            there = offer.funnels[position]
+            if (at_most := _not_rejected(there)) > most:  # others need no selector
+                most = max(most, at_most - _of_other_kinds(offer, there))
+        found[funnel.want.full_name] = most
     return found
 
 
-def _passing(funnel: Funnel) -> int:
+def _not_rejected(funnel: Funnel) -> int:
+    """Return the number of devices of a node that no selector has rejected; those in use were not checked."""
     if any(removal.step == "pool" for removal in funnel.removals):
         return MANY
     return funnel.devices - sum(len(one.devices) for one in funnel.removals if one.step == "selector")
+
+
+def _of_other_kinds(offer: NodeOffer, funnel: Funnel) -> int:
+    """Return the number of devices in use that would not pass the selectors."""
+    from dra_plan.explanation.funnel import wanted
+
+    in_use = [device for one in funnel.removals if one.step == "in-use" for device in one.devices]
+    return len(in_use) - len(wanted(offer, funnel.want, in_use))
 
 
 def _fitting(plan: ClaimSetPlan | None) -> frozenset[str]:

@@ -7,7 +7,7 @@ nodes. `explanation.suggest` finds the changes for claims.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -33,6 +33,7 @@ from dra_plan.documents.suggestions import (
     PodRuleRelaxed,
     ReplicasLowered,
     ResourceLowered,
+    ResourceRenamed,
     ResourceServed,
     SuggestedChange,
     TriedChanges,
@@ -41,6 +42,7 @@ from dra_plan.documents.verdicts import NodeObstacle, OwnerVerdict, RefusingNode
 from dra_plan.explanation.suggest import patches
 from dra_plan.explanation.suggest.admissions import CONDITIONS, suggestion_rank
 from dra_plan.manifests import kinds
+from dra_plan.near import misspelt
 from dra_plan.planner.carried_out import carried_out
 from dra_plan.questions.explain.claim_changes import ClaimChanges
 from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited, found, spec_of
@@ -225,7 +227,9 @@ class Remedies:
             return
         wanted_value, near = one.values[0], one.near
         if near:  # do not label nodes for a misspelt selector
-            if any(each.value == near for each in one.found):
+            if not one.found and any(near in (each.metadata.labels or {}) for each in self._inventory.nodes):
+                yield from self._relabelled(one.label, near, wanted_value)
+            elif any(each.value == near for each in one.found):
                 yield from self._of_pod(
                     NodeSelectorChanged(code="change-node-selector", label=one.label, from_=wanted_value, to=near),
                     lambda spec: _asking_for_label(spec, one.label, wanted_value, near),
@@ -236,6 +240,14 @@ class Remedies:
             return
         if one.label not in (node.metadata.labels or {}):  # another value says what the node is
             yield _labelled(node.metadata.name, one.label, wanted_value)
+
+    def _relabelled(self, label: str, near: str, value: str) -> Iterator[_Remedy]:
+        """Yield the same value of a label that nodes have, unless the pod already requires a value of that."""
+        spec = self._pods.spec
+        if spec is None or near in spec.node_selector:
+            return
+        told = NodeSelectorChanged(code="change-node-selector", label=label, from_=value, to=value, to_label=near)
+        yield from self._of_pod(told, lambda of: _asking_for_other_label(of, label, near), fixed=True)
 
     def _rule(self, one: NodeObstacle) -> Iterator[_Remedy]:
         """Yield the pod's own rule about other pods as a preference, or the container without its host port."""
@@ -253,6 +265,7 @@ class Remedies:
     def _resource(self, one: NodeObstacle) -> Iterator[_Remedy]:
         """Yield the request lowered to the free amount, if that is at least half of the request."""
         if one.room == "0" and "/" in one.resource:
+            yield from self._renamed(one.resource)
             yield from self._served(one.resource)
         spec = self._pods.spec
         if spec is None or not one.left:
@@ -280,6 +293,15 @@ class Remedies:
             lambda spec: _lowering(spec, container.name, one.resource, text),
             fixed=True,
         )
+
+    def _renamed(self, resource: str) -> Iterator[_Remedy]:
+        """Yield the resource with a similar name that a class serves or a node has."""
+        names = {name for node in self._inventory.nodes for name in node.status.allocatable}
+        names |= {one.spec.extended_resource_name for one in self._inventory.classes if one.spec.extended_resource_name}
+        near = misspelt(resource, names - {resource})
+        if near is not None:
+            told = ResourceRenamed(code="rename-resource", resource=resource, to=near)
+            yield from self._of_pod(told, lambda spec: _asking_for_other(spec, resource, near), fixed=True)
 
     def _served(self, resource: str) -> Iterator[_Remedy]:
         """Yield device classes that serve no resource yet, those of the same domain first."""
@@ -360,7 +382,10 @@ def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
     """Yield the differences of pods changed here; members that may contain defaults are written as a whole."""
     for label, value in after.node_selector.items():
         if before.node_selector.get(label) != value:
-            yield PatchOperation(op="replace", path=path + patches.pointer("nodeSelector", label), value=value)
+            op = "replace" if label in before.node_selector else "add"
+            yield PatchOperation(op=op, path=path + patches.pointer("nodeSelector", label), value=value)
+    for label in sorted(before.node_selector.keys() - after.node_selector.keys()):
+        yield PatchOperation(op="remove", path=path + patches.pointer("nodeSelector", label))
     yield from _of_terms(before, after, path)
     yield from of_rules(before, after, path)
     new = [_plain(each) for each in after.tolerations[len(before.tolerations) :]]
@@ -384,14 +409,29 @@ def _asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> Pod
     """Return the spec with another value of a label, in its node selector and its required terms."""
     if spec.node_selector.get(label) == before:
         spec = structs.replace(spec, node_selector={**spec.node_selector, label: after})
-    required = required_terms(Pod(spec=spec))
-    if required is None or spec.affinity is None or spec.affinity.node_affinity is None:
-        return spec
 
     def asks(one: NodeSelectorRequirement) -> NodeSelectorRequirement:
         values = [after if value == before else value for value in one.values]
         return structs.replace(one, values=values) if (one.key, one.operator) == (label, "In") else one
 
+    return _with_requirements(spec, asks)
+
+
+def _asking_for_other_label(spec: PodSpec, label: str, other: str) -> PodSpec:
+    """Return the spec with another label instead of this one, in its node selector and its required terms."""
+    selector = {other if key == label else key: value for key, value in spec.node_selector.items()}
+
+    def asks(one: NodeSelectorRequirement) -> NodeSelectorRequirement:
+        return structs.replace(one, key=other) if one.key == label else one
+
+    return _with_requirements(structs.replace(spec, node_selector=selector), asks)
+
+
+def _with_requirements(spec: PodSpec, asks: Callable[[NodeSelectorRequirement], NodeSelectorRequirement]) -> PodSpec:
+    """Return the spec with each requirement of its required terms edited."""
+    required = required_terms(Pod(spec=spec))
+    if required is None or spec.affinity is None or spec.affinity.node_affinity is None:
+        return spec
     terms = [
         structs.replace(term, match_expressions=list(map(asks, term.match_expressions)))
         for term in required.node_selector_terms
@@ -413,10 +453,11 @@ def _of_terms(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOpera
         zip(pair[0].node_selector_terms, pair[1].node_selector_terms, strict=True),
     ):
         for place, (old, new) in enumerate(zip(had.match_expressions, has.match_expressions, strict=True)):
-            if old != new:
-                yield PatchOperation(
-                    op="replace", path=f"{at}/{number}/matchExpressions/{place}/values", value=list(new.values)
-                )
+            there = f"{at}/{number}/matchExpressions/{place}"
+            if old.key != new.key:
+                yield PatchOperation(op="replace", path=f"{there}/key", value=new.key)
+            if old.values != new.values:
+                yield PatchOperation(op="replace", path=f"{there}/values", value=list(new.values))
 
 
 def _plain(of: Toleration) -> dict[str, Any]:
@@ -434,6 +475,22 @@ def _lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
     """Return the spec in which a container, or init container, requests this amount of a resource."""
     lists = {field: [_asking(one, name, resource, to) for one in getattr(spec, field)] for field in _FIELDS.values()}
     return structs.replace(spec, **lists)
+
+
+def _asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
+    """Return the spec whose containers request another resource instead of this one."""
+
+    def renamed(amounts: Mapping[str, Any]) -> dict[str, Any]:
+        return {other if name == resource else name: amount for name, amount in amounts.items()}
+
+    def asking(one: Container) -> Container:
+        asked = one.resources
+        if resource not in asked.requests and resource not in asked.limits:
+            return one
+        changed = structs.replace(asked, requests=renamed(asked.requests), limits=renamed(asked.limits))
+        return structs.replace(one, resources=changed)
+
+    return structs.replace(spec, **{field: list(map(asking, getattr(spec, field))) for field in _FIELDS.values()})
 
 
 def _asking(container: Container, name: str, resource: str, to: str) -> Container:

@@ -35,6 +35,10 @@ from dra_plan.scheduler.node_refusals import NodeRefusals
 MOST_RIVALS = 50
 """The number of pending pods up to which a change is tried with all of them; beyond it, only with the owner's."""
 
+_NO_ADMIN = "DRA205"
+"""The finding that a namespace does not allow claims with admin access."""
+
+
 WithNodes = Callable[[OwnerVerdict, Owner, PodRecord, NodeRefusals, VerdictRun], OwnerVerdict]
 """The verdict with the obstacles of a pod on each node in a run."""
 
@@ -57,6 +61,8 @@ class TrialGround:
     is_explained: Callable[[Pod], bool]
     at_length: bool
     with_nodes: WithNodes
+    with_admin_access: Callable[[str], Inventory]
+    """The input as accepted by the API server if this namespace allows admin access."""
     plan_of: Callable[[Owner], ClaimSetPlan | None]
 
 
@@ -67,10 +73,17 @@ class OwnerTrials:
         self._ground = ground
 
     def with_freed(self, made: OwnerVerdict, owner: Owner) -> OwnerVerdict:
-        """Return the verdict with the result without gates, suspension, volumes, or faulty or missing claims."""
+        """Return the verdict with the result without gates, suspension, volumes, or faulty or missing claims.
+
+        Of pods whose admin access is rejected: the result once their namespace has the label.
+        """
         if not self._is_tried(owner) or not self._ground.at_length:
             return made
-        changed = self._freed(made, OwnedPods(self._ground.index, owner))
+        if made.verdict == "Refused":
+            lacks_label = bool(made.findings) and all(each.code == _NO_ADMIN for each in made.findings)
+            changed = self._ground.with_admin_access(made.namespace) if lacks_label else None
+        else:
+            changed = self._freed(made, OwnedPods(self._ground.index, owner))
         if changed is None:
             return made
         run = self._changed(changed, owner, self._ground.is_explained)

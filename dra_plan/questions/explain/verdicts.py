@@ -42,6 +42,7 @@ from dra_plan.planner.owners import CLAIM, POD, OwnerStates
 from dra_plan.planner.question import Question, kubelet_minor
 from dra_plan.planner.refused import OwnerRefusals, accepted, finding_entry
 from dra_plan.questions.allocate.answer import AllocationPlan
+from dra_plan.questions.explain.editing import with_admin_access
 from dra_plan.questions.explain.fates import Fate, Fates, decisive, other_pod
 from dra_plan.questions.explain.node_reasons import DeviceReasons, OnNodes, refusing_nodes
 from dra_plan.questions.explain.peaks import defaulted
@@ -316,9 +317,14 @@ class _Verdicts:
                 defaulted=defaulted(self._inventory, asked, resources),
                 pods=made.pods + len(forbidden) if made.kind != POD else 0,
             )
-        return structs.replace(
+        made = structs.replace(
             made, verdict="Refused", node_name="", victims=[], findings=list(map(finding_entry, findings))
         )
+        return self._trials.with_freed(made, Owner(made.kind, made.namespace, made.name))
+
+    def _with_admin_access(self, namespace: str) -> Inventory:
+        labelled = with_admin_access(self._inventory, namespace)
+        return accepted(labelled, self._view.target, everybody, self._question.runtime_config).inventory
 
     def _with_fates(self, made: OwnerVerdict, owner: Owner, fates: Sequence[Fate], fate: Fate) -> OwnerVerdict:
         """Return the verdict on several pods: that of the decisive one."""
@@ -358,6 +364,7 @@ class _Verdicts:
             is_explained=self._is_explained,
             at_length=bool(self._question.owners) or len(self.owners) <= MOST_HELPED,
             with_nodes=self._with_nodes,
+            with_admin_access=self._with_admin_access,
             plan_of=self._plan_of,
         )
         return OwnerTrials(ground)

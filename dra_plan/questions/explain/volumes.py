@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dra_plan.api.core import NodeSelectorTerm, Pod
+from dra_plan.api.core import NodeSelector, NodeSelectorTerm, Pod
 from dra_plan.api.inventory import Inventory
-from dra_plan.api.storage import PersistentVolumeClaim, StorageClass
+from dra_plan.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from dra_plan.documents.verdicts import VolumeClaimNeeds
 from dra_plan.near import nearest, the_nearest
-from dra_plan.scheduler.cluster.volumes import WAITS, Claim, pod_volumes
+from dra_plan.scheduler.cluster.volumes import WAITS, Claim, VolumeReach, migrated_source, pod_volumes
 
 MOST_VALUES = 4
 """The number of label values that are named."""
@@ -42,7 +42,8 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds
     if claim.volume_name:
         volume = next((one for one in inventory.volumes if one.metadata.name == claim.volume_name), None)
         reach = volume.spec.node_affinity.required if volume is not None and volume.spec.node_affinity else None
-        return _with(made, labels=list(_of_terms(reach.node_selector_terms if reach is not None else ())))
+        labels = list(_of_terms(reach.node_selector_terms if reach is not None else ()))
+        return _with(made, labels=labels, nowhere=volume is not None and _is_nowhere(inventory, volume, reach))
     classes = {one.metadata.name: one for one in inventory.storage_classes}
     found = classes.get(claim.class_name)
     if found is None:
@@ -51,6 +52,13 @@ def _needs(inventory: Inventory, pvc: PersistentVolumeClaim) -> VolumeClaimNeeds
             return made
         return _with(made, class_missing=True, near=the_nearest(claim.class_name, classes) or "", classes=[*classes])
     return _with(made, waits=found.volume_binding_mode == WAITS, labels=list(_of_class(found)))
+
+
+def _is_nowhere(inventory: Inventory, volume: PersistentVolume, reach: NodeSelector | None) -> bool:
+    """Return whether no node can use the volume; a migrated one has other labels on each node, so it is unknown."""
+    able = VolumeReach(reach)
+    nodes = (node.metadata.labels or {} for node in inventory.nodes)
+    return migrated_source(volume) is None and not any(map(able.matches, nodes))
 
 
 def _with(made: VolumeClaimNeeds, **fields: object) -> VolumeClaimNeeds:
