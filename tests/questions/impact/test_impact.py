@@ -324,6 +324,29 @@ def test_nodes_and_devices_of_a_row_are_in_the_same_order() -> None:
     assert f"on m and z with {GPU}/m/gpu-0 and {GPU}/z/gpu-0" in text
 
 
+def test_nodes_after_have_the_order_of_the_pods() -> None:
+    """The pods get nodes in another order than that of the nodes' names; where nodes repeat, they have numbers."""
+    objects = [*gpus("z", "m", each=1), *gpus("b", "c", each=1), template("one", request())]
+    for name, where in (("p-0", "z"), ("p-1", "m")):
+        objects += runs(name, where, **owned("ReplicaSet", "p"))
+    rules = [taint_rule(name, EVICTS, driver=GPU, pool=name) for name in ("z", "m")]
+    found = of(objects, *rules)
+    nodes = {each.name: each.after.node_name for each in found}
+    row = str(found).splitlines()[3]
+    assert "default/p-1 and default/p-0" in row
+    assert f"get {nodes['p-1']} and {nodes['p-0']} with {GPU}/{nodes['p-1']}/gpu-0 and {GPU}/{nodes['p-0']}" in row
+
+
+def test_nodes_that_repeat_in_a_row_have_the_number_of_their_pods() -> None:
+    objects = [*gpus("a", each=3), *gpus("b", each=2), *gpus("c", each=1), template("one", request())]
+    for number in range(3):
+        objects += runs(f"p-{number}", "a", **owned("ReplicaSet", "p"))
+        objects[-1]["status"]["allocation"]["devices"]["results"][0]["device"] = f"gpu-{number}"
+    found = of(objects, taint_rule("r", EVICTS, driver=GPU, pool="a"))
+    assert sorted(each.after.node_name for each in found) == ["b", "b", "c"]
+    assert "get b (2 pods) and c (1 pod) with" in str(found)
+
+
 def test_a_pod_that_is_evicted_endlessly_is_named_with_the_reason() -> None:
     """Its toleration for some seconds lets it back on the device, and these are over; a bare pod ends just once."""
     tolerant = request(tolerations=[{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}])
@@ -593,3 +616,20 @@ def test_an_attribute_that_is_renamed_is_told() -> None:
     objects = [*FLEET, slice_("a", device("gpu-0", attributes={"model": {"string": "A"}}))]
     text = str(of(objects, slice_("a", device("gpu-0", attributes={"name": {"string": "A"}}))))
     assert "attributes.model of 1 device: A -> none; attributes.name of 1 device: none -> A" in text
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "settles only by chance"), (2, "never settles")])
+def test_where_ties_decide_a_pod_is_not_evicted_for_ever(count: int, said: str) -> None:
+    """Its own node is the first of two with the same score; the other one is clean, or is tainted as well."""
+    tolerant = request(tolerations=[{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}])
+    objects = [*gpus("a", "b", each=1), template("one", tolerant), *runs("back", "a", **owned("ReplicaSet", "back"))]
+    objects[-1]["spec"]["devices"]["requests"] = [tolerant]
+    result = objects[-1]["status"]["allocation"]["devices"]["results"][0]
+    result["tolerations"] = tolerant["exactly"]["tolerations"]
+    rules = [taint_rule(f"r-{name}", EVICTS, driver=GPU, pool=name) for name in ("a", "b")[:count]]
+    found = of(objects, *rules)
+    assert effects(found) == {"back": "EvictedAgain"}
+    assert f"Afterwards the cluster {said}: pods are evicted and recreated" in str(found)
+    assert ("picks b, with the same score and no tainted devices (default/back)" in str(found)) == (count == 1)
+    assert ("depends on chance" in str(found)) == (count == 1)
+    assert fails(found)
