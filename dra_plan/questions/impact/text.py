@@ -270,6 +270,9 @@ def _quotas(document: ImpactDocument) -> Table:
 
 
 def _sentences(document: ImpactDocument) -> Iterator[str]:
+    for later in document.later_pods:
+        owner = f"{later.namespace}/{later.stateful_set}"
+        yield f"StatefulSet {owner} does not create {listed(later.pods, 4)} until {later.waits_for} is ready."
     hidden = [pod for pod in document.pods if pod.effect in _QUIET]
     if hidden:
         yield f"{counted(len(hidden), 'pending pod')} would get another reason (-o wide)."

@@ -542,6 +542,15 @@ def test_restarted_pods_are_subject_to_quotas() -> None:
         ({f"{GPU}.deviceclass.resource.k8s.io/devices": "1"}, f"no new claim for {GPU} devices is admitted"),
         ({"count/resourceclaims.resource.k8s.io": "1"}, "no new claim is admitted"),
         ({"pods": "1", "count/pods": "1"}, "no new pod is admitted"),
+        (
+            {
+                f"{GPU}.deviceclass.resource.k8s.io/devices": "1",
+                "count/resourceclaims.resource.k8s.io": "1",
+                "pods": "1",
+                "requests.cpu": "1",
+            },
+            "no new claim or pod is admitted",
+        ),
     ],
 )
 def test_what_an_exceeded_quota_refuses(hard: dict[str, str], said: str) -> None:
@@ -633,3 +642,41 @@ def test_where_ties_decide_a_pod_is_not_evicted_for_ever(count: int, said: str) 
     assert ("picks b, with the same score and no tainted devices (default/back)" in str(found)) == (count == 1)
     assert ("depends on chance" in str(found)) == (count == 1)
     assert fails(found)
+
+
+def test_a_quota_whose_scope_counts_no_pod_says_so() -> None:
+    """The pods request cpu, so they are not BestEffort; with the opposite scope they count."""
+    for scope, said in (("BestEffort", True), ("NotBestEffort", False)):
+        quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "5"}, "scopes": [scope]})
+        found = of(ordered_set(), quota)
+        sentence = "Quota default/q counts none of the 2 pods in its namespace (scope BestEffort)."
+        assert (sentence in str(found)) == said
+        assert not fails(found)
+    expression = {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}
+    spec = {"hard": {"pods": "5"}, "scopeSelector": {"matchExpressions": [expression]}}
+    found = of(ordered_set(), manifest("ResourceQuota", "q", namespace="default", spec=spec))
+    assert "(scope PriorityClass In high)" in str(found)
+
+
+def test_an_error_on_some_nodes_is_told_once() -> None:
+    """Pods of one owner find the same nodes in another order."""
+    reads = device_class(GPU, f'device.attributes["{GPU}"].model == "A"')
+    bare = [each for each in gpus("a", "b", "c", "d") if each["kind"] not in ("DeviceClass", "ResourceSlice")]
+    named = [slice_(name, device("gpu-0", model="A"), device("gpu-1", model="A")) for name in ("a", "b", "c")]
+    objects = [reads, *bare, *named, slice_("d", device("gpu-0", kind="A")), template("one", request())]
+    shape = pod(templates={"gpu": "one"}, metadata={"labels": {"app": "d"}})
+    found = of(objects, deployment("d", shape, 3))
+    told = [each.message for each in found.document.warnings if each.code == "error-on-some-nodes"]
+    assert told == ["an error on d ends the attempt; without it a, b, c would fit"]
+
+
+def test_pods_of_a_stateful_set_that_are_not_created_yet_are_named() -> None:
+    """Three nodes have room for three of six pods; the fourth holds back the others, unless all are created at once."""
+    change = workload("StatefulSet", "s", pod(templates={"gpu": "one"}, cpu="1"), replicas=6)
+    found = of(ordered_set(), change)
+    assert effects(found) == {"s-2": "Starts", "s-3": "Waits"}
+    assert "StatefulSet default/s does not create s-4 and s-5 until s-3 is ready." in str(found)
+    at_once = {**change, "spec": {**change["spec"], "podManagementPolicy": "Parallel"}}
+    assert of(ordered_set(), at_once).document.later_pods == []
+    small = workload("StatefulSet", "s", pod(templates={"gpu": "one"}, cpu="1"), replicas=3)
+    assert of(ordered_set(), small).document.later_pods == []
