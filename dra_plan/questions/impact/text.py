@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
@@ -14,7 +14,6 @@ from dra_plan.documents.scheduling import BY_CHANCE
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedPod,
-    ChangedSelector,
     ComparedPod,
     ComparedSet,
     HeldDevice,
@@ -40,6 +39,7 @@ from dra_plan.text.naming import (
 )
 from dra_plan.text.pool_changes import changed_pools
 from dra_plan.text.preemption import without
+from dra_plan.text.selectors import failing_selectors
 from dra_plan.text.words import CHANGES, counted, listed, when
 
 EFFECTS: dict[PodEffect, str] = {
@@ -347,23 +347,6 @@ def _of_devices(document: ImpactDocument) -> Iterator[str]:
     for pool in document.broken_pools:
         yield f"{broken(pool)}."
     yield from failing_selectors(document.selectors)
-
-
-def failing_selectors(selectors: Iterable[ChangedSelector]) -> Iterator[str]:
-    """Yield the selectors that stop with an error, those with the same error in one sentence."""
-    stopping: dict[tuple[int, str, str], list[str]] = {}
-    for one in selectors:
-        if one.stops:
-            pools = listed([name.partition("/")[2] for name in one.erring_pools], 4)
-            users = [f"{user.kind.lower()}/{user.name}" for user in one.used_by]
-            stopping.setdefault((one.erring, pools, one.error), []).extend(users)
-    for (number, pools, error), users in stopping.items():
-        alone = len(users) == 1
-        said = f"The selector{'' if alone else 's'} of {listed(users, 4)} fail{'s' if alone else ''} with an error on"
-        yield (
-            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of them,"
-            " the attempt ends and the pod gets no node at all, even if another node would fit."
-        )
 
 
 _TAINTED = {

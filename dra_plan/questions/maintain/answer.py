@@ -17,8 +17,8 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import choose_nodes, of_devices, of_leaving, of_preemption, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import let_go
+from dra_plan.questions.diff.answer import State, broken_selectors
 from dra_plan.questions.diff.document import ChangedSelector
-from dra_plan.questions.diff.selectors import changed_selectors, with_usage
 from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, PodAndNode, Stop, Wave
 from dra_plan.questions.maintain.drains import Done, DrainRules, leaving, placed, started, wave
 from dra_plan.questions.maintain.given_back import GivenBack, with_surge
@@ -123,10 +123,7 @@ def _broken_selectors(before: Inventory, after: Inventory, target: Target) -> It
     """Yield the selectors in use that match no device, or stop with an error, once all nodes are back."""
     if after.slices is before.slices:
         return
-    states = ((before, View.of(before, target)), (after, View.of(after, target)))
-    for each in with_usage(changed_selectors(*states), before):
-        if each.lost or each.stops:
-            yield each
+    yield from broken_selectors(*(State(each, View.of(each, target)) for each in (before, after)))
 
 
 def _not_made_anew(inventory: Inventory, names: set[str]) -> list[PodAndNode]:

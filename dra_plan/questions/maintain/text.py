@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_plan import shown
-from dra_plan.questions.impact.text import failing_selectors
 from dra_plan.questions.maintain.document import MaintenanceDocument, Stop
 from dra_plan.text.columns import Part, Screen, Table
 from dra_plan.text.folding import device_cell
@@ -13,6 +12,7 @@ from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import target, why_undecided
 from dra_plan.text.preemption import without
+from dra_plan.text.selectors import failing_selectors
 from dra_plan.text.words import counted, listed
 
 
