@@ -226,6 +226,22 @@ def published_taints(state: ClusterState) -> Taints:
     return found
 
 
+def nodes_with_taints(state: ClusterState) -> frozenset[str] | None:
+    """Return the nodes that have devices with NoExecute taints; None if such a device is not local to a node."""
+    taints, rules = published_taints(state), evicting_rules(state)
+    found: set[str] = set()
+    for each in _newest(state):
+        pool = _pool(each)
+        for device in each.spec.devices:
+            ruled = any(_means(rule.spec.device_selector, *pool, device.name) for rule, _ in rules)
+            if not (ruled or (pool, device.name) in taints):
+                continue
+            if not each.spec.node_name:
+                return None
+            found.add(each.spec.node_name)
+    return frozenset(found)
+
+
 def _newest(state: ClusterState) -> list[ResourceSlice]:
     """Return the slices of the newest generation of each pool."""
     newest: dict[PoolID, int] = defaultdict(int)

@@ -158,7 +158,7 @@ class Quotas:
     def of(self, obj: object) -> list[ResourceQuota]:
         """Return the quotas that count the object, by name."""
         quotas = self.all_of(obj.metadata.namespace)  # type: ignore[attr-defined]
-        return [quota for quota in quotas if _in_scope(quota, obj)]
+        return [quota for quota in quotas if in_scope(quota, obj)]
 
     def _excess(
         self, quota: ResourceQuota, obj: object, kept: dict[str, Counter[str]] | None
@@ -212,7 +212,7 @@ class Quotas:
         """Return the usage of the named resources by the objects of the quota's namespace."""
         total: Counter[str] = Counter(dict.fromkeys(names, 0))
         for obj in self._objects(quota.metadata.namespace):
-            if _in_scope(quota, obj):
+            if in_scope(quota, obj):
                 for name, value in self.charges(obj).items():
                     if name in total:
                         total[name] += value
@@ -282,7 +282,7 @@ def unstated(quotas: Quotas, pod: Pod) -> Iterator[tuple[str, str]]:
 
 def unset(quotas: Quotas, quota: ResourceQuota, pod: Pod) -> list[str]:
     """Return the resources that the quota requires and that the pod, with the defaults of today, does not set."""
-    return [*_unset(quotas.limited(pod), quota.spec.hard)] if _in_scope(quota, pod) else []
+    return [*_unset(quotas.limited(pod), quota.spec.hard)] if in_scope(quota, pod) else []
 
 
 def counts_pods_or_claims(resource: str) -> bool:
@@ -449,7 +449,7 @@ def _invalid_quota(quota: ResourceQuota) -> str:
 # Scopes
 
 
-def _in_scope(quota: ResourceQuota, obj: object) -> bool:
+def in_scope(quota: ResourceQuota, obj: object) -> bool:
     """Return whether the quota counts the object. A quota with scopes counts pods only."""
     selector = quota.spec.scope_selector
     if not quota.spec.scopes and (selector is None or not selector.match_expressions):
@@ -459,6 +459,16 @@ def _in_scope(quota: ResourceQuota, obj: object) -> bool:
     requirements = [ScopedResourceSelectorRequirement(scope_name=name, operator="Exists") for name in quota.spec.scopes]
     requirements += selector.match_expressions if selector is not None else []
     return all(_matches(requirement, obj) for requirement in requirements)
+
+
+def scopes_of(quota: ResourceQuota) -> list[str]:
+    """Return the scopes of the quota; those of its scopeSelector with operator and values, except for Exists."""
+    selector = quota.spec.scope_selector
+    found = [*quota.spec.scopes]
+    for each in selector.match_expressions if selector is not None else []:
+        plain = each.operator == "Exists"
+        found.append(each.scope_name if plain else f"{each.scope_name} {each.operator} {','.join(each.values)}".strip())
+    return found
 
 
 def _matches(requirement: ScopedResourceSelectorRequirement, pod: Pod) -> bool:

@@ -18,6 +18,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaimTemplate
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
+from dra_plan.documents.scheduling import BY_CHANCE
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.queue import MOST_BACKOFF
 from dra_plan.scheduler.simulation import Simulation
@@ -515,6 +516,9 @@ class Settling:
         given = {rule.metadata.name for rule in self._simulation.inventory.taint_rules}
         erring = [item.pod for item in self._simulation.scheduler.queue.erring]
         unsettled = self._unsettled
+        chances = self._chances(state)
+        if chances and unsettled == ENDLESS:
+            unsettled = f"{BY_CHANCE} {' or '.join(chances)}, with the same score and no tainted devices"
         if not unsettled and erring:
             unsettled = "pods are retried indefinitely with the same error"
         return Settled(
@@ -531,6 +535,26 @@ class Settling:
             repeats_after=self._repeats_after,
             not_made=self._not_made(state),
         )
+
+    def _chances(self, state: ClusterState) -> list[str]:
+        """Return the nodes without tainted devices that scored as high for the pods evicted endlessly.
+
+        There are none if one of the controllers has no such node, or if a pod is evicted for another reason.
+        """
+        if self._repeats_after is None:
+            return []
+        records = self._simulation.scheduler.records.by_uid
+        best: dict[object, set[str]] = {}
+        for each in self._server.ended[self._repeats_after :]:
+            record = records.get(pod_uid(each.pod))
+            if record is None or each.cause.by != device_eviction.BY_DEVICE_TAINT:
+                return []
+            best.setdefault(maker(each.pod.metadata), set()).update(record.best)
+        tainted = device_eviction.nodes_with_taints(state)
+        if tainted is None:
+            return []
+        clean = [nodes - tainted for nodes in best.values()]
+        return sorted(set[str]().union(*clean)) if all(clean) else []
 
     def _not_made(self, state: ClusterState) -> list[tuple[Pod, str]]:
         if not self._server.quotas.exist:

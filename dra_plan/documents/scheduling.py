@@ -289,6 +289,10 @@ class LaterEviction(DocumentPart, frozen=True, kw_only=True):
     second: float
 
 
+BY_CHANCE = "pods are evicted and recreated until the scheduler picks"
+"""The beginning of the reason if ties decide: the simulation takes the first of the best nodes, a scheduler any."""
+
+
 class UnsettledCluster(DocumentPart, frozen=True, kw_only=True):
     """The reason why the cluster never settles."""
 

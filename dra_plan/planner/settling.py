@@ -79,6 +79,11 @@ class SettledOutcome:
             return f"{what}: {in_words(over, key[0])}"
         return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said
 
+    def lacks_room(self, record: PodRecord) -> bool:
+        """Return whether no node fits the pod; not after an error, or if the API server rejects it or a claim of it."""
+        refused = self.settled is not None and _key(record.pod) in self.settled.claims_refused
+        return record.outcome == "Unschedulable" and not refused
+
     def is_undecided(self, record: PodRecord) -> bool:
         """Return whether the pod has no node, and it is unknown whether one fits."""
         return self.result.is_undecided(record) or (not record.node and _key(record.pod) in self.lacking)

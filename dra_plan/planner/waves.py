@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import structs
 
@@ -24,6 +24,9 @@ from dra_plan.scheduler.simulate import SimulationResult
 
 from .question import Chosen, Question
 from .settling import settle_chosen
+
+if TYPE_CHECKING:
+    from dra_plan.controllers.settle import Settled
 
 NOT_PLACED = "kube-scheduler leaves it alone"
 """The text about a pod that another scheduler would have to schedule."""
@@ -70,6 +73,8 @@ class AtRest:
     """True if the scheduler had pods evicted for others."""
     undecided: Callable[[PodRecord], bool]
     """The test whether it is unknown if a pod without a node could have one."""
+    lacks_room: Callable[[PodRecord], bool]
+    """The test whether a pod has no node because none fits it, so that another node may."""
     why: Callable[[PodRecord], str]
     """The reason why a pod has no node."""
 
@@ -86,12 +91,14 @@ def come_to_rest(
     Of the waiting pods the chosen are scheduled.
     """
     outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
+    after = _bound(inventory, outcome.result) if outcome.settled is None else _settled(inventory, outcome.settled)
     evicts = bool(outcome.result.evictions)
-    if outcome.settled is None:
-        return AtRest(_bound(inventory, outcome.result), outcome.records(), evicts, outcome.is_undecided, outcome.why)
-    at_rest = outcome.settled.state.inventory
-    after = replace(inventory, pods=list(at_rest.pods), claims=list(at_rest.claims))
-    return AtRest(after, outcome.records(), evicts, outcome.is_undecided, outcome.why)
+    return AtRest(after, outcome.records(), evicts, outcome.is_undecided, outcome.lacks_room, outcome.why)
+
+
+def _settled(inventory: Inventory, settled: Settled) -> Inventory:
+    at_rest = settled.state.inventory
+    return replace(inventory, pods=list(at_rest.pods), claims=list(at_rest.claims))
 
 
 def _bound(inventory: Inventory, result: SimulationResult) -> Inventory:

@@ -144,7 +144,8 @@ def _fatal(records: Sequence[PodRecord]) -> list[Notice]:
     return [
         Notice(
             "error-on-some-nodes",
-            f"an error on {', '.join(record.fatal)} ends the attempt; without it {', '.join(record.best)} would fit",
+            f"an error on {', '.join(sorted(record.fatal))} ends the attempt; "
+            f"without it {', '.join(sorted(record.best))} would fit",
             f"Pod {record.pod.key}",
         )
         for record in records

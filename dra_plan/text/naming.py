@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from dra_plan.api.inventory import Notice
 from dra_plan.documents.base import AppliedEdit, AppliedObject, HeldDrain
+from dra_plan.documents.scheduling import BY_CHANCE
 from dra_plan.releases import gate_defaults
 from dra_plan.text import words
 
@@ -34,6 +35,11 @@ def why_undecided(document: PrintedDocument) -> str:
     """Return the reason for undecided answers in a document that has no reason for each pod."""
     lacks = any(warning.code in _DECIDING for warning in document.warnings)
     return why_not_known(["Unknown"] if lacks else [])
+
+
+def unsettled_words(reason: str) -> str:
+    """Return `never settles: REASON`, or that chance decides when it settles."""
+    return f"{'settles only by chance' if reason.startswith(BY_CHANCE) else 'never settles'}: {reason}"
 
 
 def fits_nowhere(outcome: str) -> str:

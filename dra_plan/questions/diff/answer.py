@@ -150,6 +150,12 @@ def compare(before: State, after: State, question: Question) -> ClusterDiff:
     )
 
 
+def broken_selectors(before: State, after: State) -> Iterator[ChangedSelector]:
+    """Yield the selectors in use that match no device in the second state, or stop with an error on more devices."""
+    changed = changed_selectors((before.inventory, before.view), (after.inventory, after.view))
+    yield from (each for each in with_usage(changed, before.inventory) if each.lost or each.stops)
+
+
 def _with_real_names(plan: SchedulePlan, before: Inventory) -> Iterator[Notice]:
     """Yield the notices of the schedule; a pod whose name is a placeholder is named after the one that it replaces.
 

@@ -20,7 +20,15 @@ from dra_plan.text.columns import Folded, Paragraph, Screen, Table
 from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
-from dra_plan.text.naming import claim_set_name, fits_nowhere, node_list, release, sentence, why_not_known
+from dra_plan.text.naming import (
+    claim_set_name,
+    fits_nowhere,
+    node_list,
+    release,
+    sentence,
+    unsettled_words,
+    why_not_known,
+)
 from dra_plan.text.pool_changes import changed_pools
 from dra_plan.text.preemption import without
 from dra_plan.text.words import CHANGES, NOT_MADE, class_selector, counted, listed, when
@@ -184,7 +192,7 @@ def _not_known(document: DiffDocument) -> Iterator[str]:
     """Yield that a cluster never settles, and undecided results with possible remedies."""
     for word, state in (("before", document.before), ("after", document.after)):
         if state.unsettled:
-            yield f"The cluster {word} never settles: {state.unsettled}."
+            yield f"The cluster {word} {unsettled_words(state.unsettled)}."
     changes: list[ChangedClaimSet | ChangedPod] = [*document.claim_sets, *document.pods]
     if any(one.change == "Undecided" for one in changes):
         reasons = why_not_known(undecided_outcomes(changes))

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from dra_plan.allocator import View
 from dra_plan.api.inventory import Inventory, Notice
+from dra_plan.claims.owners import wanted
 from dra_plan.documents.base import AnswerTarget, AppliedEdit, answer_target, warnings
 from dra_plan.documents.refusals import ApiServerRefusal, Refusals
 from dra_plan.planner.answer import PrintedAnswer, counted
@@ -21,12 +22,14 @@ from dra_plan.questions.impact.document import (
     AffectedPod,
     BrokenPool,
     ImpactDocument,
+    LaterPods,
     PodEffect,
     QuotaUse,
     RuleTaint,
 )
 from dra_plan.questions.impact.quotas import of_quotas, quota_uses
 from dra_plan.releases import Target
+from dra_plan.scheduler.new_pods import is_ordered
 
 _WORST_FIRST: tuple[PodEffect, ...] = (
     "Gone",
@@ -52,6 +55,7 @@ class Impact(PrintedAnswer[ImpactDocument]):
     """The differences between the cluster without the objects and with them."""
     written: AppliedEdit
     pods: tuple[AffectedPod, ...]
+    later: tuple[LaterPods, ...]
     quotas: tuple[QuotaUse, ...]
     taints: tuple[RuleTaint, ...]
     pools: tuple[BrokenPool, ...]
@@ -74,6 +78,7 @@ class Impact(PrintedAnswer[ImpactDocument]):
             upgraded_from=_release_before(found),
             applied=list(self.written.applied),
             pods=list(self.pods),
+            later_pods=list(self.later),
             claim_sets=list(found.claim_sets),
             selectors=list(found.selectors),
             held_devices=list(found.held_devices),
@@ -125,12 +130,30 @@ def impact_of(before: Inventory, target: Target, change: WrittenChange, question
         found,
         written,
         tuple(pods),
+        tuple(_later(found.end, pods)),
         tuple(quotas),
         tuple(taints),
         tuple(broken_pools(states[0].view, states[1].view)),
         refused or UNSET,
         (*change.notices, *found.notices, *of_rules(taints, after), *of_quotas(quotas, after)),
     )
+
+
+def _later(end: Inventory, pods: Sequence[AffectedPod]) -> Iterator[LaterPods]:
+    """Yield the pods that ordered StatefulSets do not create because an affected pod gets no node."""
+    there = {_key(pod) for pod in end.pods} | {(pod.namespace, pod.name) for pod in pods}
+    waiting: dict[tuple[str, str], str] = {}
+    for pod in sorted(pods, key=lambda pod: (len(pod.name), pod.name)):
+        if pod.after is not None and pod.after.node_name is None:
+            waiting.setdefault((pod.namespace, pod.owner), pod.name)
+    for workload in end.workloads:
+        namespace, name = _key(workload)
+        first = waiting.get((namespace, f"StatefulSet/{name}"))
+        if first is not None and is_ordered(workload):
+            names = [f"{name}-{ordinal}" for ordinal in range(wanted(workload, ()).number)]
+            missing = [each for each in names if (namespace, each) not in there]
+            if missing:
+                yield LaterPods(namespace=namespace, stateful_set=name, waits_for=first, pods=missing)
 
 
 def _release_before(found: ClusterDiff) -> AnswerTarget | UnsetType:

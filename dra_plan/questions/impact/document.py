@@ -66,6 +66,8 @@ class QuotaUse(DocumentPart, frozen=True, kw_only=True):
         Amount,
         Meta(description="Running pods that do not set this request or limit: none could be created again."),
     ] = 0
+    scopes: Annotated[list[str], Meta(description="Its scopes, if they include no pod of its namespace.")] = []
+    out_of_scope: Annotated[Amount, Meta(description="The pods of its namespace, if its scopes include none.")] = 0
     counts_nothing: Annotated[str, Meta(description="Why no object counts as this resource; empty if some can.")] = ""
 
     @property
@@ -94,6 +96,15 @@ class BrokenPool(DocumentPart, frozen=True, kw_only=True):
     stated: Annotated[list[int], Meta(description="The numbers that the slices state.")]
 
 
+class LaterPods(DocumentPart, frozen=True, kw_only=True):
+    """Pods that an ordered StatefulSet does not create because an earlier pod gets no node."""
+
+    namespace: str
+    stateful_set: Text
+    waits_for: Annotated[Text, Meta(description="The earlier pod.")]
+    pods: list[Text]
+
+
 class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
     """The effect of objects, or of another release, on a cluster. `target` is that of the cluster after."""
 
@@ -103,6 +114,7 @@ class ImpactDocument(PrintedDocument, frozen=True, kw_only=True):
     ] = UNSET
     applied: list[AppliedObject]
     pods: Annotated[list[AffectedPod], Meta(description="Running pods that end come first.")]
+    later_pods: list[LaterPods] = []
     claim_sets: Annotated[
         list[ChangedClaimSet], Meta(description=("Pending or future pods and claims that fit differently."))
     ]

@@ -94,7 +94,7 @@ def _tone(pod: AffectedPod) -> str:
 
 def _of(document: ImpactDocument, **only: Sequence[object]) -> ImpactDocument:
     """Return the document with only this part."""
-    lists = ("pods", "claim_sets", "selectors", "held_devices", "pools", "quotas", "applied")
+    lists = ("pods", "later_pods", "claim_sets", "selectors", "held_devices", "pools", "quotas", "applied")
     nothing: dict[str, Any] = dict.fromkeys(lists, ())
     return structs.replace(document, **{**nothing, "refusals": UNSET, "unsettled": "", **only})
 

@@ -9,7 +9,7 @@ from dra_plan.api.core import Pod, ResourceQuota
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.quantity import parse
 from dra_plan.claims.owners import ended
-from dra_plan.controllers.quota import DEVICES, Quotas, counts_pods_or_claims, never_counted, unset
+from dra_plan.controllers.quota import DEVICES, Quotas, counts_pods_or_claims, in_scope, never_counted, scopes_of, unset
 from dra_plan.planner.answer import counted
 from dra_plan.questions.impact.document import AffectedPod, PodEffect, QuotaUse
 from dra_plan.whatif.edits import comes_back
@@ -33,6 +33,7 @@ def quota_uses(
         stopped = refused.get((metadata.namespace, metadata.name), {})
         over = {resource for resource, _, _ in later.overdrawn(quota)} if is_written else set()
         lacking = _unstated(later, quota, end.pods) if is_written else Counter[str]()
+        outside = _out_of_scope(quota, end.pods) if is_written else 0
         amounts, after = (sums.amounts(quota, list(quota.spec.hard)) for sums in (now, later))
         for resource, (used, hard) in amounts.items():
             nothing = never_counted(resource, classes) if is_written else ""
@@ -48,8 +49,16 @@ def quota_uses(
                     exceeded=resource in over,
                     pods=stopped.get(resource, 0),
                     unstated=lacking[resource],
+                    scopes=scopes_of(quota) if outside else [],
+                    out_of_scope=outside,
                     counts_nothing=nothing,
                 )
+
+
+def _out_of_scope(quota: ResourceQuota, pods: Iterable[Pod]) -> int:
+    """Return the number of pods in the quota's namespace if its scopes include none of them; otherwise 0."""
+    there = [pod for pod in pods if pod.metadata.namespace == quota.metadata.namespace and not ended(pod)]
+    return 0 if any(in_scope(quota, pod) for pod in there) else len(there)
 
 
 def _unstated(quotas: Quotas, quota: ResourceQuota, pods: Iterable[Pod]) -> Counter[str]:
@@ -116,7 +125,14 @@ def sentences(quotas: Sequence[QuotaUse]) -> Iterator[str]:
             if one.exceeded if over else _is_used_up(one):
                 found.setdefault(f"{one.namespace}/{one.name}", {})[_next(one.resource)] = None
         for name, refused in found.items():
-            yield f"{begin.format(name)} no new {' or '.join(refused)} is admitted."
+            yield f"{begin.format(name)} no new {' or '.join(_widest(refused))} is admitted."
+    outside = {
+        f"Quota {one.namespace}/{one.name} counts none of the {counted(one.out_of_scope, 'pod')} in its namespace"
+        f" (scope{'' if len(one.scopes) == 1 else 's'} {', '.join(one.scopes)})."
+        for one in quotas
+        if one.out_of_scope
+    }
+    yield from sorted(outside)
     for one in quotas:
         quota = f"quota {one.namespace}/{one.name}"
         if one.unstated:
@@ -130,6 +146,18 @@ def sentences(quotas: Sequence[QuotaUse]) -> Iterator[str]:
 def _is_used_up(one: QuotaUse) -> bool:
     used, hard = (parse(text).nano for text in (one.used_after, one.hard))
     return used == hard and not (one.exceeded or one.pods or one.counts_nothing)
+
+
+def _widest(refused: Iterable[str]) -> Iterator[str]:
+    """Yield what is refused, without parts of something else: no new pod means no new pod with requests.cpu."""
+    every = set(refused)
+    for one in refused:
+        both = one.removeprefix("pod or claim for ")
+        kinds = [kind for kind in ("pod", "claim") if both != one and kind not in every]
+        if both != one and kinds:
+            yield f"{' or '.join(kinds)} for {both}"
+        elif both == one and (one in ("pod", "claim") or one.partition(" ")[0] not in every):
+            yield one
 
 
 def _next(resource: str) -> str:

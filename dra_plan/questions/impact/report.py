@@ -11,7 +11,7 @@ from dra_plan.api.inventory import Origin
 from dra_plan.questions.diff.document import undecided_outcomes
 from dra_plan.questions.impact.document import AffectedPod, ImpactDocument
 from dra_plan.questions.impact.gate import LOSSES
-from dra_plan.questions.impact.text import EFFECTS, UNSETTLED, when_it_ends
+from dra_plan.questions.impact.text import EFFECTS, unsettled, when_it_ends
 from dra_plan.text.gate import Gate, Verdict
 from dra_plan.text.naming import claim_set_name, why_not_known
 from dra_plan.text.reports import claim_sets, refusals
@@ -102,7 +102,7 @@ def _others(document: ImpactDocument, gate: Gate, at: Origin) -> Iterator[Report
         said = f"{counted(quota.unstated, 'running pod')} without {quota.resource} could not be created again"
         yield _failed(f"{name} {quota.resource} unstated", Verdict.FAILED, "quota-unstated", said, at, name)
     if document.unsettled:
-        yield _failed("settling", Verdict.FAILED, "unsettled", f"{UNSETTLED}: {document.unsettled}", at)
+        yield _failed("settling", Verdict.FAILED, "unsettled", unsettled(document), at)
 
 
 def _failed(name: str, verdict: Verdict, code: str, message: str, at: Origin, of: str = "") -> ReportCase:

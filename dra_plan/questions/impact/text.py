@@ -10,6 +10,7 @@ from msgspec import UNSET
 from dra_plan import shown
 from dra_plan.controllers.device_eviction import BY_DEVICE_TAINT
 from dra_plan.controllers.quota import in_words
+from dra_plan.documents.scheduling import BY_CHANCE
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedPod,
@@ -26,9 +27,19 @@ from dra_plan.text.columns import Folded, Part, Screen, Table
 from dra_plan.text.folding import by_pool
 from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
-from dra_plan.text.naming import claim_set_name, fits_nowhere, release, sentence, target, why_not_known, written
+from dra_plan.text.naming import (
+    claim_set_name,
+    fits_nowhere,
+    release,
+    sentence,
+    target,
+    unsettled_words,
+    why_not_known,
+    written,
+)
 from dra_plan.text.pool_changes import changed_pools
 from dra_plan.text.preemption import without
+from dra_plan.text.selectors import failing_selectors
 from dra_plan.text.words import CHANGES, counted, listed, when
 
 EFFECTS: dict[PodEffect, str] = {
@@ -53,10 +64,6 @@ _QUIET: tuple[PodEffect, ...] = ("Other",)
 NOTHING = "Nothing changes for any pod, claim or selector"
 MOST_ROWS = 40
 """The number of pod rows in a table; `-o wide` has all."""
-
-
-UNSETTLED = "Afterwards the cluster never settles"
-"""The wording for a cluster that never settles."""
 
 
 def table(document: ImpactDocument, _screen: Screen | None) -> list[Part]:
@@ -156,9 +163,15 @@ def _pods(document: ImpactDocument, *, whole: bool) -> Table:
             key = pod.namespace, own, pod.effect, when_it_ends(pod), str(pod.foreseen), *_kind(pod, whole=whole)
             alike.setdefault(key, []).append(pod)
     for (_, _, _, moment, *_), pods in list(alike.items())[: None if whole else MOST_ROWS]:
+        pods.sort(key=_place)
         cells = [_state([getattr(pod, side) for pod in pods], pods[0], whole=whole) for side in ("before", "after")]
         made.add(row_name(pods), EFFECTS[pods[0].effect], moment, *cells)
     return made
+
+
+def _place(pod: AffectedPod) -> tuple[str, Sequence[str]]:
+    """Return the node and the devices of the pod before the change: the pods of a row have this order in every cell."""
+    return (pod.before.node_name or "", pod.before.devices) if pod.before is not None else ("", ())
 
 
 def row_name(pods: Sequence[AffectedPod]) -> str:
@@ -195,14 +208,21 @@ def _message(state: ComparedPod, pod: AffectedPod, *, whole: bool) -> str:
 
 
 def _state(states: Sequence[ComparedPod | None], pod: AffectedPod, *, whole: bool) -> str:
-    """Return the nodes of the pods in one row, or why they have none."""
+    """Return the nodes of the pods in one row, or why they have none.
+
+    The nodes have the order of the pods; if several pods get one of several nodes, each has the number of its pods.
+    """
     first = states[0]
     if first is None:
         return "not there"
     there = [state for state in states if state is not None]
     if first.node_name:
-        there.sort(key=lambda state: state.node_name or "")
-        nodes = listed(list(dict.fromkeys(state.node_name for state in there if state.node_name)))
+        counts = Counter(state.node_name or "" for state in there)
+        names = list(counts)
+        if 1 < len(counts) < len(there):  # one name per pod would repeat nodes
+            there.sort(key=lambda state: state.node_name or "")
+            names = [f"{name} ({counted(counts[name], 'pod')})" for name in sorted(counts)]
+        nodes = listed(names)
         devices = [device for state in there for device in state.devices]
         place = (
             f"{'on' if first.running else 'gets' if len(there) == 1 else 'get'} {nodes}{' with ' if devices else ''}"
@@ -250,6 +270,9 @@ def _quotas(document: ImpactDocument) -> Table:
 
 
 def _sentences(document: ImpactDocument) -> Iterator[str]:
+    for later in document.later_pods:
+        owner = f"{later.namespace}/{later.stateful_set}"
+        yield f"StatefulSet {owner} does not create {listed(later.pods, 4)} until {later.waits_for} is ready."
     hidden = [pod for pod in document.pods if pod.effect in _QUIET]
     if hidden:
         yield f"{counted(len(hidden), 'pending pod')} would get another reason (-o wide)."
@@ -290,13 +313,24 @@ def _unsettled(document: ImpactDocument) -> Iterator[str]:
         return
     endless = [pod for pod in document.pods if pod.effect == "EvictedAgain"]
     pods = listed([f"{pod.namespace}/{pod.name}" for pod in endless], 4)
-    yield f"{UNSETTLED}: {document.unsettled}{f' ({pods})' if pods else ''}."
+    yield f"{unsettled(document)}{f' ({pods})' if pods else ''}."
+    if document.unsettled.startswith(BY_CHANCE):
+        yield (
+            "With ties between nodes, the outcome depends on chance: the table shows the first node in node order. A"
+            " pod that gets one of the named nodes stays there."
+        )
+        return
     tainted = {pod.after.ended.by for pod in endless if pod.after is not None and pod.after.ended is not None}
     if tainted & {BY_DEVICE_TAINT}:
         yield (
             "A pod that tolerates a taint for some seconds may be scheduled to devices with that taint. Its replacement"
             " gets such devices again, and is evicted again."
         )
+
+
+def unsettled(document: ImpactDocument) -> str:
+    """Return that the cluster never settles, or only by chance, without the full stop."""
+    return f"Afterwards the cluster {unsettled_words(document.unsettled)}"
 
 
 def _of_devices(document: ImpactDocument) -> Iterator[str]:
@@ -312,19 +346,7 @@ def _of_devices(document: ImpactDocument) -> Iterator[str]:
             yield f"Rule {rule.name} taints no device: {rule.reason}."
     for pool in document.broken_pools:
         yield f"{broken(pool)}."
-    stopping: dict[tuple[int, str, str], list[str]] = {}
-    for one in document.selectors:
-        if one.stops:
-            pools = listed([name.partition("/")[2] for name in one.erring_pools], 4)
-            users = [f"{user.kind.lower()}/{user.name}" for user in one.used_by]
-            stopping.setdefault((one.erring, pools, one.error), []).extend(users)
-    for (number, pools, error), users in stopping.items():
-        alone = len(users) == 1
-        said = f"The selector{'' if alone else 's'} of {listed(users, 4)} fail{'s' if alone else ''} with an error on"
-        yield (
-            f"{said} {counted(number, 'device')} of {pools} ({error}): as soon as the scheduler looks at one of them,"
-            " the attempt ends and the pod gets no node at all, even if another node would fit."
-        )
+    yield from failing_selectors(document.selectors)
 
 
 _TAINTED = {

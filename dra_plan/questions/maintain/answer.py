@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from msgspec import structs
 
+from dra_plan.allocator import View
 from dra_plan.allotted import OutOfTimeError, step
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claims.index import Index
@@ -16,6 +17,8 @@ from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import choose_nodes, of_devices, of_leaving, of_preemption, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import let_go
+from dra_plan.questions.diff.answer import State, broken_selectors
+from dra_plan.questions.diff.document import ChangedSelector
 from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, PodAndNode, Stop, Wave
 from dra_plan.questions.maintain.drains import Done, DrainRules, leaving, placed, started, wave
 from dra_plan.questions.maintain.given_back import GivenBack, with_surge
@@ -37,6 +40,7 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
     tried: int
     notices: tuple[Notice, ...]
     surge: tuple[str, ...] = ()
+    selectors: tuple[ChangedSelector, ...] = ()
     path: tuple[Inventory, ...] = ()
     """The cluster before the first wave, with the surge nodes, and after each wave; at the stop, its last state."""
 
@@ -56,6 +60,7 @@ class MaintenancePlan(PrintedAnswer[MaintenanceDocument]):
             waves=list(self.waves),
             stop=self.stop,
             surge=list(self.surge),
+            selectors=list(self.selectors),
             tried=self.tried,
             warnings=warnings(self.notices),
         )
@@ -108,7 +113,17 @@ def maintenance(
     if waves is None and search.stop is not None:
         before = started(enlarged, search.path[-1])
         stop = structs.replace(search.stop, started=[*before, *search.stop.started], not_made_anew=bare)
-    return MaintenancePlan(target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge), path)
+    broken = tuple(_broken_selectors(inventory, back.after(inventory, names), target))
+    return MaintenancePlan(
+        target, outcome, tuple(waves or ()), stop, search.tried, tuple(told), tuple(surge), broken, path
+    )
+
+
+def _broken_selectors(before: Inventory, after: Inventory, target: Target) -> Iterator[ChangedSelector]:
+    """Yield the selectors in use that match no device, or stop with an error, once all nodes are back."""
+    if after.slices is before.slices:
+        return
+    yield from broken_selectors(*(State(each, View.of(each, target)) for each in (before, after)))
 
 
 def _not_made_anew(inventory: Inventory, names: set[str]) -> list[PodAndNode]:

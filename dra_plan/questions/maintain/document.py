@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, PrintedDocument, PrintedWarning, Text
+from dra_plan.questions.diff.document import ChangedSelector
 
 MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
 """Possible: such an order exists. Impossible: every order was tried. Undecided: none was found before a limit, or the
@@ -69,6 +70,10 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
     message: Annotated[str, Meta(description="The message of the scheduler, or of the API server that refuses it.")] = (
         ""
     )
+    lacks_room: Annotated[
+        bool,
+        Meta(description="No node fits the pod, so another node may: the API server accepts it, and nothing fails."),
+    ] = False
     budget: Annotated[str, Meta(description="NAMESPACE/NAME of the budget that protects it.")] = ""
     started: Annotated[
         list[PodAndNode],
@@ -90,5 +95,12 @@ class MaintenanceDocument(PrintedDocument, frozen=True, kw_only=True):
     waves: list[Wave]
     stop: Annotated[Stop | None, Meta(description="Null if there is an order.")]
     surge: Annotated[list[str], Meta(description="Temporary nodes, drained last and removed.")] = []
+    selectors: Annotated[
+        list[ChangedSelector],
+        Meta(
+            description="Selectors in use that match no device, or stop with an error, once all nodes are back with the"
+            " slices of --to."
+        ),
+    ] = []
     tried: Annotated[Amount, Meta(description="The number of drains that were simulated.")]
     warnings: list[PrintedWarning]

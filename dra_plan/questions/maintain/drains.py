@@ -68,7 +68,11 @@ def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done 
             node = going[0].spec.node_name
             placed_now = [each for each in going if after.records.get(pod_key(each)) is not None]
             gone = [*moved, *(one for one in _moves(placed_now, after) if one.to_node)]
-            return Stop(node=node, done=[], pod=pod, reason=reason, message=message, started=taken, moved=gone)
+            record = next((each for key, each in after.records.items() if "/".join(key) == pod), None)
+            room = reason == "NoPlace" and record is not None and after.lacks_room(record)
+            return Stop(
+                node=node, done=[], pod=pod, reason=reason, message=message, lacks_room=room, started=taken, moved=gone
+            )
         moved += _moves(going, after)
         waiting.difference_update(map(pod_key, going))
         now = after.inventory

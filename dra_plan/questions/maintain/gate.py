@@ -1,4 +1,4 @@
-"""The gate rules for a MaintenancePlan: it fails without an order."""
+"""The gate rules for a MaintenancePlan: it fails without an order, or if selectors in use fail afterwards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dra_plan.text.gate import Gate, Judge, Verdict
 
 def _verdicts(gate: Gate, document: MaintenanceDocument) -> list[Verdict]:
     if document.outcome == "Possible":
-        return []
+        return [Verdict.FAILED] if document.selectors else []
     return [Verdict.FAILED if document.outcome == "Impossible" else gate.undecided]
 
 

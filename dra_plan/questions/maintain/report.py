@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dra_plan.api.inventory import Origin
 from dra_plan.questions.maintain.document import MaintenanceDocument
-from dra_plan.questions.maintain.text import no_order, stopped
+from dra_plan.questions.maintain.text import broken_selectors, no_order, stopped
 from dra_plan.text.gate import Gate, Verdict
 from dra_plan.text.reports.claim_sets import Origins
 from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
@@ -12,6 +12,10 @@ from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, R
 RULES = {
     "no-order": RuleText(
         "The nodes cannot be drained without a loss", "The message says at which pod it stops, and why."
+    ),
+    "selectors-broken": RuleText(
+        "Selectors in use fail once all nodes are back",
+        "Change the selectors before the driver, or correct the slices of --to.",
     ),
     "undecided": RuleText(SEARCH_ENDED, "Select fewer nodes with --nodes, or go rack by rack."),
 }
@@ -22,6 +26,8 @@ def content(document: MaintenanceDocument, gate: Gate, origins: Origins, *, anch
     checks = [ReportCase(f"node/{name}") for wave in document.waves for name in wave.nodes]
     if document.outcome != "Possible":
         checks.append(_stop(document, gate, origins))
+    broken = (Entry(Level.ERROR, "selectors-broken", said) for said in broken_selectors(document))
+    checks += [ReportCase("selectors", Result.FAILED, entry) for entry in broken]
     failed, notes = of_warnings(document.warnings, gate)
     return Content("maintain", (*checks, *failed), tuple(notes), RULES, anchor)
 

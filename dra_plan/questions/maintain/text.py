@@ -12,6 +12,7 @@ from dra_plan.text.formats import Format, Formats, choose, of_tables, whole
 from dra_plan.text.markdown import markdown_parts
 from dra_plan.text.naming import target, why_undecided
 from dra_plan.text.preemption import without
+from dra_plan.text.selectors import failing_selectors
 from dra_plan.text.words import counted, listed
 
 
@@ -59,11 +60,36 @@ def _sentences(document: MaintenanceDocument) -> Iterator[str]:
     else:
         yield no_order(document)
     yield from _changes(document)
+    yield from broken_selectors(document)
     if document.stop is not None:
-        yield f"{stopped(document.stop)}."
-        yield from beside(document.stop)
-        if document.stop.reason == "NoPlace" and not document.surge:
+        yield from _of_stop(document.stop)
+        if document.stop.lacks_room and not (document.surge or document.stop.not_made_anew):
             yield f"A temporary node may make the room: --surge 1={document.stop.node}."
+
+
+def _of_stop(stop: Stop) -> Iterator[str]:
+    """Yield why the attempt stops: first the pods that stop every attempt."""
+    bare = [f"{pod.namespace}/{pod.name}" for pod in stop.not_made_anew]
+    if bare:
+        names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.not_made_anew], 4)
+        them, options = "it" if len(bare) == 1 else "them", " ".join(f"--without pod/{name}" for name in bare[:4])
+        yield f"No order can evict {names}: no controller recreates {them}. To leave {them} out: {options}."
+    if stop.pod not in bare or stop.done:
+        yield f"{stopped(stop)}."
+    yield from beside(stop)
+
+
+def broken_selectors(document: MaintenanceDocument) -> Iterator[str]:
+    """Yield the selectors that new pods need and that fail once all nodes are back."""
+    lost = [user for each in document.selectors if each.lost for user in each.used_by]
+    if lost:
+        users = listed([f"{user.kind.lower()}/{user.name}" for user in lost], 4)
+        yield (
+            f"Once all nodes are back, the selector{'' if len(lost) == 1 else 's'} of {users} would match no device:"
+            " running pods stay, but new ones get no device."
+        )
+    said = failing_selectors(document.selectors)
+    yield from (f"Once all nodes are back: {each[0].lower()}{each[1:]}" for each in said)
 
 
 def headline(document: MaintenanceDocument) -> str:
@@ -105,7 +131,7 @@ def no_order(document: MaintenanceDocument) -> str:
 
 
 def beside(stop: Stop) -> Iterator[str]:
-    """Yield pending pods that got a node in the meantime, and the obstacles in every order."""
+    """Yield pending pods that got a node in the meantime, and the pods that this drain moved."""
     if stop.started:
         names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in stop.started], 4)
         them = "it" if len(stop.started) == 1 else "them"
@@ -113,10 +139,6 @@ def beside(stop: Stop) -> Iterator[str]:
     moved = [f"{pod.namespace}/{pod.name} (to {pod.to_node})" for pod in stop.moved]
     if moved and stop.reason == "NoPlace":
         yield f"In this drain, other pods moved first: {listed(moved, 4)}."
-    bare = [pod for pod in stop.not_made_anew if f"{pod.namespace}/{pod.name}" != stop.pod]
-    if bare:
-        names = listed([f"{pod.namespace}/{pod.name} (on {pod.node})" for pod in bare], 4)
-        yield f"No order can evict {names}: no controller recreates {'it' if len(bare) == 1 else 'them'}."
 
 
 def stopped(stop: Stop) -> str:

@@ -23,7 +23,7 @@ from dra_plan.text import formats, refusals
 from dra_plan.text.columns import Lines, Paragraph, Part, Screen, Table, indented
 from dra_plan.text.folding import device_cell
 from dra_plan.text.formats import Format, Formats
-from dra_plan.text.naming import target
+from dra_plan.text.naming import target, unsettled_words
 from dra_plan.text.stories import told_lines
 from dra_plan.text.words import NAMES, counted, listed, scheduler_says
 
@@ -313,7 +313,7 @@ def _end(settled: SettledCluster) -> str:
     have = "1 pod has a node" if placed == 1 else f"{placed} pods have a node"
     if settled.unsettled is not None:
         names = ", ".join(f"{pod.namespace}/{pod.name}" for pod in settled.unsettled.pods[:MOST_NAMED])
-        return f"The cluster never settles: {settled.unsettled.message}{f' ({names})' if names else ''}."
+        return f"The cluster {unsettled_words(settled.unsettled.message)}{f' ({names})' if names else ''}."
     return f"Settled after {rounds}: {have}, {waiting} wait{'s' if waiting == 1 else ''}."
 
 

@@ -324,6 +324,29 @@ def test_nodes_and_devices_of_a_row_are_in_the_same_order() -> None:
     assert f"on m and z with {GPU}/m/gpu-0 and {GPU}/z/gpu-0" in text
 
 
+def test_nodes_after_have_the_order_of_the_pods() -> None:
+    """The pods get nodes in another order than that of the nodes' names; where nodes repeat, they have numbers."""
+    objects = [*gpus("z", "m", each=1), *gpus("b", "c", each=1), template("one", request())]
+    for name, where in (("p-0", "z"), ("p-1", "m")):
+        objects += runs(name, where, **owned("ReplicaSet", "p"))
+    rules = [taint_rule(name, EVICTS, driver=GPU, pool=name) for name in ("z", "m")]
+    found = of(objects, *rules)
+    nodes = {each.name: each.after.node_name for each in found}
+    row = str(found).splitlines()[3]
+    assert "default/p-1 and default/p-0" in row
+    assert f"get {nodes['p-1']} and {nodes['p-0']} with {GPU}/{nodes['p-1']}/gpu-0 and {GPU}/{nodes['p-0']}" in row
+
+
+def test_nodes_that_repeat_in_a_row_have_the_number_of_their_pods() -> None:
+    objects = [*gpus("a", each=3), *gpus("b", each=2), *gpus("c", each=1), template("one", request())]
+    for number in range(3):
+        objects += runs(f"p-{number}", "a", **owned("ReplicaSet", "p"))
+        objects[-1]["status"]["allocation"]["devices"]["results"][0]["device"] = f"gpu-{number}"
+    found = of(objects, taint_rule("r", EVICTS, driver=GPU, pool="a"))
+    assert sorted(each.after.node_name for each in found) == ["b", "b", "c"]
+    assert "get b (2 pods) and c (1 pod) with" in str(found)
+
+
 def test_a_pod_that_is_evicted_endlessly_is_named_with_the_reason() -> None:
     """Its toleration for some seconds lets it back on the device, and these are over; a bare pod ends just once."""
     tolerant = request(tolerations=[{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}])
@@ -519,6 +542,15 @@ def test_restarted_pods_are_subject_to_quotas() -> None:
         ({f"{GPU}.deviceclass.resource.k8s.io/devices": "1"}, f"no new claim for {GPU} devices is admitted"),
         ({"count/resourceclaims.resource.k8s.io": "1"}, "no new claim is admitted"),
         ({"pods": "1", "count/pods": "1"}, "no new pod is admitted"),
+        (
+            {
+                f"{GPU}.deviceclass.resource.k8s.io/devices": "1",
+                "count/resourceclaims.resource.k8s.io": "1",
+                "pods": "1",
+                "requests.cpu": "1",
+            },
+            "no new claim or pod is admitted",
+        ),
     ],
 )
 def test_what_an_exceeded_quota_refuses(hard: dict[str, str], said: str) -> None:
@@ -593,3 +625,58 @@ def test_an_attribute_that_is_renamed_is_told() -> None:
     objects = [*FLEET, slice_("a", device("gpu-0", attributes={"model": {"string": "A"}}))]
     text = str(of(objects, slice_("a", device("gpu-0", attributes={"name": {"string": "A"}}))))
     assert "attributes.model of 1 device: A -> none; attributes.name of 1 device: none -> A" in text
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "settles only by chance"), (2, "never settles")])
+def test_where_ties_decide_a_pod_is_not_evicted_for_ever(count: int, said: str) -> None:
+    """Its own node is the first of two with the same score; the other one is clean, or is tainted as well."""
+    tolerant = request(tolerations=[{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}])
+    objects = [*gpus("a", "b", each=1), template("one", tolerant), *runs("back", "a", **owned("ReplicaSet", "back"))]
+    objects[-1]["spec"]["devices"]["requests"] = [tolerant]
+    result = objects[-1]["status"]["allocation"]["devices"]["results"][0]
+    result["tolerations"] = tolerant["exactly"]["tolerations"]
+    rules = [taint_rule(f"r-{name}", EVICTS, driver=GPU, pool=name) for name in ("a", "b")[:count]]
+    found = of(objects, *rules)
+    assert effects(found) == {"back": "EvictedAgain"}
+    assert f"Afterwards the cluster {said}: pods are evicted and recreated" in str(found)
+    assert ("picks b, with the same score and no tainted devices (default/back)" in str(found)) == (count == 1)
+    assert ("depends on chance" in str(found)) == (count == 1)
+    assert fails(found)
+
+
+def test_a_quota_whose_scope_counts_no_pod_says_so() -> None:
+    """The pods request cpu, so they are not BestEffort; with the opposite scope they count."""
+    for scope, said in (("BestEffort", True), ("NotBestEffort", False)):
+        quota = manifest("ResourceQuota", "q", namespace="default", spec={"hard": {"pods": "5"}, "scopes": [scope]})
+        found = of(ordered_set(), quota)
+        sentence = "Quota default/q counts none of the 2 pods in its namespace (scope BestEffort)."
+        assert (sentence in str(found)) == said
+        assert not fails(found)
+    expression = {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}
+    spec = {"hard": {"pods": "5"}, "scopeSelector": {"matchExpressions": [expression]}}
+    found = of(ordered_set(), manifest("ResourceQuota", "q", namespace="default", spec=spec))
+    assert "(scope PriorityClass In high)" in str(found)
+
+
+def test_an_error_on_some_nodes_is_told_once() -> None:
+    """Pods of one owner find the same nodes in another order."""
+    reads = device_class(GPU, f'device.attributes["{GPU}"].model == "A"')
+    bare = [each for each in gpus("a", "b", "c", "d") if each["kind"] not in ("DeviceClass", "ResourceSlice")]
+    named = [slice_(name, device("gpu-0", model="A"), device("gpu-1", model="A")) for name in ("a", "b", "c")]
+    objects = [reads, *bare, *named, slice_("d", device("gpu-0", kind="A")), template("one", request())]
+    shape = pod(templates={"gpu": "one"}, metadata={"labels": {"app": "d"}})
+    found = of(objects, deployment("d", shape, 3))
+    told = [each.message for each in found.document.warnings if each.code == "error-on-some-nodes"]
+    assert told == ["an error on d ends the attempt; without it a, b, c would fit"]
+
+
+def test_pods_of_a_stateful_set_that_are_not_created_yet_are_named() -> None:
+    """Three nodes have room for three of six pods; the fourth holds back the others, unless all are created at once."""
+    change = workload("StatefulSet", "s", pod(templates={"gpu": "one"}, cpu="1"), replicas=6)
+    found = of(ordered_set(), change)
+    assert effects(found) == {"s-2": "Starts", "s-3": "Waits"}
+    assert "StatefulSet default/s does not create s-4 and s-5 until s-3 is ready." in str(found)
+    at_once = {**change, "spec": {**change["spec"], "podManagementPolicy": "Parallel"}}
+    assert of(ordered_set(), at_once).document.later_pods == []
+    small = workload("StatefulSet", "s", pod(templates={"gpu": "one"}, cpu="1"), replicas=3)
+    assert of(ordered_set(), small).document.later_pods == []

@@ -14,9 +14,11 @@ import pytest
 from dra_plan import Cluster
 from dra_plan.errors import UsageError
 from dra_plan.questions.maintain import answer
+from dra_plan.questions.maintain.gate import JUDGE
 from dra_plan.questions.maintain.given_back import GivenBack
 from dra_plan.questions.maintain.text import wide
-from tests.build import device_class, generated, manifest, node, owned, request, running, slice_, template
+from dra_plan.text.gate import Gate, Verdict
+from tests.build import GPU, device, device_class, generated, manifest, node, owned, request, running, slice_, template
 from tests.build import pod as plain_pod
 from tests.cli.running import in_process
 
@@ -37,13 +39,13 @@ def fleet(seed: int, most_nodes: int) -> list[Plain]:
     for name in names:
         devices = [f"gpu-{index}" for index in range(draw.randint(1, 2))]
         made += [node(name), slice_(name, *devices)]
-        for device in devices:
+        for at in devices:
             if draw.random() < 0.55:
                 app = draw.choice(["serve", "train"])
-                own = f"{app}-{name}-{device[-1]}"
+                own = f"{app}-{name}-{at[-1]}"
                 metadata = {"uid": f"u-{own}", "labels": {"app": app}, **owned("ReplicaSet", app)}
                 made.append(running(own, name, f"{own}-gpu-x7k2p", templates={"gpu": "one"}, metadata=metadata))
-                made.append(generated(own, "gpu", name, device))
+                made.append(generated(own, "gpu", name, at))
     for app in ("serve", "train"):
         have = sum(obj["kind"] == "Pod" and obj["metadata"]["name"].startswith(app) for obj in made)
         if have and draw.random() < 0.6:
@@ -352,6 +354,39 @@ def test_a_pod_that_stays_and_gets_no_new_device_stops_it() -> None:
     assert "pod default/watch-a, which stays on it, gets none of them: 0/3 nodes are available" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("back", "said"),
+    [
+        ({"kind": "A"}, "the selector of deviceclass/gpu.example.com fails with an error on 1 device of a"),
+        ({"model": "B"}, "the selector of deviceclass/gpu.example.com would match no device"),
+        ({"model": "A"}, ""),
+    ],
+)
+def test_selectors_that_fail_once_the_nodes_are_back(back: dict[str, str], said: str) -> None:
+    """The order itself works: only a pod that comes later would get no device."""
+    made = [device_class(GPU, f'device.attributes["{GPU}"].model == "A"'), template("one", request()), node("a")]
+    made += [plain_pod("later", templates={"gpu": "one"}, cpu="64"), slice_("a", device("gpu-0", model="A"))]
+    found = Cluster.of(made).maintain(nodes="a", to=Cluster.of([slice_("a", device("gpu-0", **back))]))
+    assert found.outcome == "Possible"
+    assert (Verdict.FAILED in JUDGE.all_verdicts(Gate(), found.document)) == bool(said)
+    assert said in str(found)
+    assert len(found.document.selectors) == bool(said)
+
+
+def test_a_surge_node_is_only_suggested_where_a_node_could_help() -> None:
+    """After an error of a selector, a further node changes nothing."""
+    reads = device_class(GPU, f'device.attributes["{GPU}"].model == "A"')
+    objects = [reads, *one_full_rack()[1:]]
+    old, new = device("gpu-0", model="A"), device("gpu-0", kind="A")
+    objects = [each for each in objects if each["kind"] != "ResourceSlice"]
+    objects += [slice_("a", old), slice_("b", old), node("c"), slice_("c", new)]
+    found = Cluster.of(objects).maintain(nodes="a")
+    assert (found.outcome, found.stop.reason, found.stop.lacks_room) == ("Impossible", "NoPlace", False)
+    assert "no such key: model" in str(found)
+    assert "--surge" not in str(found)
+    assert "--surge 1=a" in str(Cluster.of(one_full_rack()).maintain(nodes="a"))
+
+
 def test_slices_of_other_drivers_and_nodes_stay() -> None:
     other = slice_("a", "nic-0", name="a-nic", driver="nic.example.com")
     objects = [device_class(), node("a"), node("b"), slice_("a", "gpu-0"), slice_("b", "gpu-0"), other]
@@ -436,7 +471,9 @@ def test_who_took_the_room_and_who_is_in_the_way_is_told() -> None:
     assert [(each.name, each.node) for each in found.stop.started] == [("waits", "a")]
     assert [(each.name, each.node) for each in found.stop.not_made_anew] == [("bare", "b")]
     assert "pending pods were scheduled: default/waits (on a)" in str(found)
-    assert "No order can evict default/bare (on b): no controller recreates it." in str(found)
+    said = "No order can evict default/bare (on b): no controller recreates it. To leave it out: --without pod/"
+    assert 0 < str(found).index(said) < str(found).index("stops at pod default/serve-b")
+    assert "--surge" not in str(found)
 
 
 @pytest.mark.parametrize(
@@ -463,6 +500,7 @@ def test_pods_that_are_created_again_are_subject_to_quotas(hard: dict[str, str],
     found = Cluster.of([*fleet, quota]).maintain(nodes=["a"])
     assert (found.outcome, found.stop.pod, found.stop.reason) == ("Impossible", "default/serve-a", "NoPlace")
     assert said in found.stop.message
+    assert "--surge" not in str(found)
     room = {**quota, "spec": {"hard": {"pods": "2"}}}
     assert Cluster.of([*fleet, room]).maintain(nodes=["a"]).outcome == "Possible"
 
