@@ -53,6 +53,21 @@ def test_every_node_is_a_tile_on_one_screen(command: str, opens: Open) -> None:
     assert page.locator("*").count() < 6000
 
 
+def test_a_browser_without_idle_callbacks_has_the_same_tiles(opens: Open) -> None:
+    """Safari, for example."""
+    links = "[...document.querySelectorAll('.tile')].map(t => [t.hash, t.title, t.dataset.look])"
+    opened = opens(_html())
+    page = _drawn(opened.page)
+    before = page.evaluate(links)
+    page.add_init_script("delete window.requestIdleCallback; delete window.cancelIdleCallback")
+    page.reload()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    assert page.evaluate("'requestIdleCallback' in window") is False
+    assert _drawn(page).evaluate(links) == before
+    assert len(before) == NODES
+    assert opened.said == []
+
+
 def test_what_is_free_on_each_tile_is_what_pools_says(opens: Open) -> None:
     """Two facts of each node: its free GPUs and NICs."""
     page = opens(_html("pools")).page

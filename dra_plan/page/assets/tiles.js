@@ -6,7 +6,12 @@ import { sum } from "./model.js";
 const SIZES = [26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
 const BELOW_HEADING = 9;
 const LEAST = 14;
-const SOON = { timeout: 1000 };
+/** Runs once the browser is idle, or after a second; in Safari, which cannot say so, after what is due now. @type {(run: (deadline: IdleDeadline) => void) => number} */
+const whenIdle =
+  "requestIdleCallback" in window
+    ? (run) => requestIdleCallback(run, { timeout: 1000 })
+    : (run) => setTimeout(run, 0, { didTimeout: true, timeRemaining: () => 0 });
+const cancel = "cancelIdleCallback" in window ? cancelIdleCallback : clearTimeout;
 const gapOf = (/** @type {number} */ size) => (size > 14 ? 3 : size > 9 ? 2 : 1);
 
 /** @param {HTMLElement} holder @param {{ look: Of<Look>, name: Of<string>, href: Of<string> }} of */
@@ -22,7 +27,7 @@ export function makeTiles(holder, of) {
   let stop;
 
   function draw(/** @type {Group[]} */ wanted, anew = false) {
-    const now = wanted.map(({ name, own }) => name + own.length).join();
+    const now = JSON.stringify(wanted.map(({ name, own }) => [name, own.length]));
     const other = anew || now !== drawn;
     drawn = now;
     if (other) groups = wanted.map(begin);
@@ -80,12 +85,12 @@ export function makeTiles(holder, of) {
     groups.forEach(paint);
     mark(current);
     holder.setAttribute("aria-busy", "true");
-    cancelIdleCallback(timer);
+    cancel(timer);
     const work = words();
-    timer = requestIdleCallback((deadline) => {
+    timer = whenIdle((deadline) => {
       if (!isSeen && fit()) repaint(true);
       else go(work, deadline);
-    }, SOON);
+    });
   }
 
   /** One shape for all tiles that look alike: backs, what is full, hatches, rings. */
@@ -131,12 +136,12 @@ export function makeTiles(holder, of) {
   /** @type {(work: Generator, deadline: IdleDeadline) => void} */
   function go(work, deadline) {
     while (deadline.timeRemaining() > 2 || deadline.didTimeout) if (work.next().done) return;
-    timer = requestIdleCallback((next) => go(work, next), SOON);
+    timer = whenIdle((next) => go(work, next));
   }
 
   /** All words now, before anyone asks for them. */
   function flush() {
-    cancelIdleCallback(timer);
+    cancel(timer);
     if (holder.hasAttribute("aria-busy")) for (const _ of words());
   }
 
