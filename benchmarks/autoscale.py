@@ -21,16 +21,16 @@ DRIVER = "gpu.example.com"
 Manifest = dict[str, Any]
 
 
-def node(name: str, group: int) -> list[Manifest]:
-    """A node of a group, and its slice."""
-    labels = {"kubernetes.io/hostname": name, "pool": f"pool-{group}"}
+def node(name: str, devices: int, labels: dict[str, str]) -> list[Manifest]:
+    """A node, and its slice of devices."""
+    labels = {"kubernetes.io/hostname": name, **labels}
     amounts = {"cpu": "64", "memory": "256Gi", "pods": "110"}
     status = {"allocatable": amounts, "capacity": amounts, "conditions": [{"type": "Ready", "status": "True"}]}
     spec = {
         "driver": DRIVER,
         "nodeName": name,
         "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
-        "devices": [{"name": f"gpu-{i}"} for i in range(DEVICES)],
+        "devices": [{"name": f"gpu-{i}"} for i in range(devices)],
     }
     return [
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status},
@@ -83,9 +83,9 @@ def write(folder: Path, nodes: int, pods: int, room: int) -> tuple[Path, Path]:
     for group in range(GROUPS):
         names = [f"node-{group}-{i}" for i in range(nodes // GROUPS)]
         for at, name in enumerate(names):
-            items += node(name, group)
+            items += node(name, DEVICES, {"pool": f"pool-{group}"})
             items += pod(f"running-{name}", "running", name) if at % 2 else []
-        copied, piece = node(f"template-{group}", group)
+        copied, piece = node(f"template-{group}", DEVICES, {"pool": f"pool-{group}"})
         groups.append(
             {
                 "name": f"pool-{group}",

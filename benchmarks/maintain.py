@@ -16,29 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoscale import DRIVER
+from autoscale import DRIVER, node
 from fleet import cost
 
 DEPLOYMENTS = 20
 DEVICES = 8
 Manifest = dict[str, Any]
-
-
-def node(name: str) -> list[Manifest]:
-    """A node and its slice."""
-    amounts = {"cpu": "64", "memory": "256Gi", "pods": "110"}
-    status = {"allocatable": amounts, "capacity": amounts, "conditions": [{"type": "Ready", "status": "True"}]}
-    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
-    spec = {
-        "driver": DRIVER,
-        "nodeName": name,
-        "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
-        "devices": [{"name": f"gpu-{i}"} for i in range(DEVICES)],
-    }
-    return [
-        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status},
-        {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name}, "spec": spec},
-    ]
 
 
 def workload(name: str, replicas: int) -> list[Manifest]:
@@ -128,7 +111,7 @@ def fleet(nodes: int, pods: int, seed: int = 1) -> Iterator[Manifest]:
         "spec": spec,
     }
     for name in names:
-        yield from node(name)
+        yield from node(name, DEVICES, {"kubernetes.io/os": "linux"})
     places = draw.sample([(name, f"gpu-{i}") for name in names for i in range(DEVICES)], pods)
     for at in range(DEPLOYMENTS):
         owner = f"serve-{at}"

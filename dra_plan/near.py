@@ -22,7 +22,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     for candidate in sorted(set(known)):
         by_folded.setdefault(candidate.lower(), candidate)
     wanted = name.lower()
-    limit = next((errors for length, errors in _LIMITS if len(wanted) <= length), 3)
+    limit = _typing_errors(wanted)
     best: tuple[int, int, int, str] | None = None
     for other in by_folded:
         rank = _rank(wanted, other, best[0] if best is not None else limit)  # more errors: not the nearest
@@ -65,8 +65,13 @@ def _has_words_of(name: str, other: str) -> bool:
 def _is_same_word(one: str, other: str) -> bool:
     if one == other:
         return True
-    limit = next((errors for length, errors in _LIMITS if len(one) <= length), 3)
+    limit = _typing_errors(one)
     return _DIGITS.findall(one) == _DIGITS.findall(other) and distance(one, other, limit) <= limit
+
+
+def _typing_errors(name: str) -> int:
+    """Return the number of typing errors that a name of this length may have."""
+    return next((errors for length, errors in _LIMITS if len(name) <= length), 3)
 
 
 def _rank(name: str, other: str, limit: int) -> tuple[int, int, int, str] | None:

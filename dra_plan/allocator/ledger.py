@@ -354,6 +354,12 @@ class AllocatedState:
         """Return whether the device's counters are used up."""
         return device in self.dedicated or (shared_too and (device in self.shared or device in self.aggregate))
 
+    def holders(self, device: DeviceID) -> list[str]:
+        """Return the claim that has the whole device, or the claims that share it, each once."""
+        if device in self.dedicated:
+            return [self.dedicated[device]]
+        return list(dict.fromkeys(self.shared.get(device, ())))
+
     def holder(self, device: DeviceID) -> str | None:
         """Return a claim that has the device, or None."""
         if device in self.dedicated:

@@ -192,3 +192,7 @@ class Inventory:
     texts: dict[ObjectKey, WrittenText] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
     returning: frozenset[tuple[str, str]] = frozenset()
+
+    def source(self, key: ObjectKey) -> str:
+        """Return the place where an object was read, FILE:LINE; "" if unknown."""
+        return str(self.origins.get(key, Origin("")))

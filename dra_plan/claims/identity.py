@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import structs
 
-from dra_plan.api.inventory import Inventory, Notice, ObjectKey, Origin
+from dra_plan.api.inventory import Inventory, Notice, ObjectKey
 from dra_plan.api.meta import ObjectMeta
 
 from .owners import Controllers
@@ -104,7 +104,7 @@ def _uid_notice(inventory: Inventory, copies: dict[str, list[ObjectKey]]) -> Not
         f"{'is' if len(copied) == 1 else 'are'} read as new objects without it; remove metadata.uid "
         "from copies"
     )
-    return Notice("uid-repeated", text, source=_source(inventory, copied[0]))
+    return Notice("uid-repeated", text, source=inventory.source(copied[0]))
 
 
 # Cycles of owners
@@ -140,14 +140,10 @@ def _without_controller(metadata: ObjectMeta) -> ObjectMeta:
 def _circle_notice(inventory: Inventory, circles: frozenset[ObjectKey]) -> Notice:
     circle = sorted(circles)
     text = f"{_names(circle)}: metadata.ownerReferences form a circle; read without a controller"
-    return Notice("owner-circle", text, source=_source(inventory, circle[0]))
+    return Notice("owner-circle", text, source=inventory.source(circle[0]))
 
 
 def _names(keys: Collection[ObjectKey]) -> str:
     shown = [f"{kind} {namespace}/{name}" for kind, namespace, name in list(keys)[:_EXAMPLES]]
     more = len(keys) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def _source(inventory: Inventory, key: ObjectKey) -> str:
-    return str(inventory.origins.get(key, Origin("")))

@@ -12,7 +12,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
 
 from dra_plan.api.core import (
     Affinity,
@@ -29,6 +28,7 @@ from dra_plan.api.storage import PersistentVolumeClaim
 from dra_plan.api.well_known import COUNTED_OBJECTS, IMPLICIT_PREFIX
 from dra_plan.claims.owners import ended
 from dra_plan.claims.pod_claims import special_claim_owner
+from dra_plan.documents.refusals import OverQuota
 from dra_plan.manifests import kinds
 from dra_plan.near import nearest
 from dra_plan.scheduler.cluster.nodes import exact_limits, exact_requests, is_extended
@@ -51,33 +51,7 @@ Charges = Mapping[str, int]
 """Resource name to billionths."""
 
 
-@dataclass(frozen=True)
-class ExceededAmount:
-    """The amount of a resource that an object requests but a quota does not allow."""
-
-    quota: str
-    resource: str
-    requested: str
-    used: str
-    hard: str
-
-
-class QuotaAmount(Protocol):
-    """An amount of a quota that is exceeded, here or in a document."""
-
-    @property
-    def quota(self) -> str: ...  # noqa: D102
-    @property
-    def resource(self) -> str: ...  # noqa: D102
-    @property
-    def requested(self) -> str: ...  # noqa: D102
-    @property
-    def used(self) -> str: ...  # noqa: D102
-    @property
-    def hard(self) -> str: ...  # noqa: D102
-
-
-def in_words(amounts: Sequence[QuotaAmount], namespace: str) -> str:
+def in_words(amounts: Sequence[OverQuota], namespace: str) -> str:
     """Return `quota ml/gpus allows 28 h100 devices, 28 are used and 1 more is requested`."""
     limits = []
     for one in amounts:
@@ -95,7 +69,7 @@ class Quotas:
         self._limits: dict[str, list[LimitRange]] = {}
         self._hard: dict[str, Mapping[str, int]] = {}
         """The limits of each quota, in billionths."""
-        self.exceeded: dict[str, list[ExceededAmount]] = {}
+        self.exceeded: dict[str, list[OverQuota]] = {}
         """The exceeded amounts by the message of the rejection."""
         self.renew(inventory)
         self._classes: Callable[[], Iterable[DeviceClass]] = lambda: inventory.classes
@@ -190,7 +164,13 @@ class Quotas:
         said = f"exceeded quota: {name}, requested: {listed(charged)}, used: {listed(used)}, limited: {listed(hard)}"
         like = quota.spec.hard
         self.exceeded[said] = [
-            ExceededAmount(name, key, *(_text(amounts[key], like[key]) for amounts in (charged, used, hard)))
+            OverQuota(
+                quota=name,
+                resource=key,
+                requested=_text(charged[key], like[key]),
+                used=_text(used[key], like[key]),
+                hard=_text(hard[key], like[key]),
+            )
             for key in over
         ]
         return said

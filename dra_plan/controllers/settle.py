@@ -18,6 +18,7 @@ from dra_plan.api.inventory import Inventory
 from dra_plan.api.resource import ResourceClaimTemplate
 from dra_plan.claims.index import Index
 from dra_plan.claims.pod_claims import PodClaimError, claim_name
+from dra_plan.documents.refusals import OverQuota
 from dra_plan.documents.scheduling import BY_CHANCE
 from dra_plan.scheduler.cluster.keys import pod_uid
 from dra_plan.scheduler.queue import MOST_BACKOFF
@@ -30,7 +31,7 @@ from .endings import NOBODY, Ending, PodKey, endings, followed, heirs, maker
 from .events import Events, EventStep, RefusedCreate
 from .foreseen import newest_time
 from .later import go_to
-from .quota import ExceededAmount, Quotas
+from .quota import Quotas
 from .state import (
     Action,
     ClusterState,
@@ -100,7 +101,7 @@ class Settled:
     """The number of pods that had ended when the last of endless repetitions began; None if nothing repeats."""
     not_made: list[tuple[Pod, str]] = field(default_factory=list)
     """The pods that workloads still lack because the API server rejects them, with its messages."""
-    over_at_creation: Mapping[PodKey, list[ExceededAmount]] = field(default_factory=dict)
+    over_at_creation: Mapping[PodKey, list[OverQuota]] = field(default_factory=dict)
     """The amounts of quotas because of which pods of the input could not be created."""
     why_not_made: Mapping[PodKey, str] = field(default_factory=dict)
     """Why pods are not created, without the names that a controller tried."""
@@ -140,7 +141,7 @@ class Settled:
         return {(each.namespace, each.name): each.message for each in self._failed_claims}
 
     @property
-    def over_quota(self) -> Mapping[PodKey, list[ExceededAmount]]:
+    def over_quota(self) -> Mapping[PodKey, list[OverQuota]]:
         """The quota amounts because of which pods, or claims of pods, could not be created."""
         exceeded = self.server.quotas.exceeded
         claims = {(each.namespace, each.name): exceeded.get(each.refusal, []) for each in self._failed_claims}

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import UNSET, Meta
 
-from dra_plan.api.resource import CapacityRequestPolicy
-from dra_plan.documents.base import Amount, ClaimName, DeviceName, DocumentPart, Position, Text, any_of, one_of
+from dra_plan.api.resource import CapacityRequestPolicy, ResourceClaim
+from dra_plan.documents.base import (
+    Amount,
+    ClaimName,
+    DeviceName,
+    DocumentPart,
+    ObjectName,
+    Position,
+    Text,
+    any_of,
+    one_of,
+)
 
 
 class FoundValue(DocumentPart, frozen=True, kw_only=True):
@@ -98,6 +108,13 @@ class ClaimHolder(DocumentPart, frozen=True, kw_only=True):
     name: str
     pods: list[str]
     own: Annotated[bool, Meta(description="The claim belongs to this claim set.")] = False
+
+
+def claim_holder(claim: ResourceClaim) -> ClaimHolder:
+    """Return a claim and the pods that it is reserved for."""
+    users = claim.status.reserved_for if claim.status is not None else []
+    pods = [user.name for user in users if user.resource == "pods"]
+    return ClaimHolder(namespace=claim.metadata.namespace, name=claim.metadata.name, pods=pods)
 
 
 class TaintName(DocumentPart, frozen=True, kw_only=True):
@@ -275,3 +292,33 @@ class ChangedPool(DocumentPart, frozen=True, kw_only=True):
     devices_gone: list[str] = []
     devices_new: list[str] = []
     values: list[ChangedValue] = []
+
+
+class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
+    """A selector that matches a different number of devices."""
+
+    expression: Text
+    used_by: list[ObjectName]
+    reads_gone: Annotated[
+        list[str], Meta(description="Attributes, DOMAIN/NAME, that it reads and that no device has any more.")
+    ] = []
+    edited_from: Annotated[str, Meta(description="The old selector, if the object itself was edited.")] = ""
+    lost: Annotated[
+        bool,
+        Meta(description="It matched devices, matches none after, and pods or workloads of the state after use it."),
+    ] = False
+    before: Annotated[Amount, Meta(description="Devices that it matches, of pools with all their slices.")]
+    after: Amount
+    in_use: Annotated[
+        Amount, Meta(description="Devices that claims of the state before have of the classes with this selector.")
+    ] = 0
+    erring: Annotated[Amount, Meta(description="Devices of the state after on which it stops with an error.")] = 0
+    erring_pools: Annotated[list[str], Meta(description="DRIVER/POOL of these devices.")] = []
+    error: Annotated[str, Meta(description="The first of these errors; empty for none.")] = ""
+    stops: Annotated[
+        bool,
+        Meta(
+            description="It stops on more devices than before, and is used: the error ends the attempt of a pod, on all"
+            " nodes, as soon as one of these devices is looked at."
+        ),
+    ] = False

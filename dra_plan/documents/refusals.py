@@ -36,6 +36,16 @@ class ApiServerRefusal(RefusalFinding, frozen=True, kw_only=True):
     ]
 
 
+class OverQuota(DocumentPart, frozen=True, kw_only=True):
+    """A quota that makes the API server reject the pod, or a claim of it."""
+
+    quota: Text
+    resource: Text
+    requested: str
+    used: str
+    hard: str
+
+
 Refusals = Annotated[
     list[ApiServerRefusal] | UnsetType,
     Meta(description="Objects that the API server rejects; they never count as fitting or bound."),

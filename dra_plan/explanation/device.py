@@ -66,12 +66,10 @@ def explain_device(view: View, nodes: Sequence[Node], claim_sets: Iterable[Claim
     if not seen:
         return made
     node, (pool, member) = seen[0]
-    state = view.state
-    keys = [state.dedicated[device]] if device in state.dedicated else list(dict.fromkeys(state.shared.get(device, ())))
     whole = Placements(view, ()).on(node)
     return replace(
         made,
-        holders=[holder(whole, key) for key in keys],
+        holders=[holder(whole, key) for key in view.state.holders(device)],
         pool=None if pool.usable else pool_document(pool_finding(pool, view.gatherer)),
         claim_sets=[_of_set(view, claim_set, node, pool, member) for claim_set in claim_sets],
     )

@@ -26,7 +26,8 @@ from dra_plan.scheduler.cluster.volumes import ephemeral_claim
 from .refused import RefusedOwner
 
 if TYPE_CHECKING:
-    from dra_plan.controllers.quota import ExceededAmount, QuotaLedger
+    from dra_plan.controllers.quota import QuotaLedger
+    from dra_plan.documents.refusals import OverQuota
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class NotCreated:
     """The pod's entry of the claim, or the name of its claim on a volume."""
     reason: str = ""
     """The message without the name of the pod: most pods get theirs when they are created."""
-    over: tuple[ExceededAmount, ...] = ()
+    over: tuple[OverQuota, ...] = ()
     """The amounts of the quota that has too little."""
 
     @property

@@ -6,7 +6,7 @@ to leave, and why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +23,7 @@ from dra_plan.scheduler.cluster.common import Common
 from dra_plan.scheduler.simulate import SimulationResult
 
 from .question import Chosen, Question
-from .settling import settle_chosen
+from .settling import SettledOutcome, settle_chosen
 
 if TYPE_CHECKING:
     from dra_plan.controllers.settle import Settled
@@ -69,14 +69,12 @@ class AtRest:
 
     inventory: Inventory
     records: Mapping[PodKey, PodRecord]
-    evicts: bool
-    """True if the scheduler had pods evicted for others."""
-    undecided: Callable[[PodRecord], bool]
-    """The test whether it is unknown if a pod without a node could have one."""
-    lacks_room: Callable[[PodRecord], bool]
-    """The test whether a pod has no node because none fits it, so that another node may."""
-    why: Callable[[PodRecord], str]
-    """The reason why a pod has no node."""
+    outcome: SettledOutcome
+
+    @property
+    def evicts(self) -> bool:
+        """Return whether the scheduler had pods evicted for others."""
+        return bool(self.outcome.result.evictions)
 
 
 def come_to_rest(
@@ -92,8 +90,7 @@ def come_to_rest(
     """
     outcome = settle_chosen(inventory, target, question, chosen, common, ordered=True)
     after = _bound(inventory, outcome.result) if outcome.settled is None else _settled(inventory, outcome.settled)
-    evicts = bool(outcome.result.evictions)
-    return AtRest(after, outcome.records(), evicts, outcome.is_undecided, outcome.lacks_room, outcome.why)
+    return AtRest(after, outcome.records(), outcome)
 
 
 def _settled(inventory: Inventory, settled: Settled) -> Inventory:
@@ -128,8 +125,8 @@ def without_place(before: Inventory, after: AtRest) -> Iterator[tuple[str, LossR
             if record is None:
                 yield pod.key, "NotMadeAnew", ""
             elif not record.node:
-                reason: LossReason = "NotKnown" if after.undecided(record) else "NoPlace"
-                yield pod.key, reason, after.why(record) or NOT_PLACED
+                reason: LossReason = "NotKnown" if after.outcome.is_undecided(record) else "NoPlace"
+                yield pod.key, reason, after.outcome.why(record) or NOT_PLACED
 
 
 def devices_of(inventory: Inventory) -> Mapping[PodKey, list[str]]:

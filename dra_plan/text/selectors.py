@@ -2,38 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator
 
-from dra_plan.documents.base import ObjectName
+from dra_plan.documents.devices import ChangedSelector
 from dra_plan.text.words import counted, listed
 
 
-class TriedSelector(Protocol):
-    """A selector with the devices on which it stops with an error."""
-
-    @property
-    def used_by(self) -> Sequence[ObjectName]:
-        """Return the objects with this selector."""
-
-    @property
-    def erring(self) -> int:
-        """Return the number of devices on which it stops."""
-
-    @property
-    def erring_pools(self) -> Sequence[str]:
-        """Return DRIVER/POOL of these devices."""
-
-    @property
-    def error(self) -> str:
-        """Return the first error."""
-
-    @property
-    def stops(self) -> bool:
-        """Return whether pods need it, and it stops on more devices than before."""
-
-
-def failing_selectors(selectors: Iterable[TriedSelector]) -> Iterator[str]:
+def failing_selectors(selectors: Iterable[ChangedSelector]) -> Iterator[str]:
     """Yield the selectors that stop with an error, those with the same error in one sentence."""
     stopping: dict[tuple[int, str, str], list[str]] = {}
     for one in selectors:

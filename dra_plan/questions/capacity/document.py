@@ -192,6 +192,11 @@ class OwnerCapacity(DocumentPart, frozen=True, kw_only=True):
         ),
     ] = []
 
+    @property
+    def pending(self) -> int:
+        """Return the number of copies that the owner's own pods without a node take."""
+        return pending_copies(self.gang, self.replicas)
+
 
 def pending_copies(gang: CopiedGang | None, replicas: OwnerReplicas | None) -> int:
     """Return the number of copies that the owner's own pods without a node take."""

@@ -22,6 +22,9 @@ from dra_plan.scheduler.refusals import Refusals
 _Cause = tuple[str, str]
 """The reason why a device is unusable: a code, and for `node` the scheduler's message."""
 
+_Unit = tuple[DeviceKind, int, PoolDevice]
+"""A kind, a number of devices or partitions of this kind, and the first of them."""
+
 
 _NEARNESS = ("not-wanted", "node", "not-enough")
 """The order of causes: for several owners, the one closest to a use counts."""
@@ -37,7 +40,9 @@ class _SeenPool:
     parts: bool = False
 
     def fit(self, view: View, devices: Sequence[PoolDevice]) -> dict[str, int]:
-        """Return the number of partitions that fit together, by profile."""
+        """Return the number of partitions that fit together, by profile; nothing for a pool without partitions."""
+        if not self.parts:
+            return {}
         left = PoolRemainder(view, self.pool)
         return {one.profile: one.fit for one in pools.profiles(left.counters, self.pool, left.devices, devices)}
 
@@ -77,6 +82,7 @@ class Fleet:
         self._left: dict[PoolID, dict[DeviceID, _Cause]] | None = None
         """The devices left over by all finished counts, and the reasons; None before the first one."""
         self._fits: dict[PoolID, dict[str, int]] = {}
+        self._idle: dict[PoolID, list[_Unit]] = {}
         self._known = True
         for node in nodes:
             self._see(node)
@@ -153,10 +159,9 @@ class Fleet:
     def _count(self, own: _OwnerCount, view: View, seen: _SeenPool, causes: Mapping[DeviceID, _Cause]) -> None:
         """Count the devices of a pool that an owner's copies used, and those that are idle for these causes."""
         still = [seen.idle[name] for name in causes]
-        fits = (seen.fit(self._view, list(seen.idle.values())), seen.fit(view, still)) if seen.parts else ({}, {})
-        for kind, number, _ in self._units(seen.idle.values(), fits[0]):
+        for kind, number, _ in self._idle_units(seen):
             own.used[kind] += number
-        for kind, number, device in self._units(still, fits[1]):
+        for kind, number, device in self._units(still, seen.fit(view, still)):
             own.used[kind] -= number
             if causes[device.id][0] != "not-wanted":
                 own.stranded[kind] += number
@@ -169,8 +174,7 @@ class Fleet:
         on_nodes: dict[DeviceKind, Counter[str]] = {}
         reasons: dict[DeviceKind, Counter[_Cause]] = {}
         for pool_id, seen in self._pools.items():
-            fits = seen.fit(self._view, list(seen.idle.values())) if seen.parts else {}
-            for kind, number, device in self._units(seen.idle.values(), fits):
+            for kind, number, device in self._idle_units(seen):
                 idle[kind] += number
                 numbers = on_nodes.setdefault(kind, Counter())
                 for node in seen.nodes[device.id]:
@@ -193,11 +197,16 @@ class Fleet:
             ]
         )
 
-    def _units(
-        self, devices: Iterable[PoolDevice], fits: Mapping[str, int]
-    ) -> list[tuple[DeviceKind, int, PoolDevice]]:
+    def _idle_units(self, seen: _SeenPool) -> Sequence[_Unit]:
+        """Return the pool's devices that are idle before any count, computed once for all of them."""
+        if seen.pool.id not in self._idle:
+            devices = list(seen.idle.values())
+            self._idle[seen.pool.id] = self._units(devices, seen.fit(self._view, devices))
+        return self._idle[seen.pool.id]
+
+    def _units(self, devices: Iterable[PoolDevice], fits: Mapping[str, int]) -> list[_Unit]:
         """Return devices by kind, each once; partitions by profile, as many as fit together, with the first of them."""
-        found: list[tuple[DeviceKind, int, PoolDevice]] = []
+        found: list[_Unit] = []
         profiles: set[str] = set()
         for device in devices:
             kind = self._kind(device)

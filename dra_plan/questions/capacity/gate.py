@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from dra_plan.questions.capacity.document import CapacityDocument, MixCapacity, OwnerCapacity, pending_copies
+from dra_plan.questions.capacity.document import CapacityDocument, MixCapacity, OwnerCapacity
 from dra_plan.text.gate import Gate, Judge, Verdict
 
 
@@ -17,7 +17,7 @@ def of_owner(gate: Gate, item: OwnerCapacity) -> Verdict:
         return Verdict.FAILED
     if item.more >= gate.min_copies and (gate.min_copies or found.ended != "Undecided"):
         return Verdict.PASSED
-    own = pending_copies(item.gang, item.replicas)
+    own = item.pending
     is_short = best is not None and best.at_most is not None and best.at_most < gate.min_copies + own
     return gate.undecided if found.ended in ("Undecided", "Limit") and not is_short else Verdict.FAILED
 

@@ -22,8 +22,8 @@ from dra_plan.questions.capacity.document import (
     CapacityDocument,
     IdleDevices,
     OwnerCapacity,
+    OwnerDevices,
     PlacedCopy,
-    pending_copies,
 )
 from dra_plan.questions.capacity.text import FORMATS, copied_owner, why_stranded, withheld
 from dra_plan.text import words
@@ -83,7 +83,7 @@ def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
     held = sum(one.devices for one in of.withheld)
     in_use = "in use, or parts of a device in use" if of.profile else "in use"
     return BarRow(
-        " ".join(part for part in (of.model or of.driver, of.profile) if part),
+        _kind(of),
         [
             Segment(of.devices - of.idle - held, "used", f"{of.devices - of.idle - held} {in_use}"),
             Segment(held, picks.OTHER, withheld(of)),
@@ -94,6 +94,11 @@ def _bar(of: IdleDevices, document: CapacityDocument) -> BarRow:
     )
 
 
+def _kind(of: IdleDevices | OwnerDevices) -> str:
+    """Return the model, or else the driver, with the profile of partitions."""
+    return " ".join(part for part in (of.model or of.driver, of.profile) if part)
+
+
 def _own_bars(item: OwnerCapacity, document: CapacityDocument) -> Iterator[BarRow]:
     """Yield the devices of each kind that the owner asks for: in use before, in use by its copies, and stranded."""
     kinds = {(kind.driver, kind.model, kind.profile): kind for kind in document.fleet.kinds}
@@ -101,7 +106,7 @@ def _own_bars(item: OwnerCapacity, document: CapacityDocument) -> Iterator[BarRo
         kind = kinds[own.driver, own.model, own.profile]
         rest = kind.devices - own.used - own.stranded
         yield BarRow(
-            " ".join(part for part in (own.model or own.driver, own.profile) if part),
+            _kind(own),
             [
                 Segment(rest, "used", f"{rest} in use, not available, or not for it"),
                 Segment(own.used, picks.GOOD, f"{own.used} used by its copies"),
@@ -126,7 +131,7 @@ def _room(document: CapacityDocument) -> str:
 
 def _copies(item: OwnerCapacity) -> str:
     noun = ("gang", "gangs") if item.gang is not None else ("copy", "copies")
-    if pending_copies(item.gang, item.replicas):
+    if item.pending:
         noun = (f"more {noun[0]}", f"more {noun[1]}")
     return capacity.at_least([item]) + words.counted(item.more, *noun)
 

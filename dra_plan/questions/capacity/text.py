@@ -21,7 +21,6 @@ from dra_plan.questions.capacity.document import (
     PossibleCopies,
     ScheduledCopies,
     StrandedFor,
-    pending_copies,
 )
 from dra_plan.text import formats, obstacles, refusals, words
 from dra_plan.text.columns import Paragraph, Part, Screen, Table
@@ -100,7 +99,7 @@ def _owners(document: CapacityDocument) -> Table:
     for item in document.items:
         first = runs_out(item.next_copy) if item.next_copy is not None else ""
         first = "rejected when created" if _is_refused(item.scheduled) else first
-        best = possible(item.possible, pending_copies(item.gang, item.replicas))
+        best = possible(item.possible, item.pending)
         made.add(copied_owner(item.owner), _number(item), best, f"{len(item.scheduled.nodes):,}", first)
     return made
 
@@ -110,7 +109,7 @@ def _captions(document: CapacityDocument) -> list[Part]:
     if not document.items:
         return []
     mixed = document.mix is not UNSET
-    pending = any(pending_copies(item.gang, item.replicas) for item in document.items)
+    pending = any(item.pending for item in document.items)
     more = "MORE: additional copies that kube-scheduler would bind, created one at a time"
     more += ", taking turns" if mixed else ""
     more += ", after the pending replicas." if pending else "."
@@ -291,7 +290,7 @@ def better(item: OwnerCapacity) -> Iterator[str]:
     of = item.possible
     if of is not None and of.copies > item.scheduled.copies:
         verb = "is" if of.copies == 1 else "are"
-        every = ", the pending ones included" if pending_copies(item.gang, item.replicas) else ""
+        every = ", the pending ones included" if item.pending else ""
         noun = "pod" if item.gang is not None else ""
         yield f"  {of.copies} {verb} possible{every}: {', '.join(spread(of.nodes, noun))}"
     if of is not None and of.brief and of.at_most not in (None, of.copies):

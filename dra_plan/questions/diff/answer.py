@@ -15,7 +15,7 @@ from dra_plan.claims.index import Index
 from dra_plan.claims.owners import controller_names, ended
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.base import AppliedEdit, answer_target, warnings
-from dra_plan.documents.devices import ChangedPool, ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ChangedSelector, ClaimHolder
 from dra_plan.planner import notices
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.creation import has_quotas
@@ -35,7 +35,6 @@ from dra_plan.questions.diff.differences import (
 from dra_plan.questions.diff.document import (
     ChangedClaimSet,
     ChangedPod,
-    ChangedSelector,
     ComparedState,
     DiffDocument,
     DiffReason,

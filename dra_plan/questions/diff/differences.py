@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -15,10 +14,10 @@ from dra_plan.api.core import Pod
 from dra_plan.api.resource import Device, ResourceClaim
 from dra_plan.api.workloads import AnyWorkload
 from dra_plan.claims.sets import ClaimSet
-from dra_plan.controllers.quota import ExceededAmount
 from dra_plan.documents.base import ObjectName
 from dra_plan.documents.claim_sets import PlannedClaimSet, PlannedNode
-from dra_plan.documents.devices import ChangedPool, ChangedValue, ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ChangedValue, ClaimHolder, claim_holder
+from dra_plan.documents.refusals import OverQuota
 from dra_plan.documents.scheduling import ScheduledPod
 from dra_plan.questions.allocate.answer import AllocationPlan
 from dra_plan.questions.diff.document import (
@@ -30,7 +29,6 @@ from dra_plan.questions.diff.document import (
     DiffReason,
     HeldDevice,
     HeldDeviceChange,
-    OverQuota,
     PodChange,
     PodEnding,
     SetChange,
@@ -397,9 +395,7 @@ def _held(
         found = [(pool, device) for pool, device in dict.fromkeys(results) if device in devices.get(pool, ())]
         if not found:
             continue
-        users = claim.status.reserved_for if claim.status is not None else ()
-        pods = [user.name for user in users if user.resource == "pods"]
-        holder = ClaimHolder(namespace=claim.metadata.namespace, name=claim.metadata.name, pods=pods)
+        holder = claim_holder(claim)
         if asked(holder):
             for pool, device in found:
                 yield HeldDevice(change=change, driver=pool.driver, pool=pool.pool, device=device, holder=holder)
@@ -449,10 +445,8 @@ def _without_heir(pod: Pod, workloads: Sequence[AnyWorkload]) -> ComparedPod:
 _GONE = ComparedPod(outcome="Ended", node_name=None, devices=[], message=None)
 
 
-def _refused(state: ComparedPod, message: str, over: Iterable[ExceededAmount]) -> ComparedPod:
+def _refused(state: ComparedPod, message: str, over: Iterable[OverQuota]) -> ComparedPod:
     """Return a pod without a node after its rejection, or that of a claim of it, with the API server's message."""
     if state.node_name is not None or not (message or over):
         return state
-    return structs.replace(
-        state, message=message or state.message, over_quota=[OverQuota(**asdict(each)) for each in over]
-    )
+    return structs.replace(state, message=message or state.message, over_quota=[*over])

@@ -20,7 +20,8 @@ from dra_plan.documents.base import (
     one_of,
 )
 from dra_plan.documents.claim_sets import ClaimSetName
-from dra_plan.documents.devices import ChangedPool, ClaimHolder
+from dra_plan.documents.devices import ChangedPool, ChangedSelector, ClaimHolder
+from dra_plan.documents.refusals import OverQuota
 
 SetChange = Literal[
     "Lost",
@@ -147,16 +148,6 @@ class PodEnding(DocumentPart, frozen=True, kw_only=True):
     endless: Annotated[bool, Meta(description="Its replacements are evicted, too, again and again.")] = False
 
 
-class OverQuota(DocumentPart, frozen=True, kw_only=True):
-    """A quota that makes the API server reject the pod, or a claim of it."""
-
-    quota: Text
-    resource: Text
-    requested: str
-    used: str
-    hard: str
-
-
 class ComparedPod(DocumentPart, frozen=True, kw_only=True):
     """A pod in one of the states, or its replacement there."""
 
@@ -241,36 +232,6 @@ class HeldDevice(DocumentPart, frozen=True, kw_only=True):
     pool: str
     device: str
     holder: ClaimHolder
-
-
-class ChangedSelector(DocumentPart, frozen=True, kw_only=True):
-    """A selector that matches a different number of devices."""
-
-    expression: Text
-    used_by: list[ObjectName]
-    reads_gone: Annotated[
-        list[str], Meta(description="Attributes, DOMAIN/NAME, that it reads and that no device has any more.")
-    ] = []
-    edited_from: Annotated[str, Meta(description="The old selector, if the object itself was edited.")] = ""
-    lost: Annotated[
-        bool,
-        Meta(description="It matched devices, matches none after, and pods or workloads of the state after use it."),
-    ] = False
-    before: Annotated[Amount, Meta(description="Devices that it matches, of pools with all their slices.")]
-    after: Amount
-    in_use: Annotated[
-        Amount, Meta(description="Devices that claims of the state before have of the classes with this selector.")
-    ] = 0
-    erring: Annotated[Amount, Meta(description="Devices of the state after on which it stops with an error.")] = 0
-    erring_pools: Annotated[list[str], Meta(description="DRIVER/POOL of these devices.")] = []
-    error: Annotated[str, Meta(description="The first of these errors; empty for none.")] = ""
-    stops: Annotated[
-        bool,
-        Meta(
-            description="It stops on more devices than before, and is used: the error ends the attempt of a pod, on all"
-            " nodes, as soon as one of these devices is looked at."
-        ),
-    ] = False
 
 
 class DiffDocument(PrintedDocument, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from dra_plan.api.well_known import IMPLICIT_PREFIX
 from dra_plan.claims.index import Index, template_spec
 from dra_plan.claims.owners import ended
 from dra_plan.documents.base import ObjectName
-from dra_plan.questions.diff.document import ChangedSelector
+from dra_plan.documents.devices import ChangedSelector
 
 EVERY_DEVICE = "true"
 """The expression of a class without selectors."""
@@ -244,11 +244,12 @@ def _used_of_classes(claims: Iterable[ResourceClaim]) -> Counter[str]:
     """Return the number of allocated devices of each class."""
     found: Counter[str] = Counter()
     for claim in claims:
+        if claim.allocation is None:
+            continue
         classes: dict[str, str] = {}
-        for request in claim.spec.devices.requests if claim.allocation is not None else ():
+        for request in claim.spec.devices.requests:
             if request.exactly is not None:
                 classes[request.name] = request.exactly.device_class_name
             classes |= {f"{request.name}/{each.name}": each.device_class_name for each in request.first_available}
-        if claim.allocation is not None:
-            found.update(classes.get(one.request, "") for one in claim.allocation.devices.results)
+        found.update(classes.get(one.request, "") for one in claim.allocation.devices.results)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import structs
 
-from dra_plan.api.core import Namespace, Pod, PodSpec
+from dra_plan.api.core import Container, Namespace, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import ADMIN_ACCESS
 from dra_plan.api.workloads import AnyWorkload, CronJob, CustomWorkload, pod_template
@@ -20,6 +20,9 @@ from dra_plan.claims.sets import Owner
 from dra_plan.scheduler.cluster.volumes import is_claim
 
 EditSpec = Callable[[PodSpec], PodSpec]
+
+CONTAINER_LISTS = {"containers": "containers", "initContainers": "init_containers"}
+"""The lists of containers of a pod spec: the field of the API, and the attribute."""
 
 
 class OwnedPods:
@@ -133,6 +136,11 @@ def _with_spec(owner: Any, edit: EditSpec) -> Any:
     template = owner.spec.template
     template = structs.replace(template, spec=edit(template.spec))
     return structs.replace(owner, spec=structs.replace(owner.spec, template=template))
+
+
+def with_containers(spec: PodSpec, edit: Callable[[Container], Container]) -> PodSpec:
+    """Return the spec with each container and init container edited."""
+    return structs.replace(spec, **{name: list(map(edit, getattr(spec, name))) for name in CONTAINER_LISTS.values()})
 
 
 def _without_claims(spec: PodSpec, names: AbstractSet[str]) -> PodSpec:

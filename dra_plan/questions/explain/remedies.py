@@ -45,7 +45,15 @@ from dra_plan.manifests import kinds
 from dra_plan.near import misspelt
 from dra_plan.planner.carried_out import carried_out
 from dra_plan.questions.explain.claim_changes import ClaimChanges
-from dra_plan.questions.explain.editing import EditSpec, OwnedPods, edited, found, spec_of
+from dra_plan.questions.explain.editing import (
+    CONTAINER_LISTS,
+    EditSpec,
+    OwnedPods,
+    edited,
+    found,
+    spec_of,
+    with_containers,
+)
 from dra_plan.questions.explain.peaks import asked_of, peak
 from dra_plan.questions.explain.rules import of_rules, preferring_distance, spreading_anyway, without_port
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
@@ -393,16 +401,13 @@ def _of_spec(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
         yield PatchOperation(op="add", path=f"{path}/tolerations", value=new)
     else:
         yield from (PatchOperation(op="add", path=f"{path}/tolerations/-", value=each) for each in new)
-    for field in ("containers", "initContainers"):
-        lists = [getattr(spec, _FIELDS[field]) for spec in (before, after)]
+    for field, name in CONTAINER_LISTS.items():
+        lists = [getattr(spec, name) for spec in (before, after)]
         for at, (had, has) in enumerate(zip(*lists, strict=True)):
             for member in ("requests", "limits"):
                 asked = getattr(has.resources, member)
                 if asked != getattr(had.resources, member):
                     yield PatchOperation(op="add", path=f"{path}/{field}/{at}/resources/{member}", value=dict(asked))
-
-
-_FIELDS = {"containers": "containers", "initContainers": "init_containers"}
 
 
 def _asking_for_label(spec: PodSpec, label: str, before: str, after: str) -> PodSpec:
@@ -473,8 +478,7 @@ def _of_replicas(before: Any, after: Any) -> Iterator[PatchOperation]:
 
 def _lowering(spec: PodSpec, name: str, resource: str, to: str) -> PodSpec:
     """Return the spec in which a container, or init container, requests this amount of a resource."""
-    lists = {field: [_asking(one, name, resource, to) for one in getattr(spec, field)] for field in _FIELDS.values()}
-    return structs.replace(spec, **lists)
+    return with_containers(spec, lambda one: _asking(one, name, resource, to))
 
 
 def _asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
@@ -490,7 +494,7 @@ def _asking_for_other(spec: PodSpec, resource: str, other: str) -> PodSpec:
         changed = structs.replace(asked, requests=renamed(asked.requests), limits=renamed(asked.limits))
         return structs.replace(one, resources=changed)
 
-    return structs.replace(spec, **{field: list(map(asking, getattr(spec, field))) for field in _FIELDS.values()})
+    return with_containers(spec, asking)
 
 
 def _asking(container: Container, name: str, resource: str, to: str) -> Container:

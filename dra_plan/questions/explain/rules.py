@@ -13,6 +13,7 @@ from msgspec import structs
 
 from dra_plan.api.core import Container, PodSpec, WeightedPodAffinityTerm
 from dra_plan.documents.suggestions import PatchOperation
+from dra_plan.questions.explain.editing import CONTAINER_LISTS, with_containers
 
 ANYWAY = "ScheduleAnyway"
 _WEIGHT = 100
@@ -56,11 +57,7 @@ def without_port(spec: PodSpec, port: int, protocol: str) -> PodSpec:
         ]
         return structs.replace(of, ports=ports)
 
-    return structs.replace(
-        spec,
-        containers=list(map(closed, spec.containers)),
-        init_containers=list(map(closed, spec.init_containers)),
-    )
+    return with_containers(spec, closed)
 
 
 def of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperation]:
@@ -73,7 +70,7 @@ def of_rules(before: PodSpec, after: PodSpec, path: str) -> Iterator[PatchOperat
     away = [each.affinity.pod_anti_affinity if each.affinity is not None else None for each in (before, after)]
     if away[0] != away[1]:
         yield PatchOperation(op="replace", path=f"{path}/affinity/podAntiAffinity", value=_plain(away[1]))
-    for field, name in (("containers", "containers"), ("initContainers", "init_containers")):
+    for field, name in CONTAINER_LISTS.items():
         for at, (old, new) in enumerate(zip(getattr(before, name), getattr(after, name), strict=True)):
             for number, (had, has) in enumerate(zip(old.ports, new.ports, strict=True)):
                 if had.host_port != has.host_port:

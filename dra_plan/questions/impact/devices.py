@@ -55,9 +55,8 @@ def of_rules(taints: Sequence[RuleTaint], inventory: Inventory) -> Iterator[Noti
     """Yield the rules that select no device, with the field that matches none."""
     for told in taints:
         if told.reason and told.reason != IGNORED:
-            origin = inventory.origins.get(("DeviceTaintRule", "", told.name))
-            said = f"taints no device: {told.reason}"
-            yield Notice(SELECTS_NOTHING, said, f"DeviceTaintRule {told.name}", f"{origin}" if origin else "")
+            said, source = f"taints no device: {told.reason}", inventory.source(("DeviceTaintRule", "", told.name))
+            yield Notice(SELECTS_NOTHING, said, f"DeviceTaintRule {told.name}", source)
 
 
 IGNORED = "DRADeviceTaintRules is off"

@@ -15,9 +15,9 @@ from dra_plan.documents.base import (
     PrintedWarning,
     Text,
 )
-from dra_plan.documents.devices import ChangedPool
+from dra_plan.documents.devices import ChangedPool, ChangedSelector
 from dra_plan.documents.refusals import Refusals
-from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ChangedSelector, HeldDevice
+from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, HeldDevice
 
 PodEffect = Literal[
     "Gone",

@@ -74,10 +74,9 @@ def of_quotas(quotas: Iterable[QuotaUse], inventory: Inventory) -> Iterator[Noti
     """Yield the resources of written quotas under which nothing is ever counted."""
     for one in quotas:
         if one.counts_nothing:
-            origin = inventory.origins.get(("ResourceQuota", one.namespace, one.name))
             said = f"counts nothing as {one.resource}: {one.counts_nothing}"
-            name = f"ResourceQuota {one.namespace}/{one.name}"
-            yield Notice(COUNTS_NOTHING, said, name, f"{origin}" if origin else "")
+            name, key = f"ResourceQuota {one.namespace}/{one.name}", ("ResourceQuota", one.namespace, one.name)
+            yield Notice(COUNTS_NOTHING, said, name, inventory.source(key))
 
 
 COUNTS_NOTHING = "quota-counts-nothing"

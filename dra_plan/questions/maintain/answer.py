@@ -13,12 +13,12 @@ from dra_plan.allotted import OutOfTimeError, step
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.claims.index import Index
 from dra_plan.documents.base import answer_target, warnings
+from dra_plan.documents.devices import ChangedSelector
 from dra_plan.planner.answer import PrintedAnswer, counted
 from dra_plan.planner.nodes import choose_nodes, of_devices, of_leaving, of_preemption, with_nodes
 from dra_plan.planner.question import Question
 from dra_plan.planner.waves import let_go
 from dra_plan.questions.diff.answer import State, broken_selectors
-from dra_plan.questions.diff.document import ChangedSelector
 from dra_plan.questions.maintain.document import MaintenanceDocument, MaintenanceOutcome, PodAndNode, Stop, Wave
 from dra_plan.questions.maintain.drains import Done, DrainRules, leaving, placed, started, wave
 from dra_plan.questions.maintain.given_back import GivenBack, with_surge

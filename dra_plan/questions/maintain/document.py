@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from dra_plan.documents.base import Amount, DocumentPart, HeldDevices, PrintedDocument, PrintedWarning, Text
-from dra_plan.questions.diff.document import ChangedSelector
+from dra_plan.documents.devices import ChangedSelector
 
 MaintenanceOutcome = Literal["Possible", "Impossible", "Undecided"]
 """Possible: such an order exists. Impossible: every order was tried. Undecided: none was found before a limit, or the

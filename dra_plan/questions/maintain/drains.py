@@ -68,8 +68,9 @@ def wave(given: DrainRules, inventory: Inventory, names: Sequence[str]) -> Done 
             node = going[0].spec.node_name
             placed_now = [each for each in going if after.records.get(pod_key(each)) is not None]
             gone = [*moved, *(one for one in _moves(placed_now, after) if one.to_node)]
-            record = next((each for key, each in after.records.items() if "/".join(key) == pod), None)
-            room = reason == "NoPlace" and record is not None and after.lacks_room(record)
+            namespace, _, name = pod.partition("/")
+            record = after.records.get((namespace, name))
+            room = reason == "NoPlace" and record is not None and after.outcome.lacks_room(record)
             return Stop(
                 node=node, done=[], pod=pod, reason=reason, message=message, lacks_room=room, started=taken, moved=gone
             )

@@ -10,15 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
 from dra_plan.allocator import PoolGatherer, View
 from dra_plan.allocator.pools import Pool, PoolDevice, PoolState, device_is_on, targets
 from dra_plan.api.core import Node
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.documents.base import answer_target, warnings
-from dra_plan.documents.devices import ClaimHolder
+from dra_plan.documents.devices import ClaimHolder, claim_holder
 from dra_plan.documents.pools import DoomedPod, ListedDevice, ListedPool
 from dra_plan.errors import UsageError
 from dra_plan.near import nearest
@@ -55,7 +53,7 @@ class PoolList(PrintedAnswer[PoolsDocument]):
         return f"<PoolList for {self.view.target.version}: {counted(len(self), 'pool')}>"
 
     def _document(self) -> PoolsDocument:
-        holders = {claim.key: _holder(claim) for claim in self.claims}
+        holders = {claim.key: claim_holder(claim) for claim in self.claims}
         return PoolsDocument(
             target=answer_target(self.view.target),
             pools=[_listed_pool(seen, self.view, self.evictions, holders) for seen in self.seen],
@@ -95,12 +93,6 @@ def list_pools(
     return PoolList(tuple(seen), told, view, _evictions(inventory, view), inventory.claims)
 
 
-def _holder(claim: ResourceClaim) -> ClaimHolder:
-    users = claim.status.reserved_for if claim.status is not None else []
-    pods = [user.name for user in users if user.resource == "pods"]
-    return ClaimHolder(namespace=claim.metadata.namespace, name=claim.metadata.name, pods=pods)
-
-
 def _evictions(inventory: Inventory, view: View) -> ForeseenEvictions | None:
     """Return the foreseen evictions; the controllers are simulated only if there are taints."""
     tainted = any(device.taints for each in inventory.slices for device in each.spec.devices)
@@ -129,9 +121,13 @@ def _listed_pool(
     left = PoolRemainder(view, pool)
     divided = view.target.features.partitionable_devices and any(device.consumption for device in left.devices)
     devices = [
-        structs.replace(
-            _listed_device(device, seen.nodes, left, evictions, is_part=divided and bool(device.consumption)),
-            holders=[holders[key] for key in _keys(view, device) if key in holders],
+        _listed_device(
+            device,
+            seen.nodes,
+            left,
+            evictions,
+            [holders[key] for key in view.state.holders(device.id) if key in holders],
+            is_part=divided and bool(device.consumption),
         )
         for device in left.devices
     ]
@@ -161,14 +157,6 @@ def _listed_pool(
     )
 
 
-def _keys(view: View, device: PoolDevice) -> list[str]:
-    """Return the keys of the claims that have the device."""
-    state = view.state
-    if device.id in state.dedicated:
-        return [state.dedicated[device.id]]
-    return list(dict.fromkeys(state.shared.get(device.id, ())))
-
-
 def _reaching(seen: SeenPool, gatherer: PoolGatherer) -> list[Node]:
     """Return the nodes with devices of the pool: a pool with counters is checked on other nodes as well (Q15)."""
     pool = seen.pool
@@ -193,6 +181,7 @@ def _listed_device(
     nodes: Sequence[Node],
     left: PoolRemainder,
     evictions: ForeseenEvictions | None,
+    holders: list[ClaimHolder],
     *,
     is_part: bool,
 ) -> ListedDevice:
@@ -203,6 +192,7 @@ def _listed_device(
         state=state,
         model=pools.model(device),
         reason=reason,
+        holders=holders,
         part=is_part,
         taints=list(device.taints),
         evicts=[_doomed(each) for each in evictions.of_device(*device.id)] if evictions is not None else [],
