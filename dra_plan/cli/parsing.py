@@ -13,6 +13,10 @@ REFUSED: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if k
 """The exception that typer raises for an invalid command line; its location differs between typer releases."""
 
 
+_WIDE = "; for more details use -o wide"
+"""The advice for -v, which only `explain` has."""
+
+
 def refusal(error: Any) -> Exit:
     """Print the error in one line, with the command that shows the usage; without any argument print the help."""
     from dra_plan.cli.printing import print_error
@@ -23,6 +27,7 @@ def refusal(error: Any) -> Exit:
         return Exit.USAGE
     told = " ".join(message.split()).removesuffix(".")
     told = told.removeprefix("Invalid value for ").replace("Value error, ", "")
+    told += _WIDE if getattr(error, "option_name", "") in ("-v", "--verbose") else ""
     context = getattr(error, "ctx", None)
     usage = f" ({context.command_path} -h shows how)" if context is not None else ""
     print_error(f"{told[:1].lower()}{told[1:]}{usage}")

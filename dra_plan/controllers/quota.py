@@ -319,7 +319,7 @@ class QuotaLedger:
 
 
 def _forbidden(obj: object) -> str:
-    """Return how the API server begins when it refuses to create the object."""
+    """Return how the API server begins when it rejects an object."""
     return f'{_resource(obj)} "{obj.metadata.name}" is forbidden: '  # type: ignore[attr-defined]
 
 

@@ -46,19 +46,36 @@ def _objects(claim_set: ClaimSet) -> Iterator[str]:
 def of_target(target: Target, inventory: Inventory) -> list[Notice]:
     """Return notices about the target itself: random order upstream, kubelets of another release."""
     found = list(target.notices)
-    if not target.ordered and inventory.slices:
-        order = "name" if target.rules.sorted else "input"
+    if not target.ordered and _has_choice(inventory):
+        order = "the order of their names" if target.rules.sorted else "input order"
         found.append(
             Notice(
                 "order-random-upstream",
                 (
-                    f"{target.version} ({target.variant}) takes pools in random order. Here the order "
-                    f"is {order}, so each allocation is one of several possible"
+                    f"kube-scheduler {target.version} searches the pools of a node in random order; dra-plan uses "
+                    f"{order}, so other devices are also possible"
                 ),
             )
         )
     found += _of_kubelets(target, inventory.nodes)
     return found
+
+
+def _has_choice(inventory: Inventory) -> bool:
+    """Return whether a node may access several slices with devices, so that their order matters."""
+    local: set[str] = set()
+    others = 0
+    for slice_ in inventory.slices:
+        if not slice_.spec.devices:
+            continue
+        name = slice_.spec.node_name
+        if name and name in local:
+            return True
+        if name:
+            local.add(name)
+        else:
+            others += 1
+    return others > 1 or (others == 1 and bool(local))
 
 
 def _of_kubelets(target: Target, nodes: Sequence[Node]) -> list[Notice]:

@@ -174,12 +174,12 @@ def _unknown(text: str, readings: Sequence[OwnerName], known: Known, namespace: 
 
 
 def _pods_told(pods: Sequence[Pod]) -> str:
-    """Return the text about existing pods of a missing owner: waiting ones by name, which may be used instead."""
+    """Return the text about existing pods of a missing owner; one of them, or the waiting ones, by name."""
     waiting = [f"pod/{pod.metadata.name}" for pod in pods if is_waiting(pod)]
     number = len(pods)
     told = f"{number} pod{'' if number == 1 else 's'} that it controls {'is' if number == 1 else 'are'} in the input"
     if not waiting:
-        return f"{told}, and {'it does not wait' if number == 1 else 'none of them waits'} for a node"
+        return f"{told}: name {'it' if number == 1 else 'one of them'} instead, pod/{pods[0].metadata.name}"
     more = f" and {len(waiting) - _MOST_PODS} more" if len(waiting) > _MOST_PODS else ""
     return f"{told}; without a node: {', '.join(waiting[:_MOST_PODS])}{more}"
 

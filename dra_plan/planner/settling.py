@@ -74,7 +74,7 @@ class SettledOutcome:
         from dra_plan.controllers.quota import in_words
 
         over = settled.over_quota.get(key)
-        what = REFUSED if record.refused else "the API server refuses its claim"
+        what = REFUSED if record.refused else "the API server rejects its claim"
         if over:
             return f"{what}: {in_words(over, key[0])}"
         return f"{what}: {settled.why_not_made.get(key, said)}" if record.refused else said

@@ -64,8 +64,8 @@ def of_scheduler(target: Target, inventory: Inventory, records: Sequence[PodReco
     changed = [part for part in touched if part in known.changed]
     others = f"; {target.version} changes {_listed(changed)}" if changed else ""
     text = (
-        f"kube-scheduler {target.release} was not recorded: what was recorded for {known.scheduler} decides"
-        f" {_listed(touched)} here{others} (docs/releases.md)"
+        f"dra-plan has recorded kube-scheduler {known.scheduler}, not {target.release}, and uses its rules for"
+        f" {_listed(touched)}{others} (docs/releases.md)"
     )
     return [Notice("rules-of-another-release", text)]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dra_plan.api.core import Pod
 from dra_plan.api.inventory import Inventory, Notice
 from dra_plan.api.resource import ResourceClaim
 from dra_plan.api.scheduling import PodGroup, PodGroupCondition
@@ -97,7 +98,7 @@ def collect(simulation: Simulation, records: Sequence[PodRecord], evicted: Seque
     """Return all notices of the simulation itself, in a fixed order; `evicted` are the keys of the evicted pods."""
     found = group_notices(simulation.inventory, simulation.cluster, simulation.target)
     found += _finished(simulation)
-    found += _choices(records)
+    found += _choices(simulation.inventory, records)
     found += _fatal(records)
     found += _devices(simulation)
     found += _kept_claims(simulation, evicted)
@@ -123,21 +124,30 @@ def _finished(simulation: Simulation) -> list[Notice]:
     return [Notice("finished-pods-count", text)]
 
 
-def _choices(records: Sequence[PodRecord]) -> list[Notice]:
+def _choices(inventory: Inventory, records: Sequence[PodRecord]) -> list[Notice]:
     """Return the pods that could equally have gone to a different node; many of them share one text."""
     tied = [record for record in records if record.node and len(record.best) > 1]
     if len(tied) > _MOST_TIES:
-        text = "several nodes score highest (bestNodes in -o json); in a real cluster, timing decides between them"
-        return [Notice(SEVERAL_BEST, text, f"Pod {record.pod.key}") for record in tied]
+        text = "several nodes have the highest score (bestNodes in -o json); in a cluster, timing decides between them"
+        return [Notice(SEVERAL_BEST, text, f"Pod {record.pod.key}", _source(inventory, record.pod)) for record in tied]
     return [
         Notice(
             SEVERAL_BEST,
-            f"{len(record.best)} nodes score highest ({_some(record.best, 5)}); "
-            f"{record.node} comes first in node order, in a cluster timing may decide otherwise",
+            f"{len(record.best)} nodes have the highest score ({_some(record.best, 5)}); dra-plan takes the first in "
+            f"node order, {record.node}; in a cluster, timing decides",
             f"Pod {record.pod.key}",
+            _source(inventory, record.pod),
         )
         for record in tied
     ]
+
+
+def _source(inventory: Inventory, pod: Pod) -> str:
+    """Return the position of the pod in the input, or of an object that owns it; "" if neither is there."""
+    namespace = pod.metadata.namespace
+    keys = [("Pod", namespace, pod.metadata.name)]
+    keys += [(owner.kind, namespace, owner.name) for owner in pod.metadata.owner_references or ()]
+    return next(filter(None, map(inventory.source, keys)), "")
 
 
 def _fatal(records: Sequence[PodRecord]) -> list[Notice]:

@@ -5,7 +5,7 @@ First the slices that one node gathers together, because only these can contradi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from dra_plan.allocator import AllocationError, PoolID
 from dra_plan.allocator.pools import PoolSlice, targets
@@ -13,6 +13,7 @@ from dra_plan.api.core import Node, NodeSelector
 from dra_plan.api.meta import FieldPath
 from dra_plan.api.quantity import parse
 from dra_plan.api.resource import Device, ResourceSliceSpec
+from dra_plan.releases import Target
 from dra_plan.remembered import Remembered
 
 from .formats import count, listed, nearest, shown
@@ -162,7 +163,8 @@ def check(given: Input) -> Found:
         yield from _numbers(placed, whole=given.knows_all_devices)
         yield from _devices(placed.pool.id, placed.newest, sighting)
         yield from _set_names(placed.newest)
-        yield from _counters(placed, pool_wide=given.target.rules.counter_slices)
+        if given.target.gates.get("DRAPartitionableDevices", False):  # otherwise, the references are dropped
+            yield from _counters(placed, given.target)
 
 
 def _old(placed: PlacedPool) -> Found:
@@ -249,15 +251,31 @@ def _set_names(newest: list[PlacedSlice]) -> Found:
 _Sets = dict[str, dict[str, str | int | float]]
 
 
-def _counters(placed: PlacedPool, *, pool_wide: bool) -> Found:
+def _counters(placed: PlacedPool, target: Target) -> Found:
+    pool_wide = target.rules.counter_slices
     pool, everything = placed.pool, _sets(placed.newest)
+    homes = {} if pool_wide else _homes(placed.newest)
     for piece in placed.newest:
         sets = everything if pool_wide else _sets([piece])
         if not sets and pool.seen < pool.expected:
             continue  # the slice with the counters is one of the missing ones
         for index, device in enumerate(piece.slice.object.spec.devices):
-            for problem in _consumption(pool.id, (*_DEVICES, index, "consumesCounters"), device, sets):
+            path = (*_DEVICES, index, "consumesCounters")
+            for at, entry in enumerate(device.consumes_counters):
+                home = homes.get(entry.counter_set) if entry.counter_set not in sets else None
+                if home is not None:
+                    message = f"counter set {shown(entry.counter_set)} is in {home}, but {target.version} {_SAME_SLICE}"
+                    yield piece.subject, NO_COUNTER.at((*path, at, "counterSet"), message)
+            for problem in _consumption(pool.id, path, device, sets, homes):
                 yield piece.subject, problem
+
+
+_SAME_SLICE = "looks for it only in the slice of the device: move `sharedCounters` there"
+
+
+def _homes(pieces: list[PlacedSlice]) -> dict[str, str]:
+    """Return the slice of each counter set."""
+    return {entry.name: piece.subject.label for piece in pieces for entry in piece.slice.object.spec.shared_counters}
 
 
 def _sets(pieces: list[PlacedSlice]) -> _Sets:
@@ -268,21 +286,26 @@ def _sets(pieces: list[PlacedSlice]) -> _Sets:
     }
 
 
-def _consumption(pool: PoolID, path: FieldPath, device: Device, sets: _Sets) -> Iterator[Problem]:
+def _consumption(
+    pool: PoolID, path: FieldPath, device: Device, sets: _Sets, elsewhere: Collection[str]
+) -> Iterator[Problem]:
     for index, entry in enumerate(device.consumes_counters):
+        if entry.counter_set not in sets and entry.counter_set in elsewhere:
+            continue
         if entry.counter_set not in sets:
-            there = f"but {listed(sets)}" if sets else "nor any other"
-            message = f"pool {shown(pool.pool)} has no counter set {shown(entry.counter_set)}, {there}"
+            there = f"; it has {listed(sets)}" if sets else " and no other counter set"
+            message = f"pool {shown(pool.pool)} has no counter set {shown(entry.counter_set)}{there}"
             yield NO_COUNTER.at((*path, index, "counterSet"), message, nearest(entry.counter_set, sets) or "")
             continue
         known = sets[entry.counter_set]
         for name, counter in entry.counters.items():
             at = (*path, index, "counters", name)
             if name not in known:
-                message = f"counter set {shown(entry.counter_set)} has no counter {shown(name)}, but {listed(known)}"
+                message = f"counter set {shown(entry.counter_set)} has no counter {shown(name)}; it has {listed(known)}"
                 yield NO_COUNTER.at(at, message, nearest(name, known) or "")
             elif parse(counter.value) > parse(known[name]):
                 message = (
-                    f"{counter.value} of {shown(name)}, of which the set {shown(entry.counter_set)} has {known[name]}"
+                    f"consumes {counter.value} of counter {shown(name)}, "
+                    f"but counter set {shown(entry.counter_set)} has only {known[name]}"
                 )
                 yield COUNTER_TOO_SMALL.at(at, message)

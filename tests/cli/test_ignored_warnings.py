@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dra_plan import Cluster
-from tests.build import gpus, node, pod
+from tests.build import device, gpus, node, pod, slice_
 
 from .running import ROOT, in_process
 
@@ -38,8 +38,11 @@ def test_in_python() -> None:
 
 
 def test_facts_about_a_release_are_notes_that_no_gate_counts() -> None:
-    ran = in_process("allocate", UPGRADE, "--kubernetes-version", "1.35", "--ignore-warning", "kubelet-version")
-    assert "note: 1.35 (incubating) takes pools in random order" in ran.err
+    alone = Cluster.of([*gpus("a", "b"), pod("p")], kubernetes_version="1.35").allocate()
+    assert not alone.document.warnings  # each node has one slice: the order does not matter
+    shared = slice_("shared", device("g"), allNodes=True)
+    several = Cluster.of([*gpus("a"), shared, pod("p")], kubernetes_version="1.35").allocate().document.warnings
+    assert [(one.code, one.is_note) for one in several] == [("order-random-upstream", True)]
     tied = Cluster.of([*gpus("a", "b"), pod("p")]).schedule().document.warnings
     assert [(one.code, one.is_note) for one in tied] == [("several-best-nodes", True)]
 

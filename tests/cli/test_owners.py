@@ -180,7 +180,7 @@ def test_of_a_workload_that_the_input_lacks_its_pods_are_told(tmp_path: Path, na
     if "/" not in named:
         assert told([named, "-n", "dev"]).count("pods that it controls") == 0
     del items[2:]
-    assert told([named]).endswith(", but 1 pod that it controls is in the input, and it does not wait for a node\n")
+    assert told([named]).endswith(", but 1 pod that it controls is in the input: name it instead, pod/infer-6d4-0\n")
 
 
 def test_schedule_says_of_a_named_workload_that_it_wants_no_pod(tmp_path: Path) -> None:

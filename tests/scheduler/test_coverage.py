@@ -36,12 +36,10 @@ def told(objects: list[dict[str, Any]], version: str) -> list[str]:
 
 @pytest.mark.parametrize(("version", "release"), [("1.34", "1.34.9"), ("1.35", "1.35.6"), ("1.37", "1.37.0")])
 def test_parts_are_named_as_far_as_the_input_touches_them(version: str, release: str) -> None:
-    said = f"kube-scheduler {release} was not recorded: what was recorded for 1.36 decides "
-    assert told([node("a"), node("b"), pod("p")], version) == [
-        said + "the choice between nodes here (docs/releases.md)"
-    ]
+    said = f"dra-plan has recorded kube-scheduler 1.36, not {release}, and uses its rules for "
+    assert told([node("a"), node("b"), pod("p")], version) == [said + "the choice between nodes (docs/releases.md)"]
     assert told([node("a"), pod("p"), pod("q", "9")], version) == [
-        said + "the order of pods and the messages of FailedScheduling here (docs/releases.md)"
+        said + "the order of pods and the messages of FailedScheduling (docs/releases.md)"
     ]
     assert told([node("a"), pod("p")], version) == []
 

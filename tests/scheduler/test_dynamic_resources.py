@@ -568,7 +568,7 @@ def test_p14_a_deleted_special_claim_wakes_nobody():
 def test_many_ties_share_one_warning():
     few = plan([node("a"), node("b"), *(pod(f"p{index}", cpu="0", memory="0") for index in range(2))])
     assert {w["message"] for w in few["warnings"]} == {
-        "2 nodes score highest (a, b); a comes first in node order, in a cluster timing may decide otherwise"
+        "2 nodes have the highest score (a, b); dra-plan takes the first in node order, a; in a cluster, timing decides"
     }
     many = plan([node("a"), node("b"), *(pod(f"p{index}", cpu="0", memory="0") for index in range(5))])
     tied = [w for w in many["warnings"] if w["code"] == "several-best-nodes"]

@@ -157,7 +157,7 @@ class OwnerDevices(DocumentPart, frozen=True, kw_only=True):
     profile: Annotated[str, Meta(description="The kind of partitions; they count as often as they fit.")] = ""
     used: Annotated[Amount, Meta(description="In use by the copies.")]
     stranded: Annotated[
-        Amount, Meta(description="Still idle although they match a request: one more copy was refused.")
+        Amount, Meta(description="Still idle although they match a request: one more copy was rejected.")
     ]
 
 

@@ -208,8 +208,8 @@ def _notices(inventory: Inventory, target: Target, answer: Grown, *, is_tied: bo
         yield Notice(
             SEVERAL_BEST,
             (
-                "with other numbers of new nodes, several nodes score highest. The first in node order "
-                "is taken; in a cluster timing may decide differently, and the number may differ"
+                "with other numbers of new nodes, several nodes have the highest score. dra-plan takes the first in "
+                "node order; in a cluster, timing decides, and the number may differ"
             ),
         )
 

@@ -116,7 +116,7 @@ def _sums(inventory: Inventory) -> Quotas:
 
 
 def sentences(quotas: Sequence[QuotaUse]) -> Iterator[str]:
-    """Yield what each quota refuses from now on, and what it never counts."""
+    """Yield what each quota now rejects, and what it never counts."""
     exceeded, used_up = "Usage exceeds quota {}: running pods are not terminated, but", "Quota {} is used up:"
     for over, begin in ((True, exceeded), (False, used_up)):
         found: dict[str, dict[str, None]] = {}
@@ -137,7 +137,7 @@ def sentences(quotas: Sequence[QuotaUse]) -> Iterator[str]:
         if one.unstated:
             do, them = ("does", "it") if one.unstated == 1 else ("do", "them")
             pods = f"{counted(one.unstated, 'running pod')} {do} not set {one.resource}"
-            yield f"{pods}: {quota} refuses {them} when created again."
+            yield f"{pods}: {quota} rejects {them} when recreated."
         if one.counts_nothing:
             yield f"Q{quota[1:]} counts nothing as {one.resource}: {one.counts_nothing}."
 
@@ -148,7 +148,7 @@ def _is_used_up(one: QuotaUse) -> bool:
 
 
 def _widest(refused: Iterable[str]) -> Iterator[str]:
-    """Yield what is refused, without parts of something else: no new pod means no new pod with requests.cpu."""
+    """Yield what is rejected, without parts of something else: no new pod means no new pod with requests.cpu."""
     every = set(refused)
     for one in refused:
         both = one.removeprefix("pod or claim for ")

@@ -67,7 +67,7 @@ class Stop(DocumentPart, frozen=True, kw_only=True):
     done: Annotated[list[str], Meta(description="The nodes that were drained and uncordoned before.")]
     pod: Annotated[str, Meta(description="NAMESPACE/NAME of the pod that stops it.")]
     reason: StopReason
-    message: Annotated[str, Meta(description="The message of the scheduler, or of the API server that refuses it.")] = (
+    message: Annotated[str, Meta(description="The message of the scheduler, or of the API server that rejects it.")] = (
         ""
     )
     lacks_room: Annotated[

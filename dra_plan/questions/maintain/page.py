@@ -98,7 +98,7 @@ def _back(node: GivenBackNode) -> str:
         said.append(f"new slices and {words.counted(len(node.devices), 'device')}")
     if node.kubelet_version:
         said.append(f"a kubelet of {node.kubelet_version}")
-    return f"comes back with {words.listed(said)}" if said else "given back"
+    return f"comes back with {words.listed(said)}" if said else "returned"
 
 
 def _add_end(made: Page, document: MaintenanceDocument) -> None:
@@ -109,7 +109,7 @@ def _add_end(made: Page, document: MaintenanceDocument) -> None:
         first = ended[name].from_node if name in ended else pod.from_node
         ended[name] = DrawnMove(name, first, pod.to_node, pod.devices)
     line = f"{words.counted(len(ended), 'pod')} moved"
-    pick = Pick(f"pick-{len(made.picks)}", LAST, picks.GOOD, "all given back", line, [])
+    pick = Pick(f"pick-{len(made.picks)}", LAST, picks.GOOD, "all returned", line, [])
     pick.marks = [moves.of_moves(list(ended.values()), drawn, None) for drawn in made.scenes]
     for scene, marks in zip(made.scenes, pick.marks, strict=True):
         for name in document.surge:
@@ -134,9 +134,7 @@ def _stopped(made: Page, stop: Stop, now: Moments) -> dict[int, Mark]:
     """Return the marks of the stop: the node with the devices of the pod, and the nodes drained before."""
     scene = made.scenes[0]
     marks = {
-        scene.by_node[name].number: Mark(picks.GOOD, "drained, given back")
-        for name in stop.done
-        if name in scene.by_node
+        scene.by_node[name].number: Mark(picks.GOOD, "drained, returned") for name in stop.done if name in scene.by_node
     }
     place = scene.by_node.get(stop.node)
     if place is not None:

@@ -19,6 +19,13 @@ MOST = 2
 """The number of different reasons that a line contains."""
 
 
+def aside(pod: ScheduledPod) -> str:
+    """Return why a pod has no new result: it was already bound, or it was not selected; otherwise ""."""
+    if pod.outcome == "Bound" and not pod.attempts:
+        return "already bound"
+    return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
+
+
 def of_attempts(document: ScheduleDocument) -> dict[str, ExplainedAttempt]:
     """Return the last explained attempt of each pod, by NAMESPACE/NAME."""
     explained = document.explanations if document.explanations is not UNSET else ()

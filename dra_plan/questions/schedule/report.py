@@ -6,12 +6,12 @@ from dra_plan.api.inventory import Origin
 from dra_plan.documents.scheduling import ExplainedAttempt, ScheduledPod
 from dra_plan.questions.schedule.document import ScheduleDocument
 from dra_plan.questions.schedule.gate import never_made, of_pod
-from dra_plan.questions.schedule.reasons import of_attempts, short, whole, without_template
+from dra_plan.questions.schedule.reasons import aside, of_attempts, short, whole, without_template
 from dra_plan.text.gate import Gate, Verdict
 from dra_plan.text.reports import refusals
 from dra_plan.text.reports.claim_sets import Origins
 from dra_plan.text.reports.content import SEARCH_ENDED, Content, Entry, Level, ReportCase, Result, RuleText, of_warnings
-from dra_plan.text.words import capital, scheduler_says
+from dra_plan.text.words import capital, ended, scheduler_says
 
 RULES = {
     "unschedulable": RuleText("The pod stays pending", "dra-plan explain says why its claims do not fit."),
@@ -36,14 +36,19 @@ CODES = {
 
 
 def content(document: ScheduleDocument, gate: Gate, origins: Origins, *, command: str, anchor: str) -> Content:
-    """Return the result of each pod of a SchedulePlan, and the warnings."""
+    """Return the result of each scheduled pod of a SchedulePlan, and the warnings."""
     attempts = of_attempts(document)
-    checks = [_check(pod, gate, origins, attempts.get(f"{pod.namespace}/{pod.name}")) for pod in document.pods]
+    checks = [_check(pod, gate, origins, attempts.get(f"{pod.namespace}/{pod.name}")) for pod in _planned(document)]
     checks = [_with_template(check, document) for check in checks]
     checks += refusals.checks(document.refusals)
     checks += [_never_made(what) for what in (never_made(document.settled) if document.settled else ())]
     failed, notes = of_warnings(document.warnings, gate)
     return Content(command, (*checks, *failed), tuple(notes), RULES, anchor)
+
+
+def _planned(document: ScheduleDocument) -> list[ScheduledPod]:
+    """Return the pods that were scheduled; all of them if there are none."""
+    return [pod for pod in document.pods if not aside(pod)] or document.pods
 
 
 def _never_made(what: str) -> ReportCase:
@@ -56,7 +61,7 @@ def _with_template(check: ReportCase, document: ScheduleDocument) -> ReportCase:
     why = without_template(document, check.name.removeprefix("pod/"))
     if check.entry is None or not why:
         return check
-    return check._replace(entry=check.entry._replace(message=f"{why}. {scheduler_says(check.entry.message)}"))
+    return check._replace(entry=check.entry._replace(message=f"{ended(why)} {scheduler_says(check.entry.message)}"))
 
 
 def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAttempt | None) -> ReportCase:
@@ -70,7 +75,7 @@ def _check(pod: ScheduledPod, gate: Gate, origins: Origins, attempt: ExplainedAt
     entry = Entry(
         Level.ERROR,
         "undecided" if pod.is_undecided else CODES[pod.outcome],
-        f"{capital(reason)}. {scheduler_says(message)}" if reason else message,
+        f"{ended(capital(reason))} {scheduler_says(message)}" if reason else message,
         source=origin.source,
         line=origin.line,
         object=f"Pod {pod.namespace}/{pod.name}",

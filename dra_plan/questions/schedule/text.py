@@ -19,7 +19,7 @@ from dra_plan.documents.scheduling import (
 )
 from dra_plan.documents.verdicts import PodOutcome
 from dra_plan.questions.schedule.document import ScheduleDocument, devices_by_pod
-from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE
+from dra_plan.questions.schedule.reasons import MISSING_TEMPLATE, aside
 from dra_plan.text import formats, refusals
 from dra_plan.text.columns import WIDEST, Lines, Paragraph, Part, Screen, Table, indented, width_of
 from dra_plan.text.folding import by_pool, device_cell
@@ -41,15 +41,15 @@ def table(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     Below, with a trace, each attempt, the evicted and retried pods, and the number of pods omitted because they were
     already bound or not selected.
     """
-    pods = [pod for pod in document.pods if not _aside(pod)]
+    pods = [pod for pod in document.pods if not aside(pod)]
     if not pods and len(document.pods) <= FEW:
         pods = document.pods
     parts: list[Part] = [*refusals.paragraphs(document.refusals)]
     parts += [*pods_table(document, pods, screen, every=False), *paragraphs(document)]
     parts += map(story, document.trace.attempts if document.trace else ())
     parts += _below(document, pods, [volume for volume in document.volumes if volume.pv or volume.provision])
-    aside = [_aside(pod) for pod in document.pods] if pods is not document.pods else []
-    told = {why: aside.count(why) for why in dict.fromkeys(filter(None, aside))}
+    reasons = [aside(pod) for pod in document.pods] if pods is not document.pods else []
+    told = {why: reasons.count(why) for why in dict.fromkeys(filter(None, reasons))}
     if told:
         omitted = [f"{counted(number, 'pod')} {why}" for why, number in told.items()]
         parts.append(f"Not shown: {', '.join(omitted)} (-o wide shows {'it' if sum(told.values()) == 1 else 'them'}).")
@@ -64,13 +64,6 @@ def wide(document: ScheduleDocument, screen: Screen | None) -> list[Part]:
     parts += _attempts(last.values())
     parts += _below(document, document.pods, document.volumes)
     return [*parts, target(document)]
-
-
-def _aside(pod: ScheduledPod) -> str:
-    """Return why a pod has no new result: it was already bound, or it was not selected; otherwise ""."""
-    if pod.outcome == "Bound" and not pod.attempts:
-        return "already bound"
-    return "not chosen" if pod.outcome == "Skipped" and pod.waiting == "not chosen" else ""
 
 
 def _attempts(attempts: Iterable[TracedAttempt]) -> list[Part]:

@@ -89,7 +89,7 @@ def _of_fault(fault: Fault) -> Entry:
     return Entry(
         Level.ERROR,
         "input-error",
-        message,
+        f"{fault.path}: {message}" if fault.path else message,
         source=fault.source,
         line=int(fault.line),
         column=fault.line.column if isinstance(fault.line, Line) else 0,

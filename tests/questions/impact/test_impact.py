@@ -321,7 +321,7 @@ def test_nodes_and_devices_of_a_row_are_in_the_same_order() -> None:
     for name, where in (("p-0", "z"), ("p-1", "m")):
         objects += runs(name, where, **owned("ReplicaSet", "p"))
     text = str(of(objects, taint_rule("r", EVICTS, driver=GPU)))
-    assert f"on m and z with {GPU}/m/gpu-0 and {GPU}/z/gpu-0" in text
+    assert f"on m and z with {GPU}/m: gpu-0; {GPU}/z: gpu-0" in text
 
 
 def test_nodes_after_have_the_order_of_the_pods() -> None:
@@ -334,7 +334,7 @@ def test_nodes_after_have_the_order_of_the_pods() -> None:
     nodes = {each.name: each.after.node_name for each in found}
     row = str(found).splitlines()[3]
     assert "default/p-1 and default/p-0" in row
-    assert f"get {nodes['p-1']} and {nodes['p-0']} with {GPU}/{nodes['p-1']}/gpu-0 and {GPU}/{nodes['p-0']}" in row
+    assert f"get {nodes['p-1']} and {nodes['p-0']} with {GPU}/{nodes['p-1']}: gpu-0; {GPU}/{nodes['p-0']}: gpu-0" in row
 
 
 def test_nodes_that_repeat_in_a_row_have_the_number_of_their_pods() -> None:
@@ -585,7 +585,7 @@ def test_running_pods_that_a_quota_will_refuse_are_counted() -> None:
     """They lack a limit that the quota requires; a bare pod is created by nobody, and a default would help."""
     objects = [*replicas(2), *runs("bare", "b")]
     found = of(objects, quota_of(limits_memory="1Gi"))
-    assert "2 running pods do not set limits.memory: quota default/q refuses them when created again." in str(found)
+    assert "2 running pods do not set limits.memory: quota default/q rejects them when recreated." in str(found)
     assert fails(found)
     default = manifest(
         "LimitRange",
