@@ -56,17 +56,20 @@ def impact(
     has_rules = False
     refused: list[ApiServerRefusal] = []
     after = cluster
-    if objects is not None:
-        has_rules = bool(required(objects, LoadedCluster, "objects", "a Cluster").inventory.taint_rules)
-        refused = _refused(objects.with_gate(TAINT_RULES) if has_rules else objects, asked.runtime_config)
-        after = cluster.edited(Apply(_taken(objects, refused)))
     upgraded = cluster if version is None else cluster.at(version)
+    if objects is not None:
+        written = required(objects, LoadedCluster, "objects", "a Cluster").at(upgraded.target.release)
+        serving = written.with_gate(TAINT_RULES) if written.inventory.taint_rules else written
+        refused = _refused(serving, asked.runtime_config)
+        taken = _taken(objects, refused)
+        has_rules = bool(taken.taint_rules)
+        after = cluster.edited(Apply(taken))
     later = upgraded.target_with(TAINT_RULES) if has_rules else upgraded.target
     before = cluster.target_with(TAINT_RULES) if has_rules and version is None else cluster.target
-    written = None if objects is None else after.what_if[-1]
+    applied = None if objects is None else after.what_if[-1]
     is_on, was_on = (each.features.device_taint_rules for each in (later, upgraded.target))
     notices = [of_assumed_rules(cluster.target)] if is_on and not was_on else []
-    change = WrittenChange(after.inventory, later, written, refused, notices)
+    change = WrittenChange(after.inventory, later, applied, refused, notices)
     return replace(cluster.with_edits(impact_of(cluster.inventory, before, change, asked)), ignored=cluster.ignored)
 
 
