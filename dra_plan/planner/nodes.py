@@ -98,7 +98,13 @@ def of_devices(inventory: Inventory) -> list[Notice]:
 
     They also cover pods that have a node but no devices, because the scheduler does not handle them again.
     """
-    return [*_claims(inventory), *_slices(inventory), *_classes(inventory), *_without_devices(inventory)]
+    return [
+        *_claims(inventory),
+        *_one_namespace(inventory),
+        *_slices(inventory),
+        *_classes(inventory),
+        *_without_devices(inventory),
+    ]
 
 
 def deciding(inventory: Inventory) -> frozenset[str]:
@@ -241,6 +247,29 @@ def _claims(inventory: Inventory) -> Iterator[Notice]:
             " `kubectl get resourceclaims -A -o yaml`",
             brings=("resourceclaims",),
         )
+
+
+def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
+    """Yield a notice if the pods come from a cluster, and all from one namespace: `kubectl get` without -A.
+
+    The nodes of a cluster run pods of several namespaces, at least of kube-system.
+    """
+    if was_listed(inventory, "Pod") or not any(node.metadata.resource_version for node in inventory.nodes):
+        return
+    pods = {pod.metadata.namespace for pod in inventory.pods if pod.metadata.resource_version}
+    if len(pods) != 1:
+        return
+    [namespace] = pods
+    claims = {claim.metadata.namespace for claim in inventory.claims if claim.metadata.resource_version}
+    both = claims <= pods and not was_listed(inventory, "ResourceClaim")
+    plurals = ("pods", "resourceclaims") if both else ("pods",)
+    subject, free = ("pods and claims", "cpu, memory and devices") if both else ("pods", "cpu and memory")
+    yield Notice(
+        "one-namespace",
+        f"all {subject} of the input are in namespace {namespace}, as after `kubectl get` without -A, so the {free} of"
+        f" pods in other namespaces count as free: add the output of `kubectl get {','.join(plurals)} -A -o yaml`",
+        brings=plurals,
+    )
 
 
 def _lacks_claims(pod: Pod, index: Index) -> bool:

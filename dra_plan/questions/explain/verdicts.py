@@ -358,6 +358,7 @@ class _Verdicts:
             about=self._about,
             question=self._question,
             run=self._run,
+            common=self._common,
             owners_of=self._owners_of,
             fates=self._fates,
             closely=self._closely,
