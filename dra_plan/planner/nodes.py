@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
+from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index, missing_templates, owner_of
@@ -254,13 +255,13 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
 
     The nodes of a cluster run pods of several namespaces, at least of kube-system.
     """
-    if was_listed(inventory, "Pod") or not any(node.metadata.resource_version for node in inventory.nodes):
+    if was_listed(inventory, "Pod") or not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
         return
-    pods = {pod.metadata.namespace for pod in inventory.pods if pod.metadata.resource_version}
+    pods = {pod.metadata.namespace for pod in inventory.pods if _is_of_cluster(pod.metadata)}
     if len(pods) != 1:
         return
     [namespace] = pods
-    claims = {claim.metadata.namespace for claim in inventory.claims if claim.metadata.resource_version}
+    claims = {claim.metadata.namespace for claim in inventory.claims if _is_of_cluster(claim.metadata)}
     both = claims <= pods and not was_listed(inventory, "ResourceClaim")
     plurals = ("pods", "resourceclaims") if both else ("pods",)
     subject, free = ("pods and claims", "cpu, memory and devices") if both else ("pods", "cpu and memory")
@@ -270,6 +271,11 @@ def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
         f" pods in other namespaces count as free: add the output of `kubectl get {','.join(plurals)} -A -o yaml`",
         brings=plurals,
     )
+
+
+def _is_of_cluster(metadata: ObjectMeta) -> bool:
+    """Return whether the object was read from an API server, and not written by hand."""
+    return bool(metadata.uid and metadata.creation_timestamp)
 
 
 def _lacks_claims(pod: Pod, index: Index) -> bool:
