@@ -178,7 +178,8 @@ class LoadedCluster:
             before.quirks if quirks is None else quirks,
             strict_version=before.strict_version,
         )
-        return self._under(replace(asked, reported=before.reported, runtime_config=before.runtime_config))
+        asked = replace(asked, reported=before.reported, runtime_config=before.runtime_config)
+        return self._under(replace(asked, served=before.served))
 
     def reported(self, gates: Mapping[str, bool]) -> Self:
         """Return the same cluster with the feature gates that its scheduler reports (`dra_plan.gates_of_metrics`).
