@@ -45,6 +45,7 @@ CODES = frozenset(
         "not-served",
         "not-simulated",
         "object-overridden",
+        "one-namespace",
         "one-order",
         "order-random-upstream",
         "others-wait",
