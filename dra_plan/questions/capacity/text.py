@@ -453,7 +453,7 @@ def _why(reason: StrandedFor, what: str) -> str:
         case "not-wanted":
             return "not asked for"
         case "node":
-            return reason.message
+            return f"on nodes that reject the pods ({reason.message})"
     return f"too few for one {what}"
 
 
