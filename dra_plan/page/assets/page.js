@@ -111,6 +111,7 @@ function start(/** @type {PageData} */ data) {
     if (!id("brief")) return;
     const lines = briefs.get(chosen?.key || "");
     id("brief").hidden = !lines;
+    id("brief").className = "answer-brief js-only " + chosen?.tone;
     if (!lines || !chosen) return;
     const title = el("h3", el("span.badge", chosen.word), " ", bdi(chosen.name));
     id("brief").replaceChildren(title, ...lines.slice(1).map((/** @type {string} */ line) => el("p.told", line)));
