@@ -136,6 +136,11 @@ def test_a_short_list_is_not_folded_on_a_phone_and_what_is_free_stands_before_th
     page = opens(cluster.page(cluster.diff(cluster.drain("gpu-a"))), width=390, height=844).page
     assert 1 < page.locator(".pick:visible").count() < 9
     assert not page.locator("#choose").is_visible()
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 844})
+        inside = "part => { const own = document.querySelector(part); return own.scrollWidth <= own.clientWidth; }"
+        assert page.evaluate(inside, ".side-left" if width > 1000 else ".picks")
+    page.set_viewport_size({"width": 390, "height": 844})
     top = "part => document.querySelector(part).getBoundingClientRect().top"
     assert page.evaluate(top, "#left") < page.evaluate(top, ".tables")
     many = [bare_pod(f"p{at}", templates={"g": "one"}) for at in range(12)]
