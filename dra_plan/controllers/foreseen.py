@@ -6,7 +6,7 @@ The time of an input is that of its snapshot, or the newest that its objects hav
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -134,21 +134,31 @@ class _NodeTaints:
 # -- the outlook after one pass of the scheduler -----------------------------------------------------------------------
 
 
-def outlook(simulation: Simulation, outcome: SimulationResult) -> list[str]:
-    """Return the next actions of controllers and admission, a clause each; empty if there are none."""
+@dataclass(frozen=True)
+class NextActions:
+    """The next actions of controllers and admission: a clause each, and the pods that taints evict."""
+
+    said: Sequence[str] = ()
+    evicted_by: Mapping[str, Sequence[Pod]] = field(default_factory=dict)
+    """The pods by what evicts them: `device taint` or `node taint`."""
+
+
+def outlook(simulation: Simulation, outcome: SimulationResult) -> NextActions:
+    """Return the next actions of controllers and admission."""
     pods, claims = list(simulation.cluster.pods.values()), list(simulation.cluster.claims)
     inventory = replace(simulation.inventory, pods=pods, claims=claims)
     state = _state(inventory, simulation.target, simulation.clock.now)
     found = []
+    evicted_by = {}
     if outcome.evictions:
         found.append(f"the claims of {counted(len(outcome.evictions), 'preempted pod')} come free")
-    for step, by in ((device_eviction.step, "device taints"), (node_eviction.step, "node taints")):
-        evicted = _evicted(state, step)
-        if evicted:
-            found.append(f"{by} evict {counted(len(evicted), 'pod')}")
+    for step, by in ((device_eviction.step, "device taint"), (node_eviction.step, "node taint")):
+        if evicted := _evicted(state, step):
+            evicted_by[by] = evicted
+            found.append(f"{by}s evict {counted(len(evicted), 'pod')}")
     if inventory.quotas or inventory.limit_ranges:
         found.append("quotas and limits count")
-    return found
+    return NextActions(found, evicted_by)
 
 
 def _evicted(state: ClusterState, step: Callable[[ClusterState], Iterable[Action]]) -> list[Pod]:

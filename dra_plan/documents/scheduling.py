@@ -127,6 +127,15 @@ class EvictedPod(DocumentPart, frozen=True, kw_only=True):
     node: str
 
 
+class TaintEvictedPod(DocumentPart, frozen=True, kw_only=True):
+    """A pod that a taint of its node, or of one of its devices, evicts."""
+
+    namespace: str
+    name: str
+    node_name: str
+    by: Annotated[str, one_of("device taint", "node taint")]
+
+
 class PluginVerdict(DocumentPart, frozen=True, kw_only=True):
     """The status that a plugin returned."""
 

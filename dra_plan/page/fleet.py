@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -17,7 +17,7 @@ MOST_LABELS = 8
 """The number of node labels by which the fleet can be grouped."""
 
 
-MOST_VALUES = 24
+MOST_VALUES = 64
 """The number of values above which a label is not used for grouping, unless pods select by it."""
 
 
@@ -33,21 +33,30 @@ MOST_NAMED = 8
 """The number of nodes of a group that are named."""
 
 
-def plain(scene: Scene, texts: Texts) -> dict[str, Any]:
-    """Return the data for the script: layouts, and for each place its layout and its own values."""
+MOST_REACHED = 6
+"""The number of nodes that are named as those that reach a shared pool."""
+
+
+def plain(scene: Scene, texts: Texts, differing: Collection[str] = ()) -> dict[str, Any]:
+    """Return the data for the script: layouts, and for each place its layout and its own values.
+
+    The places with the titles `differing` are marked as different in the other picture.
+    """
     layouts: dict[bytes, int] = {}
     made: list[dict[str, Any]] = []
     places = []
     labels = _labels(scene)
     ids = (each for place in scene.places for one in place.devices for each in one.drawn.ids)
     keeps_ids = sum(map(len, ids)) <= MOST_ID_LETTERS
+    drivers = _drivers(scene)
     for place in scene.places:
-        layout = _layout(place, texts)
+        layout = _layout(place, texts, drivers[0] if drivers else "")
         key = msgspec.json.encode(layout)
         if key not in layouts:
             layouts[key] = len(made)
             made.append(layout)
-        places.append(_place(place, layouts[key], labels, texts, keeps_ids=keeps_ids))
+        own = _place(place, layouts[key], labels, texts, keeps_ids=keeps_ids)
+        places.append(own | ({"differs": True} if place.title in differing else {}))
     return {
         "title": scene.title,
         "says": scene.says,
@@ -55,11 +64,40 @@ def plain(scene: Scene, texts: Texts) -> dict[str, Any]:
         "places": places,
         "labels": labels,
         "keeps_ids": keeps_ids,
+        "leads": drivers[0] if len(drivers) > 1 else "",
     }
 
 
+def differing(scenes: Sequence[Scene]) -> set[str]:
+    """Return the titles of the places that differ between two pictures, or are in one only."""
+    if len(scenes) < 2:
+        return set()
+    one, other = ({place.title: _looks(place) for place in scene.places} for scene in scenes[:2])
+    return {title for title in one.keys() | other.keys() if one.get(title) != other.get(title)}
+
+
+def _looks(place: ScenePlace) -> tuple[str, Sequence[str]]:
+    return "".join(LETTERS[device.state] for device in place.devices), place.node.away if place.node is not None else ()
+
+
+def _drivers(scene: Scene) -> list[str]:
+    """Return the drivers, first the one whose devices stand for a node.
+
+    That is the one with the most devices, of those that name models or partition devices, or else of all.
+    """
+    found: dict[str, tuple[bool, int]] = {}
+    for pool in (pool for place in scene.places for pool in place.pools):
+        names, number = found.get(pool.pool.driver, (False, 0))
+        names = names or bool(pool.physical) or any(device.drawn.model for device in whole_devices(pool))
+        found[pool.pool.driver] = (names, number + len(whole_devices(pool)) + len(pool.physical))
+    return sorted(found, key=lambda driver: found[driver], reverse=True)
+
+
 def _labels(scene: Scene) -> list[str]:
-    """Return the labels that group nodes: those with several values, but fewer than there are nodes."""
+    """Return the labels that group nodes: those with several values, but fewer than there are nodes.
+
+    Of labels that make the same groups, only the first is returned.
+    """
     nodes = [place.node for place in scene.places if place.node is not None]
     values: dict[str, set[str]] = {}
     for node in nodes:
@@ -67,7 +105,12 @@ def _labels(scene: Scene) -> list[str]:
             values.setdefault(name, set()).add(value)
     most = {name: len(nodes) if name in scene.selected else MOST_VALUES + 1 for name in values}
     found = [name for name, of in values.items() if 1 < len(of) < min(len(nodes), most[name])]
-    return sorted(found, key=lambda name: (name not in scene.selected, "zone" not in name, name))[:MOST_LABELS]
+    found.sort(key=lambda name: (name not in scene.selected, "zone" not in name, name))
+    alike: dict[tuple[int, ...], str] = {}
+    for name in found:
+        numbers: dict[str, int] = {}
+        alike.setdefault(tuple(numbers.setdefault(of.labels.get(name, ""), len(numbers)) for of in nodes), name)
+    return list(alike.values())[:MOST_LABELS]
 
 
 def _place(place: ScenePlace, layout: int, labels: list[str], texts: Texts, *, keeps_ids: bool) -> dict[str, Any]:
@@ -82,24 +125,36 @@ def _place(place: ScenePlace, layout: int, labels: list[str], texts: Texts, *, k
     optional = {
         "details": details,
         "ids": {str(one.at): [texts.at(each) for each in one.drawn.ids] for one in named if one.drawn.ids},
-        "away": [texts.at(said) for said in place.node.away] if place.node is not None else [],
         "labels": [texts.at(place.node.labels.get(name, "")) for name in labels] if place.node is not None else [],
         "new": place.is_new,
-        "reached": [shown.printable(name) for name in place.reached_by],
+        "reached": "" if place.node is not None else _reached(place),
         "slots": [[texts.at(s.by) if s.taken else -1 for s in row.slots] for one in physical for row in one.slots],
         "amounts": [plain_amount(each, texts) for one in physical for each in one.amounts],
         "shared": place.node is None,
     }
+    if place.node is not None and place.node.away:
+        optional["away"] = texts.at(", ".join(place.node.away))
     return made | {name: value for name, value in optional.items() if value}
 
 
-def _layout(place: ScenePlace, texts: Texts) -> dict[str, Any]:
+def _reached(place: ScenePlace) -> str:
+    return shown.printable(words.listed(list(place.reached_by), MOST_REACHED)) or "no node of the input"
+
+
+def _layout(place: ScenePlace, texts: Texts, leads: str) -> dict[str, Any]:
     return {
-        "pools": [_pool(pool, place, texts) for pool in place.pools],
+        "kind": texts.at(_kind(place)),
+        "pools": [_pool(pool, place, texts) | {"leads": pool.pool.driver == leads} for pool in place.pools],
         "devices": [shown.printable(device.drawn.name) for device in place.devices],
         "models": [texts.at(device.drawn.model or device.pool.driver) for device in place.devices],
         "whole": [device.at for pool in place.pools for device in whole_devices(pool)],
     }
+
+
+def _kind(place: ScenePlace) -> str:
+    """Return the models of a node, as the name of its kind."""
+    models = ", ".join(f"{model.total:,} \N{MULTIPLICATION SIGN} {model.name}" for model in place.models)
+    return models or ("cut into parts" if place.devices else "no devices")
 
 
 def _pool(pool: ScenePool, place: ScenePlace, texts: Texts) -> dict[str, Any]:

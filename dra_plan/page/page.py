@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 import msgspec
@@ -18,7 +19,7 @@ from dra_plan import __version__, shown
 from dra_plan.documents.suggestions import ObjectPatch
 from dra_plan.page import fleet
 from dra_plan.page.content import MOST_ARTICLES, Page
-from dra_plan.page.picks import MarkLists
+from dra_plan.page.picks import BAD, GOOD, OTHER, PLAIN, MarkLists, Pick
 from dra_plan.page.scene import NOT_SUITABLE, WORDS, Texts
 from dra_plan.page.told import in_short, named_nodes
 
@@ -34,7 +35,7 @@ PACKED = "application/gzip"
 """The media type of compressed data: gzip, encoded as base64."""
 
 
-SCRIPTS = ("model.js", "draw.js", "tiles.js", "fleet.js", "left.js", "page.js")
+SCRIPTS = ("model.js", "draw.js", "tiles.js", "left.js", "fleet.js", "page.js")
 """The modules of the script, each after the modules that it imports."""
 
 
@@ -61,7 +62,7 @@ def render(page: Page) -> str:
         not_suitable=NOT_SUITABLE,
         data=packed(text) if is_long else text,
         data_type=PACKED if is_long else "application/json",
-        document=packed(shown.in_json(msgspec.json.encode(document).decode())) if follows else "",
+        document=packed(shown.in_json(written)) if written is not None and follows else "",
         packed_type=PACKED,
         script=script(),
         style=_asset("page.css"),
@@ -73,20 +74,47 @@ def render(page: Page) -> str:
 def _data(page: Page) -> dict[str, Any]:
     """Return the data that the script needs in addition to the document."""
     texts, marks = Texts(), MarkLists()
+    differing = fleet.differing(page.scenes)
+    addresses = _addresses(page.picks)
     data: dict[str, Any] = {
         "gets": page.gets_word,
         "harm": page.harm_word,
         "moments_in": page.moments_in,
-        "opens_on": page.opens_on,
+        "opens_on": _opens_on(page),
+        "order": _order(page),
         "before": page.before,
         "steps": page.steps,
         "at": page.curves.steps if page.curves is not None else [],
         "moments": [moment.plain(texts) for moment in page.moments],
-        "picks": [pick.plain(texts, marks) for pick in page.picks],
-        "scenes": [fleet.plain(scene, texts) for scene in page.scenes],
+        "picks": [pick.plain(texts, marks, address) for pick, address in zip(page.picks, addresses, strict=True)],
+        "scenes": [fleet.plain(scene, texts, differing) for scene in page.scenes],
         "words": {**WORDS, "no": NOT_SUITABLE},
     }
     return data | {"marks": marks.all, "texts": texts.all}
+
+
+def _addresses(all_picks: Sequence[Pick]) -> list[str]:
+    """Return the address of each pick: its name, or its key if an earlier pick has the same name."""
+    found: dict[str, str] = {}
+    for pick in all_picks:
+        found.setdefault("#" + quote(shown.printable(pick.name), safe="/!*'()"), pick.key)
+    by_key = {key: address for address, key in found.items()}
+    return [by_key.get(pick.key, f"#{pick.key}") for pick in all_picks]
+
+
+def _opens_on(page: Page) -> int:
+    """Return the pick that the page opens on; -1 for none."""
+    if page.opens_on is not None:
+        return page.opens_on
+    failing = next((at for at, pick in enumerate(page.picks) if pick.tone == BAD), -1)
+    return 0 if failing < 0 and page.picks and not page.slider else failing
+
+
+def _order(page: Page) -> list[int]:
+    """Return the order in which picks are listed: the one that is opened, unless it is a step, then failing ones."""
+    tones = (BAD, OTHER, GOOD, PLAIN)
+    first = None if page.slider else page.opens_on
+    return sorted(range(len(page.picks)), key=lambda at: (at != first, tones.index(page.picks[at].tone)))
 
 
 def packed(text: str) -> str:

@@ -227,10 +227,11 @@ class Pick:
     step: int | None = None
     ways: Sequence[tuple[str, str]] = ()
 
-    def plain(self, texts: Texts, marks: MarkLists) -> dict[str, Any]:
+    def plain(self, texts: Texts, marks: MarkLists, address: str) -> dict[str, Any]:
         """Return the data for the script; marks are the numbers of their lists."""
         return {
             "key": self.key,
+            "address": address,
             "name": shown.printable(self.name),
             "tone": self.tone,
             "word": shown.printable(self.word),

@@ -40,7 +40,8 @@ class DrawnDevice:
     profile: str = ""
     """The kind of partition, for a device that consumes counters."""
     frame: str = ""
-    tainted: bool = False
+    taint: str = ""
+    """The taint that excludes requests without a toleration."""
     holders: tuple[ClaimHolder, ...] = ()
     capacity: Mapping[str, tuple[str, str]] | None = None
     """The free and the total capacity by name, for a device that allows multiple allocations."""
@@ -138,7 +139,7 @@ def _away(node: Node) -> Iterator[str]:
     if node.spec.unschedulable or "cordoned" in said:
         yield "cordoned"
     if "unreachable" in said or ready[:1] == ["Unknown"]:
-        yield "unreachable"
+        yield "not ready (unreachable)"
     elif "not ready" in said or ready[:1] == ["False"]:
         yield "not ready"
     for taint in taints:
@@ -213,7 +214,7 @@ def _device(
         model=pools.model(device),
         profile=pools.profile(device) if draws else "",
         frame=_value(device, framed_by) if framed_by else "",
-        tainted=left.is_tainted(device),
+        taint=left.taint(device),
         holders=tuple(users.of(device)),
         capacity=capacity,
         ids=tuple(value for name in names if (value := _text(device, name))),

@@ -122,7 +122,7 @@ def pod_article(
         if claim.allocation is not None
         for result in claim.allocation.devices.results
     ]
-    sentence = f"{pick.word} {pick.line}." if pod.node_name else f"{pod.outcome}."
+    sentence = f"{pick.word} {pick.line}." if pod.node_name else "Gets no node."
     article = told.Article(pick.key, pick.name, pick.tone, pick.word, sentence)
     if not pod.node_name and pick.line:
         article.summary.append(told.TextLine(words.scheduler_says(pick.line)))

@@ -41,7 +41,7 @@ class SceneDevice:
             return "used"
         if self.drawn.state == "Shared":
             return "shared"
-        return "tainted" if self.drawn.tainted and self.drawn.reason.startswith("taint ") else "out"
+        return "tainted" if self.drawn.taint and self.drawn.reason.startswith("taint ") else "out"
 
     @property
     def name(self) -> str:
@@ -57,6 +57,8 @@ class SceneDevice:
         told += [f"{name}: {left} of {total} left" for name, (left, total) in (self.drawn.capacity or {}).items()]
         if self.drawn.reason and self.state != "used":
             told.append(self.drawn.reason)
+        elif self.drawn.taint and self.drawn.holders:
+            told.append(f"tainted {self.drawn.taint}")
         told += [self.drawn.note] if self.drawn.note else []
         return "; ".join(told)
 

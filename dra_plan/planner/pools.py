@@ -105,9 +105,13 @@ class PoolRemainder:
 
     def is_tainted(self, device: PoolDevice) -> bool:
         """Return whether a taint excludes requests without a toleration."""
-        return self._view.target.features.device_taints and any(
-            blocks(taint, self._view.target.rules) for taint in device.taints
-        )
+        return bool(self.taint(device))
+
+    def taint(self, device: PoolDevice) -> str:
+        """Return the first taint that excludes requests without a toleration, KEY=VALUE:EFFECT; "" for none."""
+        target = self._view.target
+        blocking = (taint for taint in device.taints if target.features.device_taints and blocks(taint, target.rules))
+        return next((f"{each.key}{'=' if each.value else ''}{each.value}:{each.effect}" for each in blocking), "")
 
     def state(self, device: PoolDevice) -> tuple[DeviceState, str]:
         """Return the state and the obstacle.
@@ -134,9 +138,8 @@ class PoolRemainder:
             return f"pool is {pool.state.value.lower()}"
         if device.device.binding_conditions and not target.features.binding_conditions:
             return "binding conditions, with DRADeviceBindingConditions off"
-        if self.is_tainted(device):
-            taint = next(taint for taint in device.taints if blocks(taint, target.rules))
-            return f"taint {taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
+        if taint := self.taint(device):
+            return f"taint {taint}"
         if device.device.consumes_counters and not target.features.partitionable_devices:
             return "counters, with DRAPartitionableDevices off"
         return ""

@@ -30,6 +30,7 @@ from .question import Chosen, Question
 if TYPE_CHECKING:
     from dra_plan.controllers.endings import PodKey
     from dra_plan.controllers.events import EventStep
+    from dra_plan.controllers.foreseen import NextActions
     from dra_plan.controllers.settle import Settled
     from dra_plan.controllers.state import EndedPod
 
@@ -101,8 +102,8 @@ def lacking(inventory: Inventory, result: SimulationResult, simulation: Simulati
     return frozenset(_key(each.pod) for each in result.unbound if each.message and certainty.is_open(each))
 
 
-def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, ...]:
-    """Return the changes that settling would make: most inputs have nothing to settle, and are not examined further."""
+def outlook_of(simulation: Simulation, outcome: SimulationResult) -> NextActions | None:
+    """Return the changes that settling would make, if any: most inputs have nothing to settle."""
     inventory = simulation.inventory
     if not (
         outcome.evictions
@@ -111,10 +112,11 @@ def outlook_of(simulation: Simulation, outcome: SimulationResult) -> tuple[str, 
         or any(node.spec.taints for node in inventory.nodes)
         or any(device.taints for each in inventory.slices for device in each.spec.devices)
     ):
-        return ()
+        return None
     from dra_plan.controllers.foreseen import outlook
 
-    return tuple(outlook(simulation, outcome))
+    found = outlook(simulation, outcome)
+    return found if found.said else None
 
 
 def settled_result(

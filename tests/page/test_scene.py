@@ -93,7 +93,7 @@ def test_what_keeps_pods_away_is_known_of_each_node() -> None:
     )
     assert _kept_away(cluster) == {
         "cordoned": ("cordoned", "taint dedicated=ml:NoSchedule"),
-        "down": ("unreachable",),
+        "down": ("not ready (unreachable)",),
         "failing": ("not ready",),
         "up": (),
     }

@@ -72,8 +72,8 @@ export function makeDrawing(model) {
     return [offered ? "no" : state, word + (offered ? ", " + data.words.no : ""), told.join("; ")];
   }
 
-  /** A node, or a pool that nodes share, with its devices; `heading` is the tag of its name. @type {(place: Place, heading: string) => HTMLElement} */
-  function card(place, heading) {
+  /** A node, or a pool that nodes share, with its devices; `heading` is the tag of its name; `found` are told apart. @type {(place: Place, heading: string, found?: number[]) => HTMLElement} */
+  function card(place, heading, found = []) {
     const { layout } = place;
     const letters = model.letters(place);
 
@@ -83,6 +83,10 @@ export function makeDrawing(model) {
       const ids = (place.ids?.[at] || []).map(text).join(", ");
       const title = `${name}: ${word}${more && ", " + more}${ids && "; " + ids}`;
       const parts = [el("bdi.n" + hidden, name), " ", el("span.s", word), " ", el("span.d" + hidden, more)];
+      if (found.length < layout.devices.length && found.includes(at)) {
+        classes += ".found";
+        parts.push(el("span.d" + hidden, ids));
+      }
       return el(`li.dev.${state}${classes}`, { "data-at": at, title }, parts);
     }
     /** @type {(devices: number[]) => HTMLElement} */
@@ -176,8 +180,6 @@ export function makeDrawing(model) {
     const [tone, label, message] = model.verdict(place) || ["", null, null];
     const named = scenes[place.scene].labels.map((name, at) => [name, text(place.labels?.[at])]);
     const labels = named.flatMap(([name, value]) => (value ? [`${name}=${value}`] : [])).join(", ");
-    const reached = place.reached || [];
-    const by = reached.slice(0, 6).join(", ") + (reached.length > 6 ? ` and ${reached.length - 6} more` : "");
     const title = el("a.title", { href: placeAddress(place) }, bdi(place.name));
     return el(
       "article.card" + (text(label) && ".verdict-" + tone),
@@ -185,11 +187,11 @@ export function makeDrawing(model) {
       el(
         "header",
         el(heading + ".card-title", title, place.new && " ", place.new && el("span.badge.new", "new")),
-        place.away && el("p.kept", "Keeps pods away: " + model.away(place)),
+        place.away !== undefined && el("p.kept", "Keeps pods away: " + text(place.away)),
         labels && el("p.labels", labels),
         tone && el("p.verdict", text(label), text(message) && el("span.message", text(message))),
         layout.devices.length ? counts : el("p.fill", "no devices"),
-        place.shared && el("p.fill", "Reached by " + (by || "no node of the input")),
+        place.reached && el("p.fill", "Reached by " + place.reached),
       ),
       pools,
     );

@@ -1,12 +1,13 @@
 // The fleet: every node on one screen, grouped, told apart by what is said of it, filtered and searched.
 
 import { bar, el, placeAddress, placeLink, svg, toggles } from "./draw.js";
+import { leftOf } from "./left.js";
 import { counted, entry, holds, number, sum } from "./model.js";
 import { makeTiles } from "./tiles.js";
 
 const MOST_CARDS = 24;
 const MOST_BOXES = 320;
-const MOST_HITS = 12;
+const MOST_HITS = 1000;
 const MOST_REASONS = 5;
 const MOST_WAYS = 60;
 const USES = ["wholly free", "partly free", "nothing free"];
@@ -25,6 +26,8 @@ export function makeFleet(model, drawing, told) {
   let now = { of: [], all: [] };
   /** @type {Map<Place, Hit> | undefined} what the search finds */
   let hits;
+  /** @type {Place | undefined} */
+  let opened;
   /** @type {Of<boolean>} */
   const kept = (place) => (!hits || hits.has(place)) && (!view.reason || now.of[place.at].key === view.reason);
   const tiles = root && makeTiles(part("groups"), { look, name: nameOf, href: placeAddress });
@@ -36,7 +39,7 @@ export function makeFleet(model, drawing, told) {
     const found = new Map();
     const of = places().map((place) => {
       const [tone, label, why] = model.verdict(place) || ["plain", null, null];
-      const more = tone === "bad" && text(why);
+      const more = (tone === "bad" || (tone === "other" && model.alone())) && text(why);
       const [key, look] = tone === "plain" ? usage(place) : [text(label) + (more ? ": " + more : ""), tone];
       const reason = entry(found, key, () => ({ key, tone, look, count: 0 }));
       reason.count += 1;
@@ -44,40 +47,49 @@ export function makeFleet(model, drawing, told) {
     });
     const rank = (/** @type {Reason} */ { tone }) => TONES.indexOf(tone);
     const all = [...found.values()].sort((one, other) => rank(one) - rank(other) || other.count - one.count);
-    const bad = all.filter(({ tone }) => tone === "bad");
-    for (const [at, each] of bad.entries()) each.look = "bad" + Math.min(at, 3);
+    for (const [tone, most] of /** @type {[Tone, number][]} */ ([
+      ["bad", 3],
+      ["other", 2],
+    ]))
+      for (const [at, each] of all.filter((reason) => reason.tone === tone).entries())
+        each.look = tone + Math.min(at, most);
     return { of, all };
   }
 
   /** How much of a place is used, in words, and the class of that: of the leading driver, where there are several. */
   function usage(/** @type {Place} */ place) {
-    const lead = model.leads[view.scene];
-    if (place.away) return ["keeps pods away", "away"];
+    const { leads } = scenes[view.scene];
+    if (place.away !== undefined) return ["keeps pods away", "away"];
     if (!place.layout.devices.length) return ["no devices", "u3"];
-    if (!model.leading(place).length) return ["no " + text(lead.driver), "u3"];
+    if (!model.leading(place).length) return ["no " + leads, "u3"];
     const used = model.used(place);
     const step = used <= 0 ? 0 : used >= 1 ? 2 : 1;
-    return [lead.alone ? USES[step] : `${text(lead.driver)} ${USES[step]}`, "u" + step];
+    return [leads ? `${leads} ${USES[step]}` : USES[step], "u" + step];
   }
 
   /** @type {Of<string>} */
+  const kind = ({ layout }) => text(layout.kind);
+  /** @type {Of<string>} */
   function together(place) {
     const found = model.together(place);
-    if (!found) return model.kind(place);
+    if (!found) return kind(place);
     const { most, by } = found;
     return `${found.model}: ${most || "none"} free${by && most > 1 ? " in one " + by : most === 1 ? ", each alone" : ""}`;
   }
 
   /** By what the fleet can be grouped: the name of a place's group, and the option's. @type {() => Record<string, [string, Of<string>]>} */
   const groupings = () => ({
-    model: ["model", model.kind],
+    model: ["model", kind],
     said: [model.picked() < 0 ? "use" : "answer", (place) => now.of[place.at].key],
     together: ["free together", together],
-    away: ["what keeps pods away", (place) => model.away(place) || "takes pods"],
+    away: ["what keeps pods away", ({ away }) => text(away) || "takes pods"],
     ...Object.fromEntries(
       scenes[view.scene].labels.map((name, at) => [
         "label:" + name,
-        ["label " + name, (/** @type {Place} */ { labels }) => text(labels?.[at]) || "without the label"],
+        [
+          `${name.split("/").pop()} (${name})`,
+          (/** @type {Place} */ { labels }) => text(labels?.[at]) || "without the label",
+        ],
       ]),
     ),
   });
@@ -87,12 +99,12 @@ export function makeFleet(model, drawing, told) {
   /** @type {Of<string>} */
   function nameOf(place) {
     const counts = model.standing(place).map((each) => `${each.free} of ${each.total} ${each.name} free`);
-    return [place.name, now.of[place.at].key, counts.join(", "), model.away(place)].filter(Boolean).join("; ");
+    return [place.name, now.of[place.at].key, counts.join(", "), text(place.away)].filter(Boolean).join("; ");
   }
 
   const fill = (/** @type {Place} */ place) => Math.ceil(model.used(place) * 8 - 0.001);
   function look(/** @type {Place} */ place) {
-    const [away, touched] = [Boolean(place.away), model.touched(place)];
+    const [away, touched] = [place.away !== undefined, model.touched(place)];
     return { look: now.of[place.at].look, fill: fill(place), away, touched, dim: !kept(place) };
   }
 
@@ -108,9 +120,14 @@ export function makeFleet(model, drawing, told) {
     const more = (/** @type {Place[]} */ own) => {
       const fits = own.filter((place) => now.of[place.at] === good[0]).length;
       const said = good.length === 1 ? [`${good[0].key} on ${number(fits)}`] : [];
+      const away = view.group === "away" ? 0 : own.filter((place) => place.away !== undefined).length;
+      if (away) said.push(`${number(away)} ${away === 1 ? "keeps" : "keep"} pods away`);
       return [counted(own.length, "node"), ...said, ...(view.group === "model" ? [] : free(own))].join(", ");
     };
-    const most = (/** @type {Place[]} */ [first]) => (view.group === "together" && model.together(first)?.most) || 0;
+    const most = (/** @type {Place[]} */ [first]) => {
+      if (view.group === "away") return first.away === undefined ? 0 : 1;
+      return (view.group === "together" && model.together(first)?.most) || 0;
+    };
     const sorted = [...groups].sort(
       ([one, first], [other, second]) => most(second) - most(first) || (one < other ? -1 : 1),
     );
@@ -121,17 +138,13 @@ export function makeFleet(model, drawing, told) {
     tiles.draw(made, anew);
   }
 
-  /** What is free in a group: of the leading driver's models first. */
+  /** What is free in a group: of all models of the leading driver, if they are several, and of each model. */
   function free(/** @type {Place[]} */ own) {
-    /** @type {Map<string, ModelCount>} */
-    const found = new Map();
-    for (const each of own.flatMap((place) => model.standing(place))) {
-      const all = entry(found, each.name, () => ({ ...each, total: 0, free: 0 }));
-      all.total += each.total;
-      all.free += each.free;
-    }
-    const all = [...found.values()].sort((one, other) => +other.leads - +one.leads || other.total - one.total);
-    return all.map((each) => `${number(each.free)} of ${number(each.total)} ${each.name} free`);
+    const all = leftOf(model, own);
+    const leading = all.filter(({ leads }) => leads);
+    const [free, total] = [sum(leading.map((each) => each.free)), sum(leading.map((each) => each.total))];
+    const parts = all.map((each) => `${number(each.free)} of ${number(each.total)} ${each.name} free`);
+    return leading.length > 1 ? [`${number(free)} of ${number(total)} devices free`, ...parts] : parts;
   }
 
   function drawCards() {
@@ -177,6 +190,9 @@ export function makeFleet(model, drawing, told) {
     if (small) hideCards();
     else tiles.repaint();
     tell();
+    const left = places().filter(kept);
+    const isOut = opened && !kept(opened);
+    if (left.length && (isOut || (hits && left.length === 1))) told.found(left[0]);
   }
 
   /** @type {() => Iterable<HTMLElement>} */
@@ -190,37 +206,38 @@ export function makeFleet(model, drawing, told) {
     }
   }
 
-  /** How many are left, and the first of what the search finds. */
+  /** How many are left, and their names, with the devices that the search finds. */
   function tell() {
     const left = places().filter(kept);
-    const devices = sum([...(hits?.values() || [])].map((each) => each.devices.length));
+    const devices = sum(left.map((place) => hits?.get(place)?.devices.length || 0));
     const count = `${number(left.length)} of ${counted(places().length, "node")}`;
     const more = devices ? ", " + counted(devices, "device") : "";
     const cut = scenes[view.scene].keeps_ids ? "" : " Attributes such as UUIDs are left out of a page of this size.";
     const none = hits && !left.length && `Nothing found for “${view.wanted.trim()}”.${cut}`;
     part("count").textContent = none || count + more;
-    /** @type {HTMLElement[]} */
-    const lines = [];
-    for (const [place, { named, devices }] of hits || []) {
-      if (!kept(place)) continue;
-      if (named || !devices.length) lines.push(el("li", placeLink(place)));
-      else
-        for (const device of devices.slice(0, MOST_HITS)) {
-          const [, word, more] = drawing.said(model.device(place, device));
-          const said = ": " + word + (more && ", " + more);
-          lines.push(el("li", place.layout.devices[device] + " on ", placeLink(place), said));
-        }
-      if (lines.length > MOST_HITS) break;
-    }
-    part("hits").replaceChildren(...lines.slice(0, MOST_HITS));
-    if (hits && left.length === 1) told.found(left[0]);
+    const listed = hits || view.reason ? left.sort((one, other) => (one.name < other.name ? -1 : 1)) : [];
+    const lines = listed.slice(0, MOST_HITS).flatMap((place) => {
+      const { named, devices } = hits?.get(place) || { named: true, devices: [] };
+      if (named || !devices.length) return [el("li.only", placeLink(place))];
+      return devices.map((device) => {
+        const [, word, more] = drawing.said(model.device(place, device));
+        const ids = (place.ids?.[device] || [])
+          .map(text)
+          .filter((id) => view.wanted && id.includes(view.wanted.trim()));
+        const said = [word, more, ...ids].filter(Boolean).join(", ");
+        return el("li", place.layout.devices[device] + " on ", placeLink(place), ": " + said);
+      });
+    });
+    const isCut = Math.max(listed.length, lines.length) > MOST_HITS;
+    const note = isCut ? [el("li", `The first ${number(MOST_HITS)} are listed.`)] : [];
+    part("hits").replaceChildren(...lines.slice(0, MOST_HITS), ...note);
   }
 
   function draw(anew = false) {
     if (!root) return;
     now = reasons();
-    const { driver, alone } = model.leads[view.scene];
-    part("filled-by").textContent = alone ? "it is" : `its ${text(driver)} devices are`;
+    const { leads } = scenes[view.scene];
+    part("filled-by").textContent = leads ? `its ${leads} devices are` : "it is";
     find();
     const options = Object.entries(groupings()).map(([value, [name]]) =>
       el("option", { value, selected: value === view.group }, name),
@@ -269,6 +286,7 @@ export function makeFleet(model, drawing, told) {
   /** The node that is open; of nodes that are drawn whole, the fleet scrolls to it. */
   function open(/** @type {Place | undefined} */ place, reveal = false) {
     if (!root) return;
+    opened = place;
     if (!small) tiles.mark(place);
     for (const card of cards()) {
       const isIt = small && placeOf(card).at === place?.at;
@@ -278,26 +296,20 @@ export function makeFleet(model, drawing, told) {
     }
   }
 
-  /** The node that is worth looking at first: one that changes, that the pick gets, or the first that is not good, or any. */
+  /** The node that is worth looking at first: one that the pick gets, that changes, the first that is not good, or any. */
   function best() {
-    const all = places();
-    const find = (/** @type {(mark: Mark) => boolean} */ test) =>
-      all.find((place) => {
-        const said = model.mark(place);
-        return said && test(said);
-      });
-    const alone = model.alone();
-    const changed = scenes.length > 1 && all.find(model.touched);
-    if (changed) return (!alone && find((mark) => holds(mark[3]))) || changed;
-    return (
-      find((mark) => holds(mark[3]) || holds(mark[5])) ||
-      (!alone && find((mark) => mark[0] === "bad")) ||
-      find((mark) => mark[0] === "good") ||
-      find((mark) => mark[0] === "bad" && holds(mark[4])) ||
-      find((mark) => mark[0] === "bad") ||
-      all.find(({ layout }) => layout.devices.length) ||
-      all[0]
-    );
+    /** @type {Of<boolean>[]} the likeliest first */
+    const tests = [
+      model.handles,
+      (place) => Boolean(place.differs),
+      (place) => !model.alone() && model.mark(place)?.[0] === "bad",
+      (place) => model.mark(place)?.[0] === "good",
+      (place) => model.mark(place)?.[0] === "bad" && holds(model.mark(place)?.[4] || {}),
+      (place) => model.mark(place)?.[0] === "bad",
+      ({ layout }) => layout.devices.length > 0,
+    ];
+    const found = tests.map((test) => places().find(test));
+    return found.find(Boolean) || places()[0];
   }
 
   function show(/** @type {number} */ scene) {
@@ -321,16 +333,16 @@ export function makeFleet(model, drawing, told) {
     filter.addEventListener("keydown", ({ key }) => {
       if (key === "Enter") /** @type {HTMLElement | null} */ (root.querySelector(".hits a"))?.click();
     });
-    let wide = window.innerWidth;
-    window.addEventListener("resize", () => {
-      if (window.innerWidth === wide) return;
-      wide = window.innerWidth;
-      if (small) drawWays();
-      else draw(true);
-    });
+    let wide = part("groups").clientWidth;
+    new ResizeObserver(() => {
+      if (part("groups").clientWidth === wide) return;
+      wide = part("groups").clientWidth;
+      requestAnimationFrame(() => (small ? drawWays() : draw(true)));
+    }).observe(part("groups"));
     /** @type {[number, string, Part[]][]} */
     const which = scenes.length > 1 && !small ? scenes.map(({ title }, at) => [at, "", [title]]) : [];
     toggles(part("which"), which, (at) => at === view.scene, show);
   }
-  return { draw, open, best, flush: () => root && !small && tiles.flush(), view, small };
+  const found = (/** @type {Place} */ place) => hits?.get(place)?.devices || [];
+  return { draw, open, best, found, flush: () => root && !small && tiles.flush(), view, small };
 }

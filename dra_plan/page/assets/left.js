@@ -5,18 +5,21 @@ import { entry, number } from "./model.js";
 
 const MOST_SIZES = 5;
 
-/** Of each model what there is of it, of the leading driver's models first. @type {(model: Model, scene: Scene) => Left[]} */
-function leftOf(model, { places }) {
+/** Of each model what there is of it on these nodes, of the leading driver's models first. @type {(model: Model, places: Place[]) => Left[]} */
+export function leftOf(model, places) {
   /** @type {Map<string, Left>} */
   const found = new Map();
   for (const place of places) {
-    const where = model.verdict(place)?.[0] === "good" ? "good" : place.away ? "away" : "open";
-    for (const { name, leads, total, free, shared } of model.standing(place)) {
-      const made = () => ({ name, leads, total: 0, good: 0, away: 0, open: 0, shared: 0, by: "", sizes: new Map() });
-      const all = entry(found, name, made);
+    const isAway = place.away !== undefined;
+    const isGood = model.verdict(place)?.[0] === "good";
+    for (const { total, free, shared, ...of } of model.standing(place)) {
+      const made = () => ({ ...of, total: 0, free: 0, good: 0, away: 0, shared: 0, by: "", sizes: new Map() });
+      const all = entry(found, of.name, made);
       all.total += total;
-      all[where] += free;
+      all.free += free;
       all.shared += shared;
+      if (isGood) all.good += free;
+      else if (isAway) all.away += free;
     }
     const together = model.together(place);
     const all = together && found.get(together.model);
@@ -25,19 +28,18 @@ function leftOf(model, { places }) {
     for (const free of together.free) {
       const count = entry(all.sizes, free, () => [0, 0]);
       count[0] += 1;
-      if (place.away) count[1] += 1;
+      if (isAway) count[1] += 1;
     }
   }
   return [...found.values()].sort((one, other) => +other.leads - +one.leads || other.total - one.total);
 }
 
 /** @type {(of: Left, alone: boolean) => HTMLElement} */
-function drawn({ name, total, good, away, open, shared, by, sizes }, alone) {
-  const free = good + away + open;
+function drawn({ name, total, free, good, away, shared, by, sizes }, alone) {
   const said = [
     shared && `, ${number(shared)} shared`,
     away && `, ${number(away)} on nodes that keep pods away`,
-    alone && `, ${number(good)} on nodes where it fits`,
+    alone && good > 0 && `, ${number(good)} on nodes where it fits`,
   ];
   const frames = [...sizes].filter(([size]) => size).sort(([one], [other]) => other - one);
   const framed = frames.slice(0, MOST_SIZES).map(([size, [count, kept]]) => {
@@ -48,7 +50,7 @@ function drawn({ name, total, good, away, open, shared, by, sizes }, alone) {
   const pieces = [
     ["piece.used", total - free],
     ["piece.good", good],
-    ["piece.open", open],
+    ["piece.open", free - good - away],
     ["piece.gone", away],
   ];
   const counts = el("b", `${number(free)} of ${number(total)} free`);
@@ -79,6 +81,6 @@ function drawnParts(model, { places }) {
 
 /** @type {(model: Model, scene: Scene) => HTMLElement[]} */
 export const drawnLeft = (model, scene) => [
-  ...leftOf(model, scene).map((each) => drawn(each, model.alone())),
+  ...leftOf(model, scene.places).map((each) => drawn(each, model.alone())),
   ...drawnParts(model, scene),
 ];

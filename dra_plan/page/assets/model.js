@@ -31,7 +31,6 @@ export function makeModel(data) {
     for (const place of scene.places) Object.assign(place, { scene: number, layout: scene.layouts[place.kind] });
     scene.byName = new Map(scene.places.map((place, at) => [place.name, Object.assign(place, { at })]));
   });
-  const leads = scenes.map(leadOf);
 
   /** Goes to the moment of a pick: what is another than in the beginning, then or after the pods before. */
   function pick(/** @type {number} */ at) {
@@ -92,7 +91,7 @@ export function makeModel(data) {
   }
 
   /** The pools of a place that stand for it. @type {Of<Pool[]>} */
-  const leading = (place) => place.layout.pools.filter(({ driver }) => driver === leads[place.scene].driver);
+  const leading = (place) => place.layout.pools.filter(({ leads }) => leads);
 
   /** Of each model what is free, shared and there is; parts are not counted. @returns {ModelCount[]} */
   function models(/** @type {Place} */ place, now = letters(place)) {
@@ -109,21 +108,6 @@ export function makeModel(data) {
       if (now[at].toLowerCase() === "s") of.shared += 1;
     }
     return [...found.values()];
-  }
-
-  /** The driver whose devices stand for a node: of those that name models, or of all, the one with the most devices. */
-  function leadOf(/** @type {Scene} */ { places }) {
-    /** @type {Map<Texts, [number, number]>} */
-    const found = new Map();
-    for (const { layout } of places)
-      for (const pool of layout.pools) {
-        const of = entry(found, pool.driver, () => [0, 0]);
-        const devices = whole(pool);
-        if (pool.physical.length || devices.some((at) => layout.models[at] !== pool.driver)) of[0] = 1;
-        of[1] += devices.length + pool.physical.length;
-      }
-    const [first] = [...found].sort(([, one], [, other]) => other[0] - one[0] || other[1] - one[1]);
-    return { driver: first ? first[0] : -1, alone: found.size < 2 };
   }
 
   /** How much of a place's devices of the leading driver is not free, from 0 to 1: whole devices, and slots or amounts of those that are cut into parts. */
@@ -170,11 +154,6 @@ export function makeModel(data) {
   );
 
   const standing = kept(models);
-  /** The models of a place, as a name of its kind. */
-  const kind = kept((place) => {
-    const all = standing(place).map((each) => `${number(each.total)} × ${each.name}`);
-    return all.join(", ") || (place.layout.devices.length ? "cut into parts" : "no devices");
-  });
 
   /** What the pick says of a place, if it tells it from others. @type {Of<Mark | undefined>} */
   function verdict(place) {
@@ -182,27 +161,26 @@ export function makeModel(data) {
     return said && (text(said[1]) || text(said[2])) ? said : undefined;
   }
 
-  /** What keeps pods away from a place. @type {Of<string>} */
-  const away = (place) => (place.away || []).map(text).join(", ");
   /** The same node in another picture, if it is there. @type {(place: Place, scene: number) => Place | undefined} */
   const counterpart = (place, scene) => (place.scene === scene ? place : scenes[scene].byName.get(place.name));
 
-  /** Whether the answer does something to a place: gives, takes, or leaves it another than in the other picture. @type {Of<boolean>} */
-  function touched(place) {
-    const said = alone() ? undefined : mark(place);
-    if (said && (holds(said[3]) || holds(said[5]))) return true;
-    if (scenes.length < 2) return false;
-    const other = counterpart(place, 1 - place.scene);
-    const look = (/** @type {Place} */ of) => letters(of).join("").toLowerCase() + away(of);
-    return !other || look(place) !== look(other);
+  /** Whether the pick gives or takes devices of a place. @type {Of<boolean>} */
+  function handles(place) {
+    const said = mark(place);
+    return said !== undefined && (holds(said[3]) || holds(said[5]));
   }
+  /** Whether the answer does something to a place: gives, takes, or leaves it another than in the other picture. @type {Of<boolean>} */
+  const touched = (place) => Boolean(place.differs) || (!alone() && handles(place));
 
   /**
-   * Nodes in which all words are found, with the devices that some of them name: names, models, holders, drivers,
-   * attributes that name devices, labels, what keeps pods away. DRIVER/POOL/DEVICE is three words.
+   * Nodes in which all words are found, with the devices that some of them name: names, models, states, holders,
+   * drivers, frames, attributes that name devices, labels, what keeps pods away. DRIVER/POOL/DEVICE is three words.
    */
-  function search(/** @type {Scene} */ { places }, /** @type {string} */ wanted) {
-    const words = wanted.split(/[\s/]+/).filter(Boolean);
+  function search(/** @type {Scene} */ { places, labels }, /** @type {string} */ wanted) {
+    const words = wanted.split(wanted.includes("=") ? /\s+/ : /[\s/]+/).filter(Boolean);
+    const inState = Object.entries(STATE).flatMap(([letter, state]) =>
+      words.map((word) => (data.words[state].split(" ").includes(word) ? letter : "")),
+    );
     const has = (/** @type {string} */ of, /** @type {string} */ word) => of.toLowerCase().includes(word);
     const known = words.map((word) => texts.map((each) => has(each, word)));
     /** @type {Map<Place, Hit>} */
@@ -210,44 +188,41 @@ export function makeModel(data) {
     for (const place of places) {
       const { devices, models, pools } = place.layout;
       const now = changed.get(place);
-      const said = [...(place.away || []), ...(place.labels || [])];
+      const said = [place.away ?? -1, ...(place.labels || [])];
       const inName = words.map((word) => has(place.name, word));
-      const own = words.map((_, word) => inName[word] || said.some((each) => known[word][each]));
+      const named = labels.map((label, at) => `${label}=${text(place.labels?.[at])}`.toLowerCase());
+      const own = words.map(
+        (each, word) =>
+          inName[word] ||
+          said.some((at) => known[word][at]) ||
+          (each.includes("=") && named.some((of) => has(of, each))),
+      );
+      const frames = pools.flatMap((pool) => pool.frames);
       const around = words.map((_, word) => own[word] || pools.some((pool) => known[word][pool.driver]));
       const isNamed = (/** @type {number} */ at) => {
         const told = [models[at], place.details?.[at] ?? -1, ...(place.ids?.[at] || [])];
         const then = now?.get(at);
         if (then) told[1] = -1;
+        for (const [frame, framed] of frames) if (framed.includes(at)) told.push(frame);
+        const state = then ? then[0] : place.states[at];
         const by = words.map(
           (word, which) =>
-            has(devices[at], word) || told.some((each) => known[which][each]) || (then && has(then[1], word)),
+            has(devices[at], word) ||
+            told.some((each) => known[which][each]) ||
+            (then && has(then[1], word)) ||
+            inState.some((letter, of) => letter === state && of % words.length === which),
         );
         return by.some(Boolean) && by.every((is, which) => is || around[which]);
       };
-      const named = [...devices.keys()].filter(isNamed);
+      const hit = [...devices.keys()].filter(isNamed);
       const all = own.every(Boolean);
-      if (all || named.length) found.set(place, { named: all && inName.some(Boolean), devices: named });
+      if (all || hit.length) found.set(place, { named: all && inName.some(Boolean), devices: hit });
     }
     return found;
   }
 
   return {
-    ...{ data, scenes, picks, text, leads, pick, chosen, picked: () => picked, mark, device, letters, slotsOf },
-    ...{
-      amounts,
-      verdict,
-      away,
-      models,
-      standing,
-      kind,
-      used,
-      together,
-      largest,
-      alone,
-      touched,
-      counterpart,
-      search,
-      leading,
-    },
+    ...{ data, scenes, picks, text, pick, chosen, picked: () => picked, alone, mark, verdict, handles, touched },
+    ...{ device, letters, slotsOf, amounts, models, standing, used, together, largest, leading, counterpart, search },
   };
 }

@@ -1,6 +1,6 @@
 // The page: the list of what was asked, the answers, and addresses.
 
-import { address, bdi, el, makeDrawing, placeLink, toggles } from "./draw.js";
+import { bdi, el, makeDrawing, placeLink, toggles } from "./draw.js";
 import { makeFleet } from "./fleet.js";
 import { drawnLeft } from "./left.js";
 import { makeModel, number } from "./model.js";
@@ -14,15 +14,12 @@ const TABS = [
   ["good", "Fine"],
   ["plain", "Unchanged"],
 ];
-/** Characters that would turn their neighbours round, or hide. */
-const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff]/g;
 
-/** What an element holds as JSON; long ones are packed with gzip. */
+/** The text that an element holds; if it is long, it is packed with gzip. */
 async function contents(/** @type {HTMLScriptElement} */ { textContent, type }) {
-  if (type === "application/json") return JSON.parse(textContent || "");
+  if (type === "application/json") return textContent || "";
   const bytes = Uint8Array.from(atob(textContent || ""), (char) => char.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
 /** @type {(name: string) => any} an element, or null */
@@ -46,34 +43,23 @@ function start(/** @type {PageData} */ data) {
   const fleet = makeFleet(model, drawing, { turned, found: (place) => openNode(place) });
   const shownScene = () => scenes[fleet.view.scene];
   const answers = [...document.querySelectorAll(".answer:not(.always)")];
-  /** By address what can be picked: by name, and what has the name of something before it by its key. */
-  const byName = new Map();
-  const addresses = picks.map(({ name, key }, at) => {
-    const own = byName.has(address(name)) ? "#" + key : address(name);
-    byName.set(own, at).set("#" + key, at);
-    return own;
-  });
+  const byAddress = new Map(picks.map(({ address }, at) => [address, at]));
   const slider = id("time");
   const blocks = (id("briefs")?.textContent.trim() || "").split("\n\n");
   const briefs = new Map(data.briefs.map((key, at) => [key, blocks[at].split("\n")]));
   let tone = "";
-  let every = false;
 
   // -- the list of what was asked: those that fail first ---------------------------------------------------------------
 
-  const rank = (/** @type {number} */ at) =>
-    at === data.opens_on && !slider ? -1 : ["bad", "other", "good", "plain"].indexOf(picks[at].tone);
-  const order = [...picks.keys()].sort((one, other) => rank(one) - rank(other) || one - other);
-
   function drawList() {
     if (!id("list")) return;
-    const wanted = id("find").value.trim().toLowerCase();
+    const wanted = id("find")?.value.trim().toLowerCase() || "";
     const said = (/** @type {Asked} */ { name, word, line }) => `${name} ${word} ${line}`.toLowerCase();
-    const all = order.filter((at) => (!tone || picks[at].tone === tone) && said(picks[at]).includes(wanted));
+    const all = data.order.filter((at) => (!tone || picks[at].tone === tone) && said(picks[at]).includes(wanted));
     const shown = all.slice(0, MOST_LISTED);
     const lines = shown.map((at) => {
-      const { name, tone: of, word, line } = picks[at];
-      const link = { href: addresses[at], "data-pick": at, "aria-current": at === model.picked() && "true" };
+      const { name, tone: of, word, line, address } = picks[at];
+      const link = { href: address, "data-pick": at, "aria-current": at === model.picked() && "true" };
       const parts = [el("bdi.name", name), " ", el("span.word", word), " ", line && el("span.line", line)];
       return el("li", el("a.pick." + of, link, parts));
     });
@@ -120,11 +106,12 @@ function start(/** @type {PageData} */ data) {
     const shown = answers.find(({ id }) => id === chosen?.key);
     const known = shown || briefs.size > 0;
     for (const answer of answers)
-      answer.classList.toggle("aside", !every && chosen !== undefined && Boolean(known) && answer !== shown);
+      answer.classList.toggle("aside", chosen !== undefined && Boolean(known) && answer !== shown);
     if (shown) linkNodes(shown);
     if (!id("brief")) return;
     const lines = briefs.get(chosen?.key || "");
     id("brief").hidden = !lines;
+    id("brief").className = "answer-brief js-only " + chosen?.tone;
     if (!lines || !chosen) return;
     const title = el("h3", el("span.badge", chosen.word), " ", bdi(chosen.name));
     id("brief").replaceChildren(title, ...lines.slice(1).map((/** @type {string} */ line) => el("p.told", line)));
@@ -164,6 +151,7 @@ function start(/** @type {PageData} */ data) {
     const step = chosen ? Math.min(chosen.step ?? at + 1, data.steps) : 0;
     if (slider) slider.value = String(step);
     slider?.setAttribute("aria-valuetext", chosen ? told(chosen) : data.before);
+    if (id("now")) id("now").textContent = chosen ? chosen.name : data.before;
     for (const line of id("curves")?.querySelectorAll(".curve-now") || [])
       line.setAttribute("transform", `translate(${data.at[step] ?? 0})`);
     drawStatus();
@@ -177,27 +165,23 @@ function start(/** @type {PageData} */ data) {
     const cards = scenes.flatMap(({ title }, at) => {
       const there = model.counterpart(place, at);
       const head = scenes.length > 1 && el("p.scene-title", title);
-      return there ? [el("div", head, drawing.card(there, "h3"))] : [];
+      return there ? [el("div", head, drawing.card(there, "h3", fleet.found(there)))] : [];
     });
     id("node").replaceChildren(...cards);
-    if (named) reveal(id("node"));
+    if (named) id("node").scrollIntoView();
   }
 
-  /** Brings an element's beginning into view, unless it is there. */
-  function reveal(/** @type {HTMLElement} */ element) {
-    const around = element.closest(".answers");
-    const [{ top }, from] = [element.getBoundingClientRect(), around ? around.getBoundingClientRect().top : 0];
-    if (top < Math.max(0, from - 1) || top > window.innerHeight - 160) element.scrollIntoView({ block: "start" });
-  }
-
-  /** Shows what an address names: what was asked, a node, or both; says whether it names anything. */
-  function go(/** @type {string} */ hash) {
-    const parts = hash.replace(/^#/, "").split("&");
-    const asked = parts.map((part) => byName.get("#" + part)).find((at) => at !== undefined);
+  /** Shows what the address names: what was asked, a node, or both. A node keeps what is picked in the address. */
+  function go() {
+    const parts = location.hash.slice(1).split("&");
+    const asked = parts.map((part) => byAddress.get("#" + part)).find((at) => at !== undefined);
     const named = parts.map((part) => placeOf(decoded(part))).find(Boolean);
+    if (!location.hash) return show(data.opens_on);
     if (asked !== undefined && asked !== model.picked()) pick(asked);
     if (scenes.length && (named || asked !== undefined)) openNode(named || fleet.best(), Boolean(named));
-    return asked !== undefined || Boolean(named);
+    const chosen = model.chosen();
+    if (named && asked === undefined && chosen)
+      history.replaceState(null, "", `${location.hash}&${chosen.address.slice(1)}`);
   }
   /** The place of a name: node/NAME, or DRIVER/POOL. */
   function placeOf(/** @type {string} */ name) {
@@ -211,28 +195,11 @@ function start(/** @type {PageData} */ data) {
     if (scenes.length) openNode(fleet.best());
   }
   function step(/** @type {number} */ at) {
-    history.replaceState(null, "", at < 0 ? location.pathname : addresses[at]);
+    history.replaceState(null, "", at < 0 ? location.pathname : picks[at].address);
     show(at);
   }
-  function first() {
-    const failing = picks.findIndex((each) => each.tone === "bad");
-    show(data.opens_on ?? (failing >= 0 ? failing : slider || !picks.length ? -1 : 0));
-  }
 
-  document.addEventListener("click", (event) => {
-    const link = /** @type {Element} */ (event.target).closest("a[href^='#']");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const own = link.getAttribute("href") || "";
-    const place = placeOf(decoded(own.slice(1)));
-    if (!byName.has(own) && !place) return;
-    const both = place && model.chosen() ? own + "&" + addresses[model.picked()].slice(1) : own;
-    event.preventDefault();
-    if (location.hash !== both) history.pushState(null, "", both);
-    go(both);
-  });
-  window.addEventListener("popstate", () => {
-    if (!go(location.hash)) first();
-  });
+  window.addEventListener("hashchange", go);
   document.addEventListener("keydown", (event) => {
     const field = scenes.length ? id("filter") : id("find");
     if (event.key !== "/" || !field || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName || "")) return;
@@ -245,32 +212,28 @@ function start(/** @type {PageData} */ data) {
   slider?.addEventListener("input", () =>
     step(picks.findIndex((each, at) => (each.step ?? at + 1) === Number(slider.value))),
   );
-  id("every")?.addEventListener("click", () => {
-    every = !every;
-    id("every").setAttribute("aria-pressed", String(every));
-    document.documentElement.classList.toggle("every", every);
-    drawAnswers();
-  });
   // The document, where it is too long to stand in the page as text.
   if (data.document_follows)
     id("document").addEventListener("toggle", async () => {
       const shown = document.querySelector(".document");
       if (!shown || shown.textContent) return;
-      const written = JSON.stringify(await contents(id("document-data")), null, 2);
-      shown.textContent = written.replace(HIDDEN, (char) => "\\u" + char.charCodeAt(0).toString(16).padStart(4, "0"));
+      shown.textContent = await contents(id("document-data"));
     });
 
   drawTabs();
-  first();
+  show(data.opens_on);
   drawList();
-  if (location.hash) go(location.hash);
+  if (location.hash) go();
   fleet.flush();
   document.documentElement.dataset.ready = "yes";
 }
 
 document.documentElement.classList.add("js");
-contents(id("data")).then(start, (error) => {
-  document.documentElement.classList.remove("js");
-  document.documentElement.dataset.ready = "no";
-  throw error;
-});
+contents(id("data")).then(
+  (text) => start(JSON.parse(text)),
+  (error) => {
+    document.documentElement.classList.remove("js");
+    document.documentElement.dataset.ready = "no";
+    throw error;
+  },
+);

@@ -4,8 +4,8 @@ import { el, svg } from "./draw.js";
 import { sum } from "./model.js";
 
 const SIZES = [26, 24, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6];
-const BELOW_HEADING = 9;
-const LEAST = 14;
+const BELOW_HEADING = 12;
+const LEAST = 21;
 /** Runs once the browser is idle, or after a second; in Safari, which cannot say so, after what is due now. @type {(run: (deadline: IdleDeadline) => void) => number} */
 const whenIdle =
   "requestIdleCallback" in window
@@ -61,7 +61,9 @@ export function makeTiles(holder, of) {
   /** The largest tiles with which all groups are on the screen; those that there are stay while they fit; says whether they changed. */
   function fit(anew = false) {
     const wide = holder.clientWidth || 600;
-    const high = Math.max(200, window.innerHeight - holder.getBoundingClientRect().top - window.scrollY - 24);
+    const hits = holder.parentElement?.querySelector(".hits")?.clientHeight || 0; // which come and go
+    const top = holder.getBoundingClientRect().top - hits;
+    const high = Math.max(200, window.innerHeight - top - window.scrollY - 32);
     const across = (/** @type {number} */ each) => Math.max(1, Math.floor((wide + gapOf(each)) / (each + gapOf(each))));
     const headings = sum(groups.map(({ section }) => section.children[0].clientHeight + BELOW_HEADING));
     const rows = (/** @type {number} */ each) => sum(groups.map(({ own }) => Math.ceil(own.length / across(each))));
@@ -168,14 +170,21 @@ export function makeTiles(holder, of) {
         links.slice(row * columns, (row + 1) * columns),
       ),
     );
-    const [all, row] = [rows.flat(), rows.findIndex((each) => each.includes(from))];
+    const row = rows.findIndex((each) => each.includes(from));
     if (row < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
+    const isShown = (/** @type {HTMLElement} */ link) => link === from || !link.dataset.look?.includes("dim");
+    const all = rows.flat().filter(isShown);
     const [at, slot] = [all.indexOf(from), rows[row].indexOf(from)];
-    const across = (/** @type {HTMLElement[]} */ other = []) => other[Math.min(slot, other.length - 1)];
+    /** The nearest link of the first of these rows that has one. */
+    const across = (/** @type {HTMLElement[][]} */ others) => {
+      const other = others.find((each) => each.some(isShown)) || [];
+      const far = (/** @type {HTMLElement} */ link) => Math.abs(other.indexOf(link) - slot);
+      return other.filter(isShown).sort((one, two) => far(one) - far(two))[0];
+    };
     /** @type {Record<string, HTMLElement | undefined>} */
     const ways = {
       ...{ ArrowRight: all[at + 1], ArrowLeft: all[at - 1], Home: all[0], End: all[all.length - 1] },
-      ...{ ArrowDown: across(rows[row + 1]), ArrowUp: across(rows[row - 1]) },
+      ...{ ArrowDown: across(rows.slice(row + 1)), ArrowUp: across(rows.slice(0, row).reverse()) },
     };
     if (!(event.key in ways)) return;
     event.preventDefault();

@@ -14,6 +14,8 @@ interface Physical {
   whole: number[];
 }
 interface Pool {
+  /** Whether its driver's devices stand for a node. */
+  leads: boolean;
   driver: Texts;
   name: Texts | null;
   state: string;
@@ -21,6 +23,7 @@ interface Pool {
   physical: Physical[];
 }
 interface Layout {
+  kind: Texts;
   pools: Pool[];
   devices: string[];
   models: Texts[];
@@ -39,10 +42,13 @@ interface Place {
   kind: number;
   states: string;
   details?: Record<number, Texts>;
-  away?: Texts[];
+  /** What keeps pods away. */
+  away?: Texts;
   labels?: Texts[];
   new?: boolean;
-  reached?: string[];
+  /** Whether it is another in the other picture. */
+  differs?: boolean;
+  reached?: string;
   slots?: number[][];
   amounts?: Amount[];
   shared?: boolean;
@@ -54,6 +60,8 @@ interface Scene {
   places: Place[];
   labels: string[];
   keeps_ids: boolean;
+  /** The driver whose devices stand for a node, if there are others. */
+  leads: string;
   /** Filled in by the model. */
   byName: Map<string, Place>;
 }
@@ -66,6 +74,7 @@ type Mark = [Tone, Texts, Texts, ByDevice, ByDevice, ByDevice, ByDevice];
 type Change = [[number, number, string, Texts][], Record<string, Amount[]>];
 interface Asked {
   key: string;
+  address: string;
   name: string;
   tone: Tone;
   word: string;
@@ -89,7 +98,8 @@ interface PageData {
   marks: Record<number, Mark>[];
   moments: Change[];
   moments_in: number;
-  opens_on: number | null;
+  opens_on: number;
+  order: number[];
   picks: Asked[];
   scenes: Scene[];
   steps: number;
@@ -114,15 +124,10 @@ interface ModelCount {
   gets: number;
   leads: boolean;
 }
-/** What is left of a model: free where the pick fits, where pods are kept away, elsewhere; frames by their free devices, and those of them that are kept away. */
-interface Left {
-  name: string;
-  leads: boolean;
-  total: number;
+/** What is left of a model on several nodes: what is free also where the pick fits, and where pods are kept away; frames by their free devices, and those of them that are kept away. */
+interface Left extends ModelCount {
   good: number;
   away: number;
-  open: number;
-  shared: number;
   by: string;
   sizes: Map<number, [number, number]>;
 }

@@ -23,6 +23,7 @@ from dra_plan.questions.allocate.answer import plan_claim_sets
 from dra_plan.questions.diff import text as diff
 from dra_plan.questions.diff.answer import ClusterDiff, State
 from dra_plan.questions.diff.document import ChangedClaimSet, ChangedPod, ComparedPod, DiffDocument, HeldDevice
+from dra_plan.questions.diff.gate import new_holds
 from dra_plan.questions.diff.text import FORMATS
 from dra_plan.text import words
 from dra_plan.text.naming import claim_set_name, device_name
@@ -33,6 +34,7 @@ _TONES = {
     "Gone": picks.BAD,
     "Gained": picks.GOOD,
     "MoreNodes": picks.GOOD,
+    "OtherMessage": picks.PLAIN,
 }
 """The colours of changes; other changes are neither good nor bad."""
 
@@ -83,7 +85,7 @@ def fill_diff(made: Page, answer: ClusterDiff, scenes: list[Scene]) -> None:
     made.picks_title, made.answers_title, made.scenes = "What differs", "The difference", scenes
     changes = [each.change for each in document.claim_sets] + [each.change for each in document.pods]
     changes += [held[0].change for held in _by_claim(document.held_devices)]
-    made.headline = _headline(Counter(changes))
+    made.headline = "; ".join([_headline(Counter(changes)), *_waiting(document)])
     counts = sum(map(bool, (document.claim_sets, document.pods, document.held_devices)))
     made.target = " ".join(list(diff.ends(document))[counts:])
     answers = [_answers(side) for side in (answer.before, answer.after)] if scenes and document.claim_sets else []
@@ -147,8 +149,19 @@ def _headline(changes: Counter[str]) -> str:
     said += [] if lost or gone or undecided else ["Nothing is lost"]
     said += [f"{fewer:,} on fewer nodes"] if fewer else []
     said += [f"{undecided:,} undecided"] if undecided else []
-    others = changes.total() - lost - gone - fewer - undecided
-    return ", ".join([*said, *([words.counted(others, "other change")] if others else [])])
+    messages = changes["OtherMessage"]
+    others = changes.total() - lost - gone - fewer - undecided - messages
+    said += [words.counted(others, "other change")] if others else []
+    said += [f"{words.counted(messages, 'pod')} waiting for another reason"] if messages == changes.total() else []
+    return ", ".join(said)
+
+
+def _waiting(document: DiffDocument) -> Iterator[str]:
+    """Yield the budget for which draining would wait, if it would."""
+    holds = [hold for hold in new_holds(document) if not hold.allowed]
+    if holds:
+        names = list(dict.fromkeys(f"{hold.namespace}/{name}" for hold in holds for name in hold.budgets))
+        yield f"kubectl drain would wait for {'budget' if len(names) == 1 else 'budgets'} {words.listed(names)}"
 
 
 def _add(

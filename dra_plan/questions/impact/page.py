@@ -45,12 +45,14 @@ def page(answer: Impact, inventory: Inventory | None, _view: View | None) -> Pag
         )
         made.scenes = [scene for scenes in pictures for scene in scenes] if all(pictures) else []
     now = Moments(Beginning(made.scenes[0], before.view)) if made.scenes else None
+    of_all: dict[str, Sequence[object]] = {"taints": document.taints, "broken_pools": document.broken_pools}
     if len(document.pods) > 1:
         _add_all(made, document, now)
+        of_all = {}
     for pods in _together(document.pods):
         first = pods[0]
         name = impact.row_name(pods) if impact.is_placeholder(first) else f"pod/{first.namespace}/{first.name}"
-        _add(made, name, _tone(first), EFFECTS[first.effect], _of(document, pods=pods))
+        _add(made, name, _tone(first), EFFECTS[first.effect], _of(document, pods=pods, **of_all))
         _draw(made, pods, now)
     for one in document.claim_sets:
         tone = picks.BAD if one.change == "Lost" else picks.OTHER
@@ -95,7 +97,7 @@ def _tone(pod: AffectedPod) -> str:
 def _of(document: ImpactDocument, **only: Sequence[object]) -> ImpactDocument:
     """Return the document with only this part."""
     lists = ("pods", "later_pods", "claim_sets", "selectors", "held_devices", "pools", "quotas", "applied")
-    nothing: dict[str, Any] = dict.fromkeys(lists, ())
+    nothing: dict[str, Any] = dict.fromkeys((*lists, "taints", "broken_pools"), ())
     return structs.replace(document, **{**nothing, "refusals": UNSET, "unsettled": "", **only})
 
 

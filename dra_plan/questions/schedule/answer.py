@@ -25,6 +25,7 @@ from dra_plan.documents.scheduling import (
     ScheduledPod,
     ScheduledPodGroup,
     SchedulingTrace,
+    TaintEvictedPod,
     TracedAttempt,
     TracedWake,
 )
@@ -58,6 +59,7 @@ from dra_plan.scheduler.simulation import REAL, Simulation
 
 if TYPE_CHECKING:
     from dra_plan.controllers.events import EventStep
+    from dra_plan.controllers.foreseen import NextActions
     from dra_plan.controllers.settle import Settled
     from dra_plan.explanation.explainer import KnownFindings
     from dra_plan.scheduler.framework.extender import Extender
@@ -73,7 +75,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
     """The reasons why pods without a node got no devices, if requested."""
     settled: Settled | None = None
     """The settled cluster, if requested."""
-    outlook: tuple[str, ...] = ()
+    outlook: NextActions | None = None
     """The changes that settling would make, if settling was not requested."""
     unknown: frozenset[tuple[str, str]] = frozenset()
     """Namespaces and names of the rejected pods that may be rejected only because the input is incomplete."""
@@ -115,7 +117,7 @@ class SchedulePlan(PrintedAnswer[ScheduleDocument]):
             pods = [_refused_pod(each.owner) for each in self.refused if each.owner.kind == "Pod"]
             document = structs.replace(document, pods=[*document.pods, *pods], refusals=entries(self.refused))
         if self.settled is None:
-            return structs.replace(document, outlook=list(self.outlook)) if self.outlook else document
+            return _with_outlook(document, self.outlook) if self.outlook is not None else document
         from dra_plan.controllers.document import settled_document
 
         messages = {pod_uid(record.pod): record.message for record in self.outcome.pods}
@@ -210,7 +212,7 @@ def schedule_pods(
     if settled is not None:
         outcome.notices = [*notices.of_lost_rules(target, settled.lost_rules), *outcome.notices]
     told = explained_attempts(outcome.failed_attempts, inventory, question.max_steps) if explain else None
-    next_ = outlook_of(simulation, outcome) if settled is None else ()
+    next_ = outlook_of(simulation, outcome) if settled is None else None
     refused = {each.owner: each for state in (taken, *states) for each in state.refused}
     if shown is not None and refused:
         asked_about = {each.owner for each in accepted(inventory, target, shown, question.runtime_config).refused}
@@ -412,6 +414,17 @@ def schedule_document(
         trace=_trace(outcome.tracer) if outcome.tracer is not None else UNSET,
         explanations=explanations,
     )
+
+
+def _with_outlook(document: ScheduleDocument, outlook: NextActions) -> ScheduleDocument:
+    evicted = [
+        TaintEvictedPod(
+            namespace=pod.metadata.namespace, name=pod.metadata.name, node_name=pod.spec.node_name or "", by=by
+        )
+        for by, pods in outlook.evicted_by.items()
+        for pod in pods
+    ]
+    return structs.replace(document, outlook=list(outlook.said), taint_evictions=evicted or UNSET)
 
 
 def _pod(record: PodRecord, result: SimulationResult) -> ScheduledPod:

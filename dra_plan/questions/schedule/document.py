@@ -17,6 +17,7 @@ from dra_plan.documents.scheduling import (
     ScheduledVolume,
     SchedulingTrace,
     SettledCluster,
+    TaintEvictedPod,
 )
 
 
@@ -42,6 +43,10 @@ class ScheduleDocument(PrintedDocument, frozen=True, kw_only=True):
     outlook: Annotated[
         list[str] | UnsetType,
         Meta(description="Without --settle: what controllers would do next, if anything."),
+    ] = UNSET
+    taint_evictions: Annotated[
+        list[TaintEvictedPod] | UnsetType,
+        Meta(description="Without --settle: the pods that taints would evict next, if any."),
     ] = UNSET
     settled: Annotated[SettledCluster | UnsetType, Meta(description="With --settle: the final state.")] = UNSET
     trace: SchedulingTrace | UnsetType = UNSET

@@ -37,7 +37,8 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
     made.gets_word, made.picks_title = "gets", "Pods, in the scheduler's order"
     told_pods = [pod for pod in document.pods if _is_scheduled(pod)]
     waiting = [pod for pod in told_pods if pod.outcome != "Bound"]
-    made.headline = _headline(told_pods, waiting, len(document.evictions))
+    by_taint = {f"pod/{one.namespace}/{one.name}": one.by for one in document.taint_evictions or ()}
+    made.headline = _headline(told_pods, waiting, len(document.evictions), len(by_taint))
     if made.scenes and document.pods:
         made.slider, made.before, made.steps = "Pods, one after the other", "before all pods", len(told_pods)
         made.tiles_when = "Before the first pod is tried."
@@ -53,6 +54,10 @@ def fill_schedule(made: Page, answer: SchedulePlan, view: View | None) -> None:
         alike = _told_before(explained, pod, pick, told_before) if len(document.pods) > MOST_ARTICLES else ""
         article = pod_article(pick, pod, claims_of, document.evictions, None if alike else explained)
         article.summary += [told.TextLine(alike)] if alike else []
+        if pick.name in by_taint:
+            article.tone = pick.tone = picks.OTHER
+            article.word = pick.word = f"{pick.word}, then evicted"
+            article.summary.insert(0, told.TextLine(f"Then a {by_taint[pick.name]} evicts it."))
         made.articles.append(article)
     if made.scenes and view is not None:
         _draw(made, answer, view, why)
@@ -77,8 +82,8 @@ def _told_before(of: ExplainedAttempt | None, pod: ScheduledPod, pick: Pick, bef
     return "" if first == pick.name else f"Why not, node by node: the same as of {first}."
 
 
-def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: int) -> str:
-    """Return the pods that get a node, those that do not, and the evicted pods."""
+def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: int, by_taint: int) -> str:
+    """Return the pods that get a node, those that do not, and the pods that are evicted for others or by taints."""
     if len(pods) == 1:
         [pod] = pods
         said = f"pod/{pod.namespace}/{pod.name} gets {f'node {pod.node_name}' if pod.node_name else 'no node'}"
@@ -86,7 +91,8 @@ def _headline(pods: list[ScheduledPod], waiting: list[ScheduledPod], evicted: in
         said = f"{len(waiting):,} of {words.counted(len(pods), 'pod')} get{'s' if len(waiting) == 1 else ''} no node"
     else:
         said = f"All {len(pods):,} pods get a node" if pods else "No pod is pending"
-    return f"{said}; {words.counted(evicted, 'running pod')} would be evicted" if evicted else said
+    said += f"; {words.counted(evicted, 'running pod')} would be evicted" if evicted else ""
+    return f"{said}; taints evict {words.counted(by_taint, 'pod')}" if by_taint else said
 
 
 # -- on the picture ------------------------------------------------------------------------------------------------
