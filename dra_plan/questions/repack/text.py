@@ -75,6 +75,8 @@ def headline(document: RepackDocument) -> str:
             return f"{_as_it_is(document)}; no moves make room for more (proved)"
         case "Impossible":
             said = f"moving the {counted(document.movable, 'pod')} that may move is not enough (proved)"
+            if not document.movable:
+                return f"There is no {room}, and no running pod may move"
             if document.most_moves is not None:
                 moves = "1 move is" if document.most_moves == 1 else f"{document.most_moves} moves are"
                 said = f"{moves} not enough (proved)"
