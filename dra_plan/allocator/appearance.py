@@ -1,17 +1,17 @@
 """Share answers, and their numbers of steps, between nodes that look the same to a search.
 
 To a claim most nodes of a fleet look the same: the same number of free devices of the same kinds in the same order. In
-order: the rows of devices in slices where no device is in use; the appearance of a node, which omits devices that no
-request can take and everything that no request reads; and the answers stored by appearance. A node whose appearance
-might be incomplete has none and is searched on its own. The search itself is in `search`.
+order: the appearance of a node, which omits devices that no request can take and everything that no request reads; and
+the answers stored by appearance. A node whose appearance might be incomplete has none and is searched on its own. The
+search itself is in `search`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import repeat
 from operator import and_
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,56 +28,6 @@ from .reasons import SelectorError
 from .requests import ClaimRequests, SelectorCondition, Want
 from .results import Take
 from .search import Search
-
-# -- rows of slices without devices in use -----------------------------------------------------------------------------
-# Stored because many nodes and many searches see the same slices. `Observer` defines what a row contains.
-
-_UnusedRow = TypeVar("_UnusedRow", bound=Hashable)
-
-Rows = list[tuple[_UnusedRow, int]]
-"""The rows of a slice's devices, with their indices in the slice."""
-
-
-class _Unused(NamedTuple):
-    rows: tuple[Any, ...]
-    indices: tuple[int, ...]
-    names: tuple[str, ...]
-
-
-class UnusedRows(Generic[_UnusedRow]):
-    """The rows of slices without shared devices. Equal slices share these rows."""
-
-    def __init__(self, look: Callable[[PoolSlice, Set[str]], Rows[_UnusedRow] | None]) -> None:
-        """Create an empty store.
-
-        `look` returns the rows of a slice without the devices in use, or None if it cannot evaluate one of the devices.
-        """
-        self._look = look
-        self._found: dict[PoolSlice, _Unused | None] = {}
-        self._parts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-
-    def left(self, slice_: PoolSlice, used: Set[str]) -> Rows[_UnusedRow] | None:
-        """Return the rows of a slice without the devices in use, or None if `look` cannot evaluate another device."""
-        if slice_ not in self._found:
-            rows = self._look(slice_, frozenset())
-            self._found[slice_] = None if rows is None else self._kept(slice_, rows)
-        found = self._found[slice_]
-        if found is None:  # the device that cannot be evaluated may be in use
-            return self._look(slice_, used) if used else None
-        if not used:
-            return list(zip(found.rows, found.indices, strict=True))
-        every = zip(found.rows, found.indices, found.names, strict=True)
-        return [(row, index) for row, index, name in every if name not in used]
-
-    def _kept(self, slice_: PoolSlice, rows: Rows[_UnusedRow]) -> _Unused:
-        devices = slice_.object.spec.devices
-        parts = (
-            tuple(row for row, _ in rows),
-            tuple(index for _, index in rows),
-            tuple(devices[index].name for _, index in rows),
-        )
-        return _Unused(*(self._parts.setdefault(part, part) for part in parts))
-
 
 # -- the appearance of a node ------------------------------------------------------------------------------------------
 
@@ -97,8 +47,18 @@ class _Row(NamedTuple):
     consumes: bool
 
 
-_Rows = list[tuple[_Row, int]]
+_Rows = tuple[tuple[_Row, int], ...]
 """The devices of a slice that some request may take, with their indices."""
+
+
+class _Look(NamedTuple):
+    """A slice as a search sees it, the same object for slices that look the same.
+
+    `key` is its part of the appearance of each node; None if that depends on the other slices of the node.
+    """
+
+    rows: _Rows
+    key: Hashable | None
 
 
 class _DeviceKind(NamedTuple):
@@ -169,18 +129,18 @@ class Observer:
         self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
         self._kinds: list[_DeviceKind] = []
         self._kind_numbers: dict[_DeviceKind, int] = {}
-        self._kinds_by_slice: dict[PoolSlice, tuple[int | None, ...]] = {}
+        self._kinds_by_slice: dict[Hashable, tuple[int | None, ...]] = {}
         self._like_kinds: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
         """The kinds by device, shared by similar slices."""
         self._rows: dict[tuple[int | None, DeviceUse], _Row | None] = {}
         """By the number of the kind, and the use of the device."""
         self._numbers: dict[Hashable, int] = {}
         self._values: dict[Hashable, int] = {}
-        self._shared: dict[PoolSlice, _Rows | None] = {}
-        self._untouched: dict[tuple[str, int], _Rows | None] = {}
-        """The rows of slices without anything in use, by driver and the identity of the list of devices."""
-        self._unused: UnusedRows[_Row] | None = None
-        """None while no node is expected to be seen again."""
+        self._looks: dict[tuple[tuple[int | None, ...], Sequence[DeviceUse] | None], _Look | None] = {}
+        """The looks of slices, by the kinds of their devices and their use; None as the use if all are free."""
+        self._like_looks: dict[_Rows, _Look] = {}
+        self._shared: dict[PoolSlice, _Look | None] = {}
+        """The looks of slices that several nodes see."""
         self._versions: set[str] = set()
         self.is_able = not (
             any(want.problem for want in self._wants)
@@ -197,8 +157,6 @@ class Observer:
         """Continue with different devices in use; earlier and later appearances remain comparable."""
         self._state, self._counters = state, counters
         self._shared.clear()
-        if self._unused is None and not self._minds_used:
-            self._unused = UnusedRows(self._look)
 
     def _find_reads(self) -> None:
         """Find what the selectors read; a selector that does not compile cannot be evaluated before the search."""
@@ -228,10 +186,16 @@ class Observer:
             if not pool.usable:
                 return None
             for slice_ in pool.slices:
-                rows = self._rows_of(slice_)
-                if rows is None:
+                look = self._look_of(slice_)
+                if look is None:
                     return None
-                for (number, values, consumes), index in rows:
+                if not look.rows:
+                    continue
+                slices.append((slice_, look.rows))
+                if look.key is not None:
+                    key.append(look.key)
+                    continue
+                for (number, values, consumes), index in look.rows:
                     if consumes:
                         table = self._table(slice_.devices[index], pool)
                         if table is None:
@@ -240,9 +204,7 @@ class Observer:
                     key.append(number)
                     # Values only agree or differ, so they are numbered in the order in which they occur on the node.
                     key += values if self._lists else [seen.setdefault(v, len(seen)) if v >= 0 else v for v in values]  # type: ignore[operator]
-                if rows:
-                    key.append(_END_OF_SLICE)
-                    slices.append((slice_, rows))
+                key.append(_END_OF_SLICE)
         return Appearance(tuple(key), slices)
 
     def _value(self, constraint: int, value: AttributeValue | None) -> Hashable:
@@ -262,35 +224,38 @@ class Observer:
 
     # -- devices -------------------------------------------------------------------------------------------------
 
-    def _rows_of(self, slice_: PoolSlice) -> _Rows | None:
-        """Return the devices that some request may take, with their indices; cached for slices that many nodes see."""
-        if self._unused is not None and not self._state.shares_in(slice_.pool_id):
-            return self._unused.left(slice_, self._state.dedicated_in(slice_.pool_id))
+    def _look_of(self, slice_: PoolSlice) -> _Look | None:
+        """Return the look of a slice; None if a search is needed. Slices that several nodes see are examined once."""
         if slice_.object.spec.node_name:
-            return self._look(slice_, self._state.dedicated_in(slice_.pool_id))
+            return self._look(slice_)
         if slice_ not in self._shared:
-            self._shared[slice_] = self._look(slice_, self._state.dedicated_in(slice_.pool_id))
+            self._shared[slice_] = self._look(slice_)
         return self._shared[slice_]
 
-    def _look(self, slice_: PoolSlice, used: Set[str]) -> _Rows | None:
-        spec = slice_.object.spec
-        if spec.per_device_node_selection:
+    def _look(self, slice_: PoolSlice) -> _Look | None:
+        if slice_.object.spec.per_device_node_selection:
             return None
-        if used or slice_.has_rules or self._state.shares_in(slice_.pool_id):
-            return self._rows_among(slice_, used)
-        # Only the devices matter, and slices of similar nodes may share the very same list of them.
-        key = (spec.driver, id(spec.devices))
-        if key not in self._untouched:
-            self._untouched[key] = self._rows_among(slice_, used)
-        return self._untouched[key]
+        pool, uses = slice_.pool_id, None
+        if self._state.dedicated_in(pool) or self._state.shares_in(pool):
+            uses = self._state.uses(pool, slice_, slice_.device_ids)
+        of = (self._kinds_in(slice_), uses)
+        if of not in self._looks:
+            rows = self._rows_among(slice_, *of)
+            self._looks[of] = None if rows is None else self._like_looks.setdefault(rows, self._new_look(rows))
+        return self._looks[of]
 
-    def _rows_among(self, slice_: PoolSlice, used: Set[str]) -> _Rows | None:
-        found: _Rows = []
+    def _new_look(self, rows: _Rows) -> _Look:
+        depends = bool(self._constraints) or any(row.consumes for row, _ in rows)
+        return _Look(rows, None if depends else tuple([row.number for row, _ in rows]))
+
+    def _rows_among(
+        self, slice_: PoolSlice, kinds: Sequence[int | None], uses: Sequence[DeviceUse] | None
+    ) -> _Rows | None:
+        """Return the devices that some request may take, with their indices; None if one cannot be evaluated."""
+        found: list[tuple[_Row, int]] = []
         known, keeps_used = self._rows, self._minds_used
-        uses: Iterable[DeviceUse] = repeat(FREE, len(slice_.devices))
-        if used or self._state.shares_in(slice_.pool_id):
-            uses = self._state.uses(slice_.pool_id, slice_, slice_.device_ids)
-        for index, raw in enumerate(zip(self._kinds_in(slice_), uses, strict=True)):
+        each_use: Iterable[DeviceUse] = repeat(FREE, len(kinds)) if uses is None else uses
+        for index, raw in enumerate(zip(kinds, each_use, strict=True)):
             if raw[1][0] and not keeps_used:
                 continue
             row = known.get(raw, _NOT_SEEN)
@@ -300,14 +265,17 @@ class Observer:
                 return None
             if row.number is not None:
                 found.append((row, index))
-        return found
+        return tuple(found)
 
     def _kinds_in(self, slice_: PoolSlice) -> tuple[int | None, ...]:
         """Return the kind number of each device of the slice; None for one that cannot be evaluated."""
-        found = self._kinds_by_slice.get(slice_)
+        spec = slice_.object.spec
+        # Only the devices matter, and slices of similar nodes may share the very same list of them.
+        of: Hashable = slice_ if slice_.has_rules else (spec.driver, id(spec.devices))
+        found = self._kinds_by_slice.get(of)
         if found is None:
             numbers = tuple([self._kind_number(device) for device in slice_.devices])
-            found = self._kinds_by_slice[slice_] = self._like_kinds.setdefault(numbers, numbers)
+            found = self._kinds_by_slice[of] = self._like_kinds.setdefault(numbers, numbers)
         return found
 
     def _kind_number(self, device: PoolDevice) -> int | None:
