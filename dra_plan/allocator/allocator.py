@@ -64,7 +64,9 @@ class Allocator:
             likeness.go_on(view.state, self._counters)
         elif shares_answers:
             exact = view.device_order is not None  # an order may depend on the remaining capacity
-            self.likeness = Likeness(self._claims, view.state, self._counters, self._target, exact=exact)
+            self.likeness = Likeness(
+                self._claims, view.state, self._counters, self._target, view.device_kinds, exact=exact
+            )
 
     @cached_property
     def _claims(self) -> list[ClaimRequests]:

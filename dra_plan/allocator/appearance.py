@@ -13,19 +13,15 @@ from itertools import repeat
 from operator import and_
 from typing import NamedTuple
 
-import msgspec
-
-from dra_plan.api import semver
-from dra_plan.api.resource import DeviceAttribute
-from dra_plan.api.semver import SemverError
 from dra_plan.releases import Quirk, Target
 
 from .capacity import Counters, Steps, short
-from .constraints import UNKNOWN, AttributeValue, Constraint
+from .constraints import UNKNOWN, AttributeValue
+from .kinds import KnownKinds
 from .ledger import FREE, AllocatedState, DeviceUse
 from .pools import Pool, PoolDevice, PoolSlice
 from .reasons import SelectorError
-from .requests import ClaimRequests, SelectorCondition, Want
+from .requests import ClaimRequests, Want
 from .results import Take
 from .search import Search
 
@@ -34,7 +30,6 @@ from .search import Search
 Place = tuple[PoolSlice, int]
 """A device, by its index in a slice."""
 
-_encode = msgspec.json.Encoder(decimal_format="string").encode
 _END_OF_SLICE, _NO_VALUE, _UNKNOWN_VALUE = -1, -2, -3
 
 
@@ -61,22 +56,8 @@ class _Look(NamedTuple):
     key: Hashable | None
 
 
-class _DeviceKind(NamedTuple):
-    """The facts that a search can read from a device, regardless of the devices in use."""
-
-    driver: str
-    values: tuple[DeviceAttribute | None, ...]
-    """The attributes that selectors and constraints read."""
-    capacity: bytes
-    special: bytes
-    """Taints, counters and binding conditions."""
-    is_shared: bool
-    attributes: bytes | None
-    """All attributes, if it is unknown which are read."""
-
-
 _SEARCHED = slice(2, 5)
-"""The fields of a kind that a search reads itself, in addition to selectors and constraints."""
+"""The fields of a `DeviceKind` that a search reads itself, in addition to selectors and constraints."""
 
 
 class Appearance(NamedTuple):
@@ -110,9 +91,11 @@ class Observer:
         state: AllocatedState,
         counters: Counters,
         target: Target,
+        known: KnownKinds | None = None,
         *,
         exact: bool = True,
     ) -> None:
+        """Create a finder; `known` are the kinds of devices found so far in the same slices."""
         self._state, self._counters, self._target = state, counters, target
         self._features, self._rules = target.features, target.rules
         self._wants = [want for ready in claims for wants in ready.requests for want in wants]
@@ -126,12 +109,6 @@ class Observer:
         self._minds_used = any(want.admin or want.takes_all for want in self._wants)
         """True if some request meets allocated devices; other requests skip these devices without a step."""
         self._lists = any(constraint.lists for constraint in self._constraints)
-        self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
-        self._kinds: list[_DeviceKind] = []
-        self._kind_numbers: dict[_DeviceKind, int] = {}
-        self._kinds_by_slice: dict[Hashable, tuple[int | None, ...]] = {}
-        self._like_kinds: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
-        """The kinds by device, shared by similar slices."""
         self._rows: dict[tuple[int | None, DeviceUse], _Row | None] = {}
         """By the number of the kind, and the use of the device."""
         self._numbers: dict[Hashable, int] = {}
@@ -141,41 +118,15 @@ class Observer:
         self._like_looks: dict[_Rows, _Look] = {}
         self._shared: dict[PoolSlice, _Look | None] = {}
         """The looks of slices that several nodes see."""
-        self._versions: set[str] = set()
-        self.is_able = not (
-            any(want.problem for want in self._wants)
-            or any(ready.problem for ready in claims)
-            # With C1, a device's position in the slice matters, including the devices that appearances omit.
-            or (target.quirks.capacity_of_wrong_device and target.features.consumable_capacity)
-        )
-        self._reads_all = False
-        self._read: list[tuple[str, str]] = []
-        if self.is_able:
-            self._find_reads()
+        # With C1, a device's position in the slice matters, including the devices that appearances omit.
+        by_position = target.quirks.capacity_of_wrong_device and target.features.consumable_capacity
+        self._kinds = None if by_position else (known or KnownKinds()).of(claims)
+        self.is_able = self._kinds is not None
 
     def go_on(self, state: AllocatedState, counters: Counters) -> None:
         """Continue with different devices in use; earlier and later appearances remain comparable."""
         self._state, self._counters = state, counters
         self._shared.clear()
-
-    def _find_reads(self) -> None:
-        """Find what the selectors read; a selector that does not compile cannot be evaluated before the search."""
-        found: dict[tuple[str, str], None] = {}
-        for condition in _conditions(self._wants):
-            try:
-                reads = condition.compiled().reads
-            except SelectorError:
-                self.is_able = False
-                return
-            if reads is None:
-                self._reads_all = True
-                continue
-            found.update(
-                dict.fromkeys(
-                    (domain, identifier) for kind, domain, identifier in sorted(reads) if kind == "attributes"
-                )
-            )
-        self._read = list(found)
 
     def appearance(self, pools: Sequence[Pool]) -> Appearance | None:
         """Return the appearance of a node with these pools, or None if the node needs a separate search."""
@@ -233,12 +184,12 @@ class Observer:
         return self._shared[slice_]
 
     def _look(self, slice_: PoolSlice) -> _Look | None:
-        if slice_.object.spec.per_device_node_selection:
+        if slice_.object.spec.per_device_node_selection or self._kinds is None:
             return None
         pool, uses = slice_.pool_id, None
         if self._state.dedicated_in(pool) or self._state.shares_in(pool):
             uses = self._state.uses(pool, slice_, slice_.device_ids)
-        of = (self._kinds_in(slice_), uses)
+        of = (self._kinds.of(slice_), uses)
         if of not in self._looks:
             rows = self._rows_among(slice_, *of)
             self._looks[of] = None if rows is None else self._like_looks.setdefault(rows, self._new_look(rows))
@@ -267,62 +218,12 @@ class Observer:
                 found.append((row, index))
         return tuple(found)
 
-    def _kinds_in(self, slice_: PoolSlice) -> tuple[int | None, ...]:
-        """Return the kind number of each device of the slice; None for one that cannot be evaluated."""
-        spec = slice_.object.spec
-        # Only the devices matter, and slices of similar nodes may share the very same list of them.
-        of: Hashable = slice_ if slice_.has_rules else (spec.driver, id(spec.devices))
-        found = self._kinds_by_slice.get(of)
-        if found is None:
-            numbers = tuple([self._kind_number(device) for device in slice_.devices])
-            found = self._kinds_by_slice[of] = self._like_kinds.setdefault(numbers, numbers)
-        return found
-
-    def _kind_number(self, device: PoolDevice) -> int | None:
-        attributes = device.device.attributes
-        if not all(self._is_readable(each) for each in attributes.values() if each.string_value is None):
-            return None
-        names = self._names(device.id.driver)
-        kind = _DeviceKind(
-            device.id.driver,
-            tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
-            device.capacity_key,
-            _encode((device.taints, device.device.consumes_counters, device.device.binding_conditions)),
-            bool(device.device.allow_multiple_allocations),
-            _encode(attributes) if self._reads_all else None,
-        )
-        try:
-            number = self._kind_numbers.setdefault(kind, len(self._kinds))
-        except TypeError:  # one of the values that are read is a list, which appearances cannot compare
-            return None
-        if number == len(self._kinds):
-            self._kinds.append(kind)
-        return number
-
-    def _is_readable(self, attribute: DeviceAttribute) -> bool:
-        """Return whether the attribute is a number, a Boolean, or a version that can be parsed.
-
-        One attribute that cannot be converted makes every selector fail on the device, whichever attribute it reads;
-        lists are left to the search.
-        """
-        if attribute.int_value is not None or attribute.bool_value is not None:
-            return True
-        text = attribute.version_value
-        if text is None or text in self._versions:
-            return text is not None
-        try:
-            semver.parse(text)
-        except SemverError:
-            return False
-        self._versions.add(text)
-        return True
-
     def _new_row(self, kind: int | None, use: DeviceUse, device: PoolDevice) -> _Row | None:
         """Return the row of a device unlike all earlier ones, or None if it cannot be evaluated or a selector fails.
 
         Only a search can handle that.
         """
-        if kind is None:
+        if kind is None or self._kinds is None:
             return None
         is_used, shared = use
         try:
@@ -332,7 +233,7 @@ class Observer:
         number = None
         left = self._left(wanted, device, shared)
         if any(wanted) and left is not _NOTHING:
-            key = (wanted, is_used, left, self._kinds[kind][_SEARCHED])
+            key = (wanted, is_used, left, self._kinds.kinds[kind][_SEARCHED])
             number = self._numbers.setdefault(key, len(self._numbers))
         values = tuple([self._value(at, each.value(device)) for at, each in enumerate(self._constraints)])
         consumes = bool(device.device.consumes_counters) and self._features.partitionable_devices
@@ -358,23 +259,6 @@ class Observer:
         if device.device.binding_conditions and not self._features.binding_conditions:
             return False
         return want.selector_refusal(device) is None
-
-    def _names(self, driver: str) -> tuple[tuple[str, str | None], ...]:
-        """Return the attributes to read from the driver's devices, each with two names: its own domain's also bare."""
-        if driver not in self._names_by_driver:
-            names = [(f"{d}/{i}", i if d == driver else None) for d, i in self._read]
-            names += [_constraint_names(constraint, driver) for constraint in self._constraints]
-            self._names_by_driver[driver] = tuple(dict.fromkeys(names))
-        return self._names_by_driver[driver]
-
-
-def _constraint_names(constraint: Constraint, driver: str) -> tuple[str, str | None]:
-    domain, slash, identifier = constraint.attribute.partition("/")
-    return constraint.attribute, identifier if slash and domain == driver else None
-
-
-def _conditions(wants: Sequence[Want]) -> list[SelectorCondition]:
-    return list(dict.fromkeys(condition for want in wants for condition in want.conditions))
 
 
 # -- answers shared by nodes of one appearance -------------------------------------------------------------------------
@@ -416,11 +300,17 @@ class Likeness:
         state: AllocatedState,
         counters: Counters,
         target: Target,
+        known: KnownKinds | None = None,
         *,
         exact: bool = False,
     ) -> None:
-        """Create an empty store. With `exact` the exact remaining capacity of shared devices matters."""
+        """Create an empty store.
+
+        With `exact` the exact remaining capacity of shared devices matters. `known` are the kinds of devices found so
+        far in the same slices.
+        """
         self._made_of = (claims, state, counters, target)
+        self._known = known
         self._exact = exact
         self._observer: Observer | None = None
         self._answers: dict[Hashable, Answer] = {}
@@ -448,7 +338,7 @@ class Likeness:
             return None
         observer = self._observer
         if observer is None:
-            observer = self._observer = Observer(*self._made_of, exact=self._exact)
+            observer = self._observer = Observer(*self._made_of, self._known, exact=self._exact)
         return observer.appearance(pools) if observer.is_able else None
 
     def recall(self, appearance: Appearance) -> Answer | None:

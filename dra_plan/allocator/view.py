@@ -16,6 +16,7 @@ from dra_plan.releases import Quirk, Target
 
 from .capacity import shared_names
 from .identity import PoolID
+from .kinds import KnownKinds
 from .ledger import AllocatedState
 from .pools import PoolGatherer
 from .requests import ClaimRequests, RequestReader
@@ -83,6 +84,11 @@ class View:
     def gatherer(self) -> PoolGatherer:
         """The gatherer that finds the pools of nodes."""
         return PoolGatherer(self.slices, self.target, self.taint_rules)
+
+    @cached_property
+    def device_kinds(self) -> KnownKinds:
+        """The kinds of the devices of the gatherer's slices."""
+        return KnownKinds()
 
     @cached_property
     def state(self) -> AllocatedState:
@@ -175,7 +181,7 @@ class View:
         `claims` and `holders` do not include them. The gathered pools are the same for all states.
         """
         other = self._edited(claims=())
-        other.__dict__.update(state=state, gatherer=self.gatherer)
+        other.__dict__.update(state=state, gatherer=self.gatherer, device_kinds=self.device_kinds)
         return other
 
     def _edited(self, **parts: object) -> View:
@@ -211,6 +217,7 @@ _PARTS = ("target", "classes", "slices", "claims", "given_rules", "device_order"
 _DEPENDS = {
     "taint_rules": {"rules", "given_rules"},
     "gatherer": {"rules", "given_rules", "slices"},
+    "device_kinds": {"rules", "given_rules", "slices"},
     "state": {"shares", "claims"},
     "holders": {"claims"},
     "shared_counter_names": {"rules", "slices"},

@@ -245,6 +245,7 @@ class PodSpec(Object, frozen=True):
     resource_claims: list[PodResourceClaim] = []
     volumes: list[dict[str, Any]] = []
     host_network: bool = False
+    runtime_class_name: str = ""
     active_deadline_seconds: int | None = None
     scheduling_group: PodSchedulingGroup | None = None
 

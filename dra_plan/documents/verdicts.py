@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
-from dra_plan.documents.reasons import LeadingReason
+from dra_plan.documents.reasons import LeadingReason, NotTogether
 from dra_plan.documents.refusals import RefusalFinding
 
 from .base import (
@@ -146,8 +146,12 @@ class NodeObstacle(DocumentPart, frozen=True, kw_only=True):
         list[RemovedDevices],
         Meta(description="Of the request that fails, on the first of the nodes: devices that match and can't be had."),
     ] = []
+    together: Annotated[
+        NotTogether | None,
+        Meta(description="Requirements of the claims that can't be met together on the first of the nodes."),
+    ] = None
     parts: Annotated[
-        list[str], Meta(description="Containers whose requests add up to `need`, where init containers are among them.")
+        list[str], Meta(description="What `need` adds up to, if not only of what the containers were given to request.")
     ] = []
     holders: Annotated[
         list[str],

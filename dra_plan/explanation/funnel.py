@@ -50,6 +50,7 @@ class Checks:
         view = placement.view
         target = view.target
         pools, obsolete = placement.gathered
+        self._alike = placement.like_devices
         self.counters = Counters(view.state, target)
         self._rules = target.rules
         self._taker = Taker(
@@ -75,6 +76,12 @@ class Checks:
         refused = self._pool(pool)
         if refused is not None:
             return refused
+        kind = self._alike.kind(want, device)
+        if kind is None:
+            return self._first(want, device)
+        return self._taker.in_use(want, device) or self._alike.refusal(want, kind, lambda: self._first(want, device))
+
+    def _first(self, want: Want, device: PoolDevice) -> Refusal | None:
         for _, refusal in self._taker.checks(want):
             found = self._asked(refusal, want, device)
             if found is not None:
@@ -94,7 +101,7 @@ class Checks:
 
     def selector(self, want: Want, device: PoolDevice) -> Refusal | None:
         """Return the first selector of the class, then of the request, that is false for the device or fails on it."""
-        return self._asked(Taker.selector_refusal, want, device)
+        return self._alike.selector(want, device, lambda: self._asked(Taker.selector_refusal, want, device))
 
     def _pool(self, pool: Pool) -> PoolUnusable | None:
         return None if is_searched(pool, self._rules) else PoolUnusable(pool.state.value.lower())

@@ -17,6 +17,8 @@ from dra_plan.api.core import Node
 from dra_plan.api.resource import DeviceClass, ResourceClaim, ResourceSlice
 from dra_plan.releases import Quirk
 
+from .like_devices import LikeDevices
+
 FEW_REQUESTS = 16
 """The number of requests below which all search steps take about the same time."""
 LOOKS_PER_STEP = 2_000
@@ -84,6 +86,11 @@ class Placement:
     def requests(self) -> list[ClaimRequests]:
         """The claims as the search sees them."""
         return self.view.requests(self.claims)
+
+    @cached_property
+    def like_devices(self) -> LikeDevices:
+        """The reasons known of devices by kind."""
+        return LikeDevices(self.view, self.requests)
 
     def wants(self) -> list[Want]:
         """Return all requests and alternatives of the claims."""
@@ -185,6 +192,7 @@ class Placements:
         self._own = frozenset(claim.key for claim in own)
         self._max_steps = DEFAULT_MAX_STEPS if max_steps is None else max_steps
         self._requests = view.requests(self._claims)
+        self._like_devices = LikeDevices(view, self._requests)
 
     def on(self, node: Node) -> Placement:
         """Return the claims on this node, in the current cluster."""
@@ -198,4 +206,5 @@ class Placements:
             deadline=self._deadline,
         )
         placement.__dict__["requests"] = self._requests  # the same on all nodes
+        placement.__dict__["like_devices"] = self._like_devices
         return placement

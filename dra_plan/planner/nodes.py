@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dra_plan.api.core import Node, Pod
 from dra_plan.api.inventory import NOT_SERVED, Inventory, Notice
+from dra_plan.api.meta import ObjectMeta
 from dra_plan.api.resource import ResourceClaimSpec
 from dra_plan.api.workloads import pod_template
 from dra_plan.claims.index import Index, missing_templates, owner_of
@@ -98,7 +99,13 @@ def of_devices(inventory: Inventory) -> list[Notice]:
 
     They also cover pods that have a node but no devices, because the scheduler does not handle them again.
     """
-    return [*_claims(inventory), *_slices(inventory), *_classes(inventory), *_without_devices(inventory)]
+    return [
+        *_claims(inventory),
+        *_one_namespace(inventory),
+        *_slices(inventory),
+        *_classes(inventory),
+        *_without_devices(inventory),
+    ]
 
 
 def deciding(inventory: Inventory) -> frozenset[str]:
@@ -241,6 +248,34 @@ def _claims(inventory: Inventory) -> Iterator[Notice]:
             " `kubectl get resourceclaims -A -o yaml`",
             brings=("resourceclaims",),
         )
+
+
+def _one_namespace(inventory: Inventory) -> Iterator[Notice]:
+    """Yield a notice if the pods come from a cluster, and all from one namespace: `kubectl get` without -A.
+
+    The nodes of a cluster run pods of several namespaces, at least of kube-system.
+    """
+    if was_listed(inventory, "Pod") or not any(_is_of_cluster(node.metadata) for node in inventory.nodes):
+        return
+    pods = {pod.metadata.namespace for pod in inventory.pods if _is_of_cluster(pod.metadata)}
+    if len(pods) != 1:
+        return
+    [namespace] = pods
+    claims = {claim.metadata.namespace for claim in inventory.claims if _is_of_cluster(claim.metadata)}
+    both = claims <= pods and not was_listed(inventory, "ResourceClaim")
+    plurals = ("pods", "resourceclaims") if both else ("pods",)
+    subject, free = ("pods and claims", "cpu, memory and devices") if both else ("pods", "cpu and memory")
+    yield Notice(
+        "one-namespace",
+        f"all {subject} of the input are in namespace {namespace}, as after `kubectl get` without -A, so the {free} of"
+        f" pods in other namespaces count as free: add the output of `kubectl get {','.join(plurals)} -A -o yaml`",
+        brings=plurals,
+    )
+
+
+def _is_of_cluster(metadata: ObjectMeta) -> bool:
+    """Return whether the object was read from an API server, and not written by hand."""
+    return bool(metadata.uid and metadata.creation_timestamp)
 
 
 def _lacks_claims(pod: Pod, index: Index) -> bool:

@@ -8,6 +8,10 @@ from dra_plan.api.well_known import HOSTNAME
 from dra_plan.documents.verdicts import NodeObstacle
 from dra_plan.text import words
 from dra_plan.text.devices import removed
+from dra_plan.text.obstacles import conflict
+
+_ONE = "on one of them: "
+"""Begins what is only known of one of several nodes."""
 
 
 def obstacle(of: NodeObstacle) -> str:
@@ -28,7 +32,7 @@ def _resource(of: NodeObstacle) -> str:
     said = f"{of.resource}: needs {need}, {'at most ' if of.left_from else ''}{left} of {room} free"
     if not of.holders:
         return said
-    return f"{said} ({'on the first ' if of.varies else ''}{words.listed(of.holders)} {_has(of.holders)} the rest)"
+    return f"{said} ({_ONE if of.varies else ''}{words.listed(of.holders)} {_has(of.holders)} the rest)"
 
 
 def _has(names: Sequence[str]) -> str:
@@ -42,10 +46,12 @@ def _devices(of: NodeObstacle) -> str:
         )
         return f"devices: {of.devices.request} needs {of.devices.need}, {match}"
     said = words.cell(of.devices) if of.devices is not None else ""
+    if of.together is not None and of.devices is not None:
+        said = conflict(of.together, _ONE if of.devices.nodes > 1 else "") or said
     if of.devices is not None and of.removed and of.devices.left is not None:
         told = "; ".join(f"{each.count} {removed(each)}" for each in of.removed)
         most = "at most " if of.devices.left_from is not None else ""
-        first = "on the first " if of.devices.nodes > 1 else ""
+        first = _ONE if of.devices.nodes > 1 else ""
         said = (
             f"{of.devices.request} needs {of.devices.need}, {most}{of.devices.left or 'none'} available ({first}{told})"
         )

@@ -14,6 +14,7 @@ from dra_plan.documents.reasons import (
     BlockingCounter,
     BlockingElement,
     BlockingRequest,
+    MetValues,
     NotTogether,
     SeenCounterSet,
     Shortage,
@@ -128,6 +129,36 @@ def element(of: BlockingElement) -> str:
     among = f" among {words.listed(of.requests, 8)}" if of.requests else ""
     rule = f"different {of.distinct_attribute}" if of.match_attribute is None else f"the same {of.match_attribute}"
     return f"constraint #{of.constraint} of claim {of.claim.name}: {rule}{among}"
+
+
+def conflict(of: NotTogether, where: str = "") -> str:
+    """Return in one line what cannot be met together, with what is free and who has the rest; "" if nothing is known.
+
+    `gpu and nic need the same pcieRoot; gpu can have "pci0000:20", nic can have "pci0000:10" (in use by ...)`. `where`
+    begins what is only known of one node.
+    """
+    constraint = next((one for one in of.elements if isinstance(one, BlockingConstraint) and one.values), None)
+    if constraint is None:
+        return where + "; ".join(map(shortage, of.shortages)) if of.shortages else ""
+    attribute = (constraint.match_attribute or constraint.distinct_attribute or "").rpartition("/")[2]
+    rule = f"different values of {attribute}" if constraint.match_attribute is None else f"the same {attribute}"
+    needs = {one.request: one.need or 1 for one in of.elements if isinstance(one, BlockingRequest)}
+    names = [
+        f"{met.request} ({needs[met.request]} devices)" if needs.get(met.request, 1) > 1 else met.request
+        for met in constraint.values
+    ]
+    verb = "need" if len(names) > 1 else "needs"
+    free = [f"{met.request} can have {_free(met)}" for met in constraint.values]
+    holders = [words.holder(one.claim) for one in of.elements if isinstance(one, BlockingClaim)]
+    rest = f" (others are in use by {words.listed(holders)})" if holders else ""
+    return f"{words.listed(names)} {verb} {rule}; {where}{', '.join(free)}{rest}"
+
+
+def _free(met: MetValues) -> str:
+    there = [wording.value(one.value) + (f" on {one.count} devices" if one.count > 1 else "") for one in met.values]
+    there += [f"{met.other_values} more"] if met.other_values else []
+    there += [f"no value on {met.missing}"] if met.missing else []
+    return words.listed(there)
 
 
 def _passing(of: BlockingRequest, needs: str = "needs") -> str:

@@ -56,9 +56,8 @@ def node_lines(
 
 def _is_echo(reason: NodeRefusalReason, group: RefusingNodes) -> bool:
     """Return whether another plugin gives the same reason more clearly: for the same resource, or for the cordon."""
-    return _goes_with_cordon(reason, group) or (
-        reason.plugin == DEVICES and not reason.about and len(group.reasons) > 1
-    )
+    of_resource = any(one.kind == "Resource" and "/" in one.resource for one in group.about)
+    return _goes_with_cordon(reason, group) or (reason.plugin == DEVICES and not reason.about and of_resource)
 
 
 def _who(nodes: list[str]) -> str:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import structs
 
 from dra_plan.allocator import Outcome
-from dra_plan.api.core import Node, Pod
+from dra_plan.api.core import LimitRange, Node, Pod
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.well_known import CONTROL_PLANE, UNSCHEDULABLE
 from dra_plan.claims.sets import ClaimSet
 from dra_plan.documents.devices import RemovedDevices
-from dra_plan.documents.reasons import LeadingReason
+from dra_plan.documents.reasons import LeadingReason, NotTogether
 from dra_plan.documents.stories import AbsentName
 from dra_plan.documents.verdicts import (
     NodeObstacle,
@@ -44,6 +44,7 @@ from dra_plan.scheduler.node_refusals import NodeRefusal, NodeRefusals
 from dra_plan.scheduler.obstacles import node_obstacle
 
 if TYPE_CHECKING:
+    from dra_plan.explanation.elements import BlockingSet
     from dra_plan.explanation.funnel import Funnel, NodeOffer
     from dra_plan.explanation.groups import NodeGroup
 
@@ -72,6 +73,16 @@ class DeviceReason(NamedTuple):
     most: int
     request: str = ""
     offer: NodeOffer | None = None
+    blocking: BlockingSet | None = None
+    """The requirements that cannot be met together, if each request alone could be met."""
+
+    def together(self) -> NotTogether | None:
+        """Return the requirements that cannot be met together on the node, with the values of each side."""
+        from dra_plan.explanation.collisions import not_together
+
+        if self.offer is None or self.blocking is None or not self.blocking.elements:
+            return None
+        return not_together(self.offer, self.blocking)
 
     def removed(self) -> list[RemovedDevices]:
         """Return the devices that the failing request could get if they were not allocated and had enough left."""
@@ -118,7 +129,9 @@ class DeviceReasons:
             for reason in leading_reasons([group]):
                 for node, offer in zip(group.nodes, group.offers, strict=True):
                     name = node.metadata.name
-                    found = DeviceReason(reason, name in fitting, most.get(reason.request, MANY), reason.request, offer)
+                    at_most = most.get(reason.request, MANY)
+                    taken = name in fitting
+                    found = DeviceReason(reason, taken, at_most, reason.request, offer, group.blocking)
                     self._found.setdefault(name, found)
 
     def _look_at(self, attempt: DeviceAttempt, fitting: frozenset[str]) -> None:
@@ -184,10 +197,11 @@ class _AlikeNodes:
 
 
 class OnNodes(NamedTuple):
-    """The pod that nodes reject, and the final pods of a node."""
+    """The pod that nodes reject, the final pods of a node, and the LimitRanges of the input."""
 
     pod: Pod
     pods: Callable[[str], Iterable[Pod]]
+    limit_ranges: Sequence[LimitRange]
 
 
 def refusing_nodes(
@@ -210,7 +224,13 @@ def refusing_nodes(
         RefusingNodes(nodes=group.nodes, reasons=list(_reasons(group, nodes, of_devices, there)))
         for group in groups.values()
     ]
-    return sorted(told, key=lambda one: (_is_kept_free(one), len(one.reasons), -len(one.nodes)))
+    return sorted(told, key=lambda one: (_is_kept_free(one), _distance(one), -len(one.nodes)))
+
+
+def _distance(of: RefusingNodes) -> int:
+    """Return the number of reasons; a cordon and its taint are one."""
+    is_cordoned = any(one.kind == "Cordoned" for one in of.about)
+    return sum(not (is_cordoned and any(one.is_of_cordon for one in reason.about)) for reason in of.reasons)
 
 
 def _is_kept_free(of: RefusingNodes) -> bool:
@@ -298,7 +318,7 @@ def _of_nodes_there(of: NodeObstacle, nodes: Sequence[Node], there: OnNodes) -> 
     if of.resource == PODS:
         limits = {(node.status.allocatable or node.status.capacity or {}).get(PODS, "") for node in nodes}
         return structs.replace(of, room=limits.pop()) if len(limits) == 1 else of
-    of = structs.replace(of, parts=parts(there.pod.spec, of.resource))
+    of = structs.replace(of, parts=parts(there.pod, of.resource, there.limit_ranges))
     if "/" not in of.resource:
         return of
     has = (nodes[0].status.capacity or {}).get(of.resource, "0")
@@ -351,6 +371,7 @@ def _devices(names: Sequence[str], of_devices: DeviceReasons) -> Iterator[NodeOb
         devices=told,
         taken_before=known[0].taken_before,
         removed=known[0].removed() if not never else [],
+        together=known[0].together() if best.code == known[0].leading.code else None,
         room=str(most) if short and never else "",
         never=never,
     )

@@ -7,14 +7,21 @@ not have.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
-from dra_plan.api.core import Container, Pod, PodSpec
+from dra_plan.api.core import Container, LimitRange, Pod, PodSpec
 from dra_plan.api.inventory import Inventory
 from dra_plan.api.workloads import AnyWorkload, pod_template
 from dra_plan.documents.verdicts import DefaultedRequest
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.new_pods import pod_of
+
+_LIMIT_RANGER = "kubernetes.io/limit-ranger"
+"""The annotation in which the API server's LimitRanger plugin lists what it has set."""
+
+_GIVEN = re.compile(r"(?:: |; )(?P<resources>[^;:]+?) request for (?:init )?container (?P<container>[^;\s]+)")
+
 
 SIDECAR = "Always"
 """The restartPolicy of an init container that keeps running."""
@@ -38,12 +45,40 @@ def peak(spec: PodSpec, resource: str) -> Sequence[Container]:
     return max(sums, key=lambda each: _sum(each, resource))
 
 
-def parts(spec: PodSpec, resource: str) -> list[str]:
-    """Return `init container migrate 4`, `sidecar proxy 200m`: the requests, if not only the containers have them."""
-    asking = [one for one in peak(spec, resource) if asked_of(one, resource)]
-    if all(one in spec.containers for one in asking) or spec.resources is not None:
+def overhead_of(spec: PodSpec, resource: str) -> int:
+    """Return the overhead of the pod's RuntimeClass."""
+    return amounts(spec.overhead).get(resource, 0)
+
+
+def parts(pod: Pod, resource: str, limit_ranges: Iterable[LimitRange]) -> list[str]:
+    """Return `init container migrate 4`, `overhead 250m`: the requests, if not only the containers have them.
+
+    A request that a LimitRange added when the pod was created comes with the name of the LimitRange, if only one can
+    have done so.
+    """
+    spec = pod.spec
+    if spec.resources is not None:
         return []
-    return [f"{_called(one, spec)} {one.name} {amount_text(resource, asked_of(one, resource))}" for one in asking]
+    asking = [one for one in peak(spec, resource) if asked_of(one, resource)]
+    overhead = overhead_of(spec, resource)
+    added = {one.name for one in asking} & _given(pod, resource)
+    if all(one in spec.containers for one in asking) and not overhead and not added:
+        return []
+    names = [one.metadata.name for one in limit_ranges if one.metadata.namespace == pod.metadata.namespace]
+    source = f", set by LimitRange {names[0]}" if len(names) == 1 else ", set by a LimitRange"
+    told = [
+        f"{_called(one, spec)} {one.name} {amount_text(resource, asked_of(one, resource))}"
+        f"{source if one.name in added else ''}"
+        for one in asking
+    ]
+    return [*told, *([f"overhead of its RuntimeClass {amount_text(resource, overhead)}"] if overhead else [])]
+
+
+def _given(pod: Pod, resource: str) -> set[str]:
+    """Return the containers whose request the LimitRanger plugin of the API server has added."""
+    said = (pod.metadata.annotations or {}).get(_LIMIT_RANGER, "")
+    found = _GIVEN.finditer(said)
+    return {each["container"] for each in found if resource in each["resources"].split(", ")}
 
 
 def _called(container: Container, spec: PodSpec) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from msgspec import structs
@@ -54,7 +54,7 @@ from dra_plan.questions.explain.editing import (
     spec_of,
     with_containers,
 )
-from dra_plan.questions.explain.peaks import asked_of, peak
+from dra_plan.questions.explain.peaks import asked_of, overhead_of, peak
 from dra_plan.questions.explain.rules import of_rules, preferring_distance, spreading_anyway, without_port
 from dra_plan.scheduler.cluster.nodes import amount_text, amounts
 from dra_plan.scheduler.plugins.node_affinity import required_terms
@@ -82,8 +82,8 @@ _ROUND = 1 << 20
 """A mebibyte: the smallest unit for memory requests."""
 
 
-_PLACES = (HOSTNAME, ZONE, REGION)
-"""Labels for the location of a node: changing them fixes nothing."""
+_PLACES = (ZONE, REGION)
+"""Labels for the location of a node, which nobody can change."""
 
 
 _OF_PROVIDERS = (
@@ -144,7 +144,7 @@ class Remedies:
         if all(isinstance(change, ReplicasLowered) for one in helped for change in one.changes):
             helped += self._helping(sorted(self._with_claims(verdict), key=_order), verdict)
         helped += [one for one in self._claims.known if _key(one.changes) not in self._tried and verdict.is_met_by(one)]
-        helped = [one for one in helped if not one.would_bind] or helped
+        helped = _different([one for one in helped if not one.would_bind] or helped)
         return [one for one in helped if not any(_asks_less(one, other) for other in helped)]
 
     def _helping(self, combinations: Iterable[tuple[_Remedy, ...]], verdict: OwnerVerdict) -> list[TriedChanges]:
@@ -174,14 +174,16 @@ class Remedies:
     def _combinations(self, verdict: OwnerVerdict) -> Iterator[tuple[_Remedy, ...]]:
         if 0 < verdict.would_bind < verdict.pods and (fewer := self._fewer(verdict)) is not None:
             yield (fewer,)
+        kinds = 0
         for group, obstacles in self._groups(verdict):
-            options = [list(self._of(one, group)) for one in obstacles]
-            if len(options) <= MOST_CHANGES:
+            options = [list(self._of(one, group)) for one in obstacles] if len(obstacles) <= MOST_CHANGES else []
+            if options and all(options) and kinds < MOST_GROUPS:
+                kinds += 1
                 yield from product(*options)
 
     def _with_claims(self, verdict: OwnerVerdict) -> Iterator[tuple[_Remedy, ...]]:
         """Yield changes of claims, found on nodes of one kind, with the other changes needed there."""
-        for group, obstacles in self._groups(verdict):
+        for group, obstacles in islice(self._groups(verdict), MOST_GROUPS):
             rest = [one for one in obstacles if one.kind != "Devices"]
             options = [list(self._of(one, group)) for one in rest]
             if len(rest) < len(obstacles) and len(rest) < MOST_CHANGES and all(options):
@@ -190,7 +192,7 @@ class Remedies:
 
     def _groups(self, verdict: OwnerVerdict) -> Iterator[tuple[RefusingNodes, list[NodeObstacle]]]:
         """Yield the node kinds whose obstacles are all known."""
-        for group in verdict.nodes[:MOST_GROUPS]:
+        for group in verdict.nodes:
             obstacles = [one for reason in group.reasons for one in reason.about]
             if all(reason.about for reason in group.reasons):
                 yield group, [one for one in obstacles if not self._goes_with(one, obstacles)]
@@ -231,9 +233,12 @@ class Remedies:
         yield _without_taint(name, taint)
 
     def _label(self, one: NodeObstacle, node: Node) -> Iterator[_Remedy]:
-        if one.operator != "In" or one.label in ("metadata.name", *_PLACES):
+        if one.operator != "In" or one.label in ("metadata.name", HOSTNAME):
             return
         wanted_value, near = one.values[0], one.near
+        if one.label in _PLACES:
+            yield from self._in_other_place(one, near or (node.metadata.labels or {}).get(one.label, ""))
+            return
         if near:  # do not label nodes for a misspelt selector
             if not one.found and any(near in (each.metadata.labels or {}) for each in self._inventory.nodes):
                 yield from self._relabelled(one.label, near, wanted_value)
@@ -246,8 +251,20 @@ class Remedies:
             return
         if one.label.startswith(_OF_PROVIDERS):
             return
+        if self._pods.spec is None or self._pods.spec.runtime_class_name:
+            return  # the label may be the RuntimeClass's own, and say that its runtime is installed
         if one.label not in (node.metadata.labels or {}):  # another value says what the node is
             yield _labelled(node.metadata.name, one.label, wanted_value)
+
+    def _in_other_place(self, one: NodeObstacle, place: str) -> Iterator[_Remedy]:
+        """Yield another zone or region; nodes cannot change theirs."""
+        before = one.values[0]
+        if place and place not in one.values:
+            yield from self._of_pod(
+                NodeSelectorChanged(code="change-node-selector", label=one.label, from_=before, to=place),
+                lambda spec: _asking_for_label(spec, one.label, before, place),
+                fixed=True,
+            )
 
     def _relabelled(self, label: str, near: str, value: str) -> Iterator[_Remedy]:
         """Yield the same value of a label that nodes have, unless the pod already requires a value of that."""
@@ -261,6 +278,8 @@ class Remedies:
         """Yield the pod's own rule about other pods as a preference, or the container without its host port."""
         key = one.topology_key
         if one.kind == "Port":
+            if self._pods.spec is None or self._pods.spec.host_network:
+                return  # in the host's network, every port that the process listens on is the node's
             told = PodRuleRelaxed(code="drop-host-port", port=one.port)
             yield from self._of_pod(told, lambda spec: without_port(spec, one.port, one.protocol), fixed=True)
         elif one.kind == "Spread" and one.domain:
@@ -281,7 +300,8 @@ class Remedies:
         need, left = amounts({one.resource: one.need})[one.resource], amounts({one.resource: one.left})[one.resource]
         asking = peak(spec, one.resource)
         own = [asked_of(container, one.resource) for container in asking]
-        if not own or sum(own) != need or 2 * left < need or spec.resources is not None:
+        known = sum(own) + overhead_of(spec, one.resource) == need and spec.resources is None
+        if not own or not known or 2 * left < need:
             return
         at = own.index(max(own))
         to = own[at] - (need - left)
@@ -554,6 +574,14 @@ def _carrying_out(tried: TriedChanges) -> _Remedy:
     """Return the remedy for changes found elsewhere, with their patches."""
     made = tuple(tried.patches)
     return _Remedy(tuple(tried.changes), lambda of: carried_out(of, made), patches=made)
+
+
+def _different(helped: Iterable[TriedChanges]) -> list[TriedChanges]:
+    """Return the changes without those that edit the same objects in the same way as an earlier one."""
+    found: dict[str, TriedChanges] = {}
+    for one in helped:
+        found.setdefault(repr(one.patches) if one.patches else repr(one.changes), one)
+    return list(found.values())
 
 
 def _asks_less(one: TriedChanges, other: TriedChanges) -> bool:

@@ -55,6 +55,7 @@ class TrialGround:
     about: RunQuestion
     question: Question
     run: VerdictRun
+    common: Common
     owners_of: OwnersOfPods
     fates: Fates
     closely: frozenset[Owner]
@@ -166,7 +167,7 @@ class OwnerTrials:
         waiting = sum(record.attempts > 0 for record in ground.run.result.pods)
         about = replace(ground.about, inventory=changed, view=ground.about.view.after(changed))
         chosen = everybody if waiting <= MOST_RIVALS else lambda pod: owner in ground.owners_of.of(pod)
-        return VerdictRun(about, ground.owners_of, Common(), explained, chosen)
+        return VerdictRun(about, ground.owners_of, ground.common, explained, chosen)
 
 
 def _is_about_claims(made: OwnerVerdict) -> bool:

@@ -358,6 +358,7 @@ class _Verdicts:
             about=self._about,
             question=self._question,
             run=self._run,
+            common=self._common,
             owners_of=self._owners_of,
             fates=self._fates,
             closely=self._closely,
@@ -402,7 +403,10 @@ class _Verdicts:
             of_all_nodes=refusals.of_all,
             total_nodes=len(refusals.of_nodes),
             nodes=refusing_nodes(
-                self._of_interest(refusals), self._nodes, of_devices, OnNodes(record.pod, run.pods_on)
+                self._of_interest(refusals),
+                self._nodes,
+                of_devices,
+                OnNodes(record.pod, run.pods_on, self._inventory.limit_ranges),
             ),
             refused_by=[plugin for plugin, _ in plugins.most_common()],
             absent=of_devices.absent,

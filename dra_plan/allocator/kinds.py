@@ -1,0 +1,180 @@
+"""Number the kinds of devices: a set of claims cannot tell devices of one kind apart, except by who uses them.
+
+Most devices of a fleet differ only in names and serial numbers, which no request reads. The kinds are found once for
+all searches and explanations that read the same attributes of the same slices (`PoolGatherer.kinds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from dra_plan.api import semver
+from dra_plan.api.resource import DeviceAttribute
+from dra_plan.api.semver import SemverError
+
+from .pools import PoolDevice, PoolSlice
+from .reasons import SelectorError
+from .requests import ClaimRequests, SelectorCondition, Want
+
+_encode = msgspec.json.Encoder(decimal_format="string").encode
+
+
+class ReadNames(NamedTuple):
+    """The attributes that selectors and constraints read."""
+
+    selected: tuple[tuple[str, str], ...]
+    """Domain and identifier of each attribute that a selector reads."""
+    constrained: tuple[str, ...]
+    reads_all: bool
+    """True if it is unknown what a selector reads."""
+
+
+def read_names(claims: Iterable[ClaimRequests]) -> ReadNames | None:
+    """Return the attributes that the claims read.
+
+    Return None if a selector does not compile, or a request or constraint cannot be used.
+    """
+    claims = list(claims)
+    wants = [want for ready in claims for options in ready.requests for want in options]
+    if any(want.problem for want in wants) or any(ready.problem for ready in claims):
+        return None
+    found: dict[tuple[str, str], None] = {}
+    reads_all = False
+    for condition in _conditions(wants):
+        try:
+            reads = condition.compiled().reads
+        except SelectorError:
+            return None
+        if reads is None:
+            reads_all = True
+            continue
+        found.update({(domain, name): None for kind, domain, name in sorted(reads) if kind == "attributes"})
+    constraints = dict.fromkeys(constraint.attribute for ready in claims for constraint in ready.constraints)
+    return ReadNames(tuple(found), tuple(constraints), reads_all)
+
+
+def _conditions(wants: Iterable[Want]) -> list[SelectorCondition]:
+    return list(dict.fromkeys(condition for want in wants for condition in want.conditions))
+
+
+class DeviceKind(NamedTuple):
+    """The facts that a search can read from a device, regardless of the devices in use."""
+
+    driver: str
+    values: tuple[DeviceAttribute | None, ...]
+    """The attributes that selectors and constraints read."""
+    capacity: bytes
+    special: bytes
+    """Taints, counters and binding conditions."""
+    is_shared: bool
+    attributes: bytes | None
+    """All attributes, if it is unknown which are read."""
+
+
+class DeviceKinds:
+    """The kinds of the devices of slices, as numbers; None for a device that cannot be compared."""
+
+    def __init__(self, names: ReadNames) -> None:
+        self._names = names
+        self.kinds: list[DeviceKind] = []
+        """The kinds by number."""
+        self._numbers: dict[DeviceKind, int] = {}
+        self._by_slice: dict[PoolSlice, tuple[int | None, ...]] = {}
+        self._alike: dict[tuple[int | None, ...], tuple[int | None, ...]] = {}
+        """Equal results, shared by similar slices."""
+        self._by_list: dict[tuple[str, int], tuple[int | None, ...]] = {}
+        """By driver and the identity of the list of devices, which similar slices may share."""
+        self._names_by_driver: dict[str, tuple[tuple[str, str | None], ...]] = {}
+        self._versions: set[str] = set()
+
+    def of(self, slice_: PoolSlice) -> tuple[int | None, ...]:
+        """Return the kind number of each device of the slice."""
+        found = self._by_slice.get(slice_)
+        if found is None:
+            found = self._by_slice[slice_] = self._found(slice_)
+        return found
+
+    def of_device(self, device: PoolDevice) -> int | None:
+        """Return the kind number of a device."""
+        return self.of(device.slice)[device.slice.devices.index(device)]
+
+    def _found(self, slice_: PoolSlice) -> tuple[int | None, ...]:
+        devices = slice_.object.spec.devices
+        key = None if slice_.has_rules else (slice_.object.spec.driver, id(devices))
+        known = self._by_list.get(key) if key is not None else None
+        if known is not None:
+            return known
+        numbers = tuple([self._number(device) for device in slice_.devices])
+        numbers = self._alike.setdefault(numbers, numbers)
+        if key is not None:
+            self._by_list[key] = numbers
+        return numbers
+
+    def _number(self, device: PoolDevice) -> int | None:
+        attributes = device.device.attributes
+        if not all(self._is_readable(each) for each in attributes.values() if each.string_value is None):
+            return None
+        names = self._read_from(device.id.driver)
+        kind = DeviceKind(
+            device.id.driver,
+            tuple([attributes.get(name) or attributes.get(other) for name, other in names]),  # type: ignore[arg-type]
+            device.capacity_key,
+            _encode((device.taints, device.device.consumes_counters, device.device.binding_conditions)),
+            bool(device.device.allow_multiple_allocations),
+            _encode(attributes) if self._names.reads_all else None,
+        )
+        try:
+            number = self._numbers.setdefault(kind, len(self.kinds))
+        except TypeError:  # one of the values that are read is a list, which cannot be compared
+            return None
+        if number == len(self.kinds):
+            self.kinds.append(kind)
+        return number
+
+    def _is_readable(self, attribute: DeviceAttribute) -> bool:
+        """Return whether the attribute is a number, a Boolean, or a version that can be parsed.
+
+        One attribute that cannot be converted makes every selector fail on the device, whichever attribute it reads;
+        lists are left to the search.
+        """
+        if attribute.int_value is not None or attribute.bool_value is not None:
+            return True
+        text = attribute.version_value
+        if text is None or text in self._versions:
+            return text is not None
+        try:
+            semver.parse(text)
+        except SemverError:
+            return False
+        self._versions.add(text)
+        return True
+
+    def _read_from(self, driver: str) -> tuple[tuple[str, str | None], ...]:
+        """Return the attributes to read from the driver's devices, each with two names: its own domain's also bare."""
+        if driver not in self._names_by_driver:
+            names = [(f"{d}/{i}", i if d == driver else None) for d, i in self._names.selected]
+            names += [_constraint_names(attribute, driver) for attribute in self._names.constrained]
+            self._names_by_driver[driver] = tuple(dict.fromkeys(names))
+        return self._names_by_driver[driver]
+
+
+def _constraint_names(attribute: str, driver: str) -> tuple[str, str | None]:
+    domain, slash, identifier = attribute.partition("/")
+    return attribute, identifier if slash and domain == driver else None
+
+
+class KnownKinds:
+    """The kinds of the devices of one cluster's slices, by the attributes that are read."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, DeviceKinds] = {}
+
+    def of(self, claims: Sequence[ClaimRequests]) -> DeviceKinds | None:
+        """Return the kinds for these claims; None if the claims cannot be used (`read_names`)."""
+        names = read_names(claims)
+        if names is None:
+            return None
+        return self._found.setdefault(names, DeviceKinds(names))

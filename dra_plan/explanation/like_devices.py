@@ -1,0 +1,52 @@
+"""The reasons why devices cannot serve a request, found once for all devices of one kind.
+
+On a fleet with thousands of nodes, most devices are of a few kinds (`allocator.kinds`). Only devices without counters,
+shared capacity or their own node selection are compared: what others lack also depends on the node and on other claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dra_plan.allocator import PoolDevice, View
+from dra_plan.allocator.requests import ClaimRequests, Want
+
+from .reasons import Refusal, SelectorFailed
+
+
+class LikeDevices:
+    """The reasons known for the requests of one claim set, by request and kind of device."""
+
+    def __init__(self, view: View, requests: Sequence[ClaimRequests]) -> None:
+        self._kinds = view.device_kinds.of(requests)
+        self._selectors: dict[tuple[Want, int], Refusal | None] = {}
+        self._refusals: dict[tuple[Want, int], Refusal | None] = {}
+
+    def kind(self, want: Want, device: PoolDevice) -> int | None:
+        """Return the kind, if all free devices of this kind have the same reason; else None."""
+        own = device.device
+        special = own.consumes_counters or own.allow_multiple_allocations
+        if self._kinds is None or want.takes_all or want.capacity or special:
+            return None
+        return None if device.slice.object.spec.per_device_node_selection else self._kinds.of_device(device)
+
+    def refusal(self, want: Want, kind: int, find: Callable[[], Refusal | None]) -> Refusal | None:
+        """Return the first reason against a free device of the kind; `find` finds it for one of them."""
+        return _known(self._refusals, (want, kind), find)
+
+    def selector(self, want: Want, device: PoolDevice, find: Callable[[], Refusal | None]) -> Refusal | None:
+        """Return the result of the selectors; `find` finds it for this device."""
+        kind = self._kinds.of_device(device) if self._kinds is not None else None
+        return find() if kind is None else _known(self._selectors, (want, kind), find)
+
+
+def _known(
+    known: dict[tuple[Want, int], Refusal | None], key: tuple[Want, int], find: Callable[[], Refusal | None]
+) -> Refusal | None:
+    """Return the known reason; a selector that fails is not kept, because its error names the device."""
+    if key in known:
+        return known[key]
+    found = find()
+    if not isinstance(found, SelectorFailed):
+        known[key] = found
+    return found
